@@ -26,6 +26,9 @@ _OPENING_MARK = re.compile(r'["“”„‟«»‹›「」『』](?=\w)|(?<=\s)
 # nobody can compare the importance of a whole speech with that of one sentence.
 LONG_QUOTATION = 240
 
+# Characters of a line that sentencex sees at once: more than any paragraph that people write.
+WINDOW = 10_000
+
 # Porter's own algorithm (1980), not its successor: it is the one that the published metrics stem English with.
 _STEMMERS = {
     "ar": "arabic",
@@ -141,7 +144,7 @@ def _other_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
     # A lone surrogate, which JSON can smuggle in, has no UTF-8 form; any other character of the same width will do.
     readable = _SURROGATE.sub("\ufffd", line)
     spans: list[tuple[int, int]] = []
-    for start, end in _sentencex_spans(line, readable, language):
+    for start, end in _in_windows(readable, language):
         piece = readable[start:end]
         if end - start >= LONG_QUOTATION and _QUOTATION_MARK.search(piece):
             # An opening mark begins its sentence like a letter; a closing one ends it like a space.
@@ -149,6 +152,27 @@ def _other_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
             spans += [(start + a, start + b) for a, b in _sentencex_spans(piece, unquoted, language)]
         else:
             spans.append((start, end))
+    return spans
+
+
+def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:
+    """Where the sentences of a line of any length stand; sentencex takes quadratic time over open quotations.
+
+    The last sentence of a window may be a piece of one, so the next window begins with it; a sentence that is
+    longer than a window goes on in the next.
+    """
+    spans: list[tuple[int, int]] = []
+    begin, unfinished = 0, False
+    while begin < len(line):
+        window = line[begin : begin + WINDOW]
+        found = [(begin + a, begin + b) for a, b in _sentencex_spans(window, window, language)]
+        if unfinished and found:
+            found[0] = (spans.pop()[0], found[0][1])
+        at_end = begin + WINDOW >= len(line)
+        cut_off = found.pop() if len(found) > 1 and not at_end else None
+        spans += found
+        begin = cut_off[0] if cut_off else begin + WINDOW
+        unfinished = bool(spans) and not cut_off
     return spans
 
 

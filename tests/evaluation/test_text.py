@@ -88,6 +88,15 @@ def test_other_languages_are_cut_by_their_own_rules() -> None:
     assert split_sentences("你好。我是学生。", "zh-Hans") == ["你好。", "我是学生。"]
 
 
+def test_a_line_longer_than_a_window_is_cut_as_if_there_were_none() -> None:
+    sentence = "Dies ist ein Satz über Politik und über Geld."
+    many = 3 * text.WINDOW // len(sentence)
+    word = "Haus" * (text.WINDOW // 2 + 2)
+
+    assert split_sentences(" ".join([sentence] * many), "de") == [sentence] * many
+    assert split_sentences(f"{word}. Ende.", "de") == [f"{word}.", "Ende."]
+
+
 def test_a_short_quotation_stays_whole_and_a_long_one_is_cut_inside() -> None:
     sentence = "Dies ist ein Satz über Politik und über Geld."
     short = f"Sie sagte: „{sentence} {sentence}“ Dann ging sie."
