@@ -1,0 +1,97 @@
+"""Who may see and do what, in one place.
+
+A thing that a person may not see answers 404, as if it were not there; a thing that they may see but not do
+answers 403.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+
+from annotate.models import Membership, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import AnonymousUser, User
+    from django.db.models import QuerySet
+
+Role = Membership.Role
+P = ParamSpec("P")
+
+#: What each role may do in a study. Whoever is not named may not even see it.
+ABILITIES: dict[str, frozenset[str]] = {
+    "see": frozenset({Role.OWNER, Role.RESEARCHER, Role.ADMIN}),  # the study, its topics, scores and leaderboard
+    "edit": frozenset({Role.OWNER, Role.RESEARCHER}),  # texts: uploads and mended sentences
+    "settings": frozenset({Role.OWNER, Role.RESEARCHER}),
+    "export": frozenset({Role.OWNER, Role.RESEARCHER}),
+    "people": frozenset({Role.OWNER, Role.ADMIN}),  # invitations, and annotators' figures
+    "members": frozenset({Role.OWNER}),  # who belongs to the study, and in which role
+}
+
+
+def visible_studies(user: User | AnonymousUser) -> QuerySet[Study]:
+    """The studies that this person may look into."""
+    if not user.is_authenticated:
+        return Study.objects.none()
+    if user.is_superuser:
+        return Study.objects.all()
+    return Study.objects.filter(memberships__user=user, memberships__role__in=ABILITIES["see"])
+
+
+def find_study(user: User | AnonymousUser, study_id: int, ability: str = "see") -> Study:
+    """The study, if this person may see it and has the ability.
+
+    Raises `Http404` where they may not see it, `PermissionDenied` where they may see it and nothing more.
+    """
+    study = visible_studies(user).filter(pk=study_id).first()
+    if study is None:
+        raise Http404
+    if not may(user, study, ability):
+        raise PermissionDenied
+    return study
+
+
+def may(user: User | AnonymousUser, study: Study, ability: str) -> bool:
+    """Whether this person has the ability in the study; a site's superuser has every one."""
+    if not user.is_authenticated:
+        return False
+    if user.is_superuser:
+        return True
+    return Membership.objects.filter(study=study, user=user, role__in=ABILITIES[ability]).exists()
+
+
+def in_study(
+    ability: str,
+) -> Callable[
+    [Callable[Concatenate[HttpRequest, Study, P], HttpResponse]],
+    Callable[Concatenate[HttpRequest, int, P], HttpResponse],
+]:
+    """Let a view of `/studies/<study_id>/...` begin with the study, found for a signed-in person with the ability."""
+
+    def decorate(
+        view: Callable[Concatenate[HttpRequest, Study, P], HttpResponse],
+    ) -> Callable[Concatenate[HttpRequest, int, P], HttpResponse]:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, study_id: int, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            return view(request, find_study(request.user, study_id, ability), *args, **kwargs)
+
+        return cast("Callable[Concatenate[HttpRequest, int, P], HttpResponse]", guarded)
+
+    return decorate
+
+
+def may_create_studies(user: User | AnonymousUser) -> bool:
+    """Whoever researches somewhere, or was given the right by the operator, may begin a study of their own."""
+    return user.is_authenticated and (user.is_superuser or user.has_perm("annotate.add_study"))
+
+
+def known_annotators(request: HttpRequest) -> dict[str, Any]:
+    """The annotators that this browser is, by study: what joining left in the session."""
+    return dict(request.session.get("annotators", {}))

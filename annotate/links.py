@@ -1,0 +1,35 @@
+"""Links that carry a signed word of ours, so that nothing secret needs to be stored to check them."""
+
+from __future__ import annotations
+
+from django.core import signing
+from django.urls import reverse
+
+from annotate.models import Invitation
+
+
+def invitation_path(invitation: Invitation) -> str:
+    """The path that lets people in; whoever may see the invitation may see it again at any time."""
+    return reverse("join", args=[signing.Signer(salt="invitation").sign(str(invitation.pk))])
+
+
+def find_invitation(token: str) -> Invitation | None:
+    """The invitation that a link names, or None where the link is not one of ours."""
+    try:
+        primary_key = int(signing.Signer(salt="invitation").unsign(token))
+    except (signing.BadSignature, ValueError):
+        return None
+    return Invitation.objects.select_related("study").filter(pk=primary_key).first()
+
+
+def sign_in_path(user_id: int) -> str:
+    """A path that signs a person in with one click; made only where somebody at the machine asked for it."""
+    return reverse("sign_in_link", args=[signing.TimestampSigner(salt="sign-in").sign(str(user_id))])
+
+
+def user_of_sign_in(token: str, max_age: int) -> int | None:
+    """The user a sign-in link is for, or None where it is not ours or older than `max_age` seconds."""
+    try:
+        return int(signing.TimestampSigner(salt="sign-in").unsign(token, max_age=max_age))
+    except (signing.BadSignature, ValueError):
+        return None

@@ -1,0 +1,47 @@
+"""The tables, one file a writer."""
+
+from annotate.models.account import Token
+from annotate.models.corpus import (
+    HumanScore,
+    Reference,
+    SourceDocument,
+    Summary,
+    System,
+    Topic,
+    Upload,
+)
+from annotate.models.export import Export
+from annotate.models.judging import Annotator, Assignment, Judgment, Pair, Tally
+from annotate.models.preparation import Sentence, Suggestion, TopicProgress
+from annotate.models.result import Fit, Ranking, Score, SystemScore, Utility, WorkerPulse
+from annotate.models.study import Act, Invitation, Membership, Study
+
+__all__ = [
+    "Act",
+    "Annotator",
+    "Assignment",
+    "Export",
+    "Fit",
+    "HumanScore",
+    "Invitation",
+    "Judgment",
+    "Membership",
+    "Pair",
+    "Ranking",
+    "Reference",
+    "Score",
+    "Sentence",
+    "SourceDocument",
+    "Study",
+    "Suggestion",
+    "Summary",
+    "System",
+    "SystemScore",
+    "Tally",
+    "Token",
+    "Topic",
+    "TopicProgress",
+    "Upload",
+    "Utility",
+    "WorkerPulse",
+]

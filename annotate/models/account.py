@@ -1,0 +1,27 @@
+"""How programs sign in. Written by annotate.accounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Token(models.Model):
+    """A person's key to the API, kept as a hash only and shown once; `study` narrows it to one study."""
+
+    user: models.ForeignKey[Any, Any] = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tokens"
+    )
+    name = models.CharField(_("name"), max_length=100)
+    digest = models.CharField(max_length=64, unique=True)
+    study = models.ForeignKey("annotate.Study", on_delete=models.CASCADE, null=True, blank=True, related_name="tokens")
+    read_only = models.BooleanField(_("may only read"), default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,113 @@
+"""What the worker worked out. Written by evaluation.records. All of it can be thrown away and computed again."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotate.models.corpus import Summary, System, Topic
+from annotate.models.preparation import Sentence
+from annotate.models.study import Study
+
+
+class Fit(models.Model):
+    """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one."""
+
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="fits")
+    data_version = models.PositiveBigIntegerField()
+    judgments = models.PositiveIntegerField()
+    last_judgment_id = models.PositiveBigIntegerField(default=0)
+    sentences = models.PositiveIntegerField()
+    settings = models.JSONField()
+    program_version = models.CharField(max_length=40)
+    residual = models.FloatField()
+    iterations = models.PositiveIntegerField()
+    seconds = models.FloatField()
+    curve = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["topic", "data_version"], name="fit_once_a_version")]
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.data_version}"
+
+
+class Utility(models.Model):
+    """What one sentence is worth: strength v, utility log v (centred on 0) with its interval, and what it rests on."""
+
+    fit = models.ForeignKey(Fit, on_delete=models.CASCADE, related_name="utilities")
+    sentence = models.OneToOneField(Sentence, on_delete=models.CASCADE, related_name="utility")
+    strength = models.FloatField()
+    utility = models.FloatField()
+    se = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    wins = models.FloatField()
+    judgments = models.PositiveIntegerField()
+
+    class Meta:
+        verbose_name_plural = "utilities"
+
+    def __str__(self) -> str:
+        return f"{self.utility:.3f}"
+
+
+class Score(models.Model):
+    """What a fit gives one summary, and the parts it was put together from, so that it can be followed by hand.
+
+    `parts`: a list of {"text", "nearest", "similarity", "value", "factor", "weight"}; `nearest` is the
+    primary key of the source sentence, or null.
+    """
+
+    fit = models.ForeignKey(Fit, on_delete=models.CASCADE, related_name="scores")
+    summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")
+    score = models.FloatField()
+    se = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    parts = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{self.score:.4f}"
+
+
+class Ranking(models.Model):
+    """A study's systems put in order over its topics; `version` is the sum of the topics' fitted versions."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="ranking")
+    version = models.PositiveBigIntegerField(default=0)
+    topics = models.PositiveIntegerField(default=0)
+    judgments = models.PositiveIntegerField(default=0)
+    differences = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.study} at {self.version}"
+
+
+class SystemScore(models.Model):
+    """A system's mean score over topics with its interval and the ranks that it may have."""
+
+    ranking = models.ForeignKey(Ranking, on_delete=models.CASCADE, related_name="systems")
+    system = models.OneToOneField(System, on_delete=models.CASCADE, related_name="standing")
+    score = models.FloatField()
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    rank = models.PositiveIntegerField()
+    rank_low = models.PositiveIntegerField()
+    rank_high = models.PositiveIntegerField()
+    topics = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.rank}. {self.system}"
+
+
+class WorkerPulse(models.Model):
+    """A sign of life of one worker process, so that a page can say when none is there."""
+
+    name = models.CharField(max_length=200, unique=True)
+    at = models.DateTimeField()
+    program_version = models.CharField(max_length=40)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,54 @@
+"""The installation's secret: made once, kept in a file that only its owner may read."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+SHORTEST = 50
+
+
+def load_secret_key(directory: Path) -> str:
+    """The secret key from the environment, from the file it names, or from `directory`, made there if need be.
+
+    Raises `ImproperlyConfigured` for a key that is too short or a file that others may read.
+    """
+    if key := os.environ.get("PREFERENDUM_SECRET_KEY"):
+        return _long_enough(key, "PREFERENDUM_SECRET_KEY")
+    if path := os.environ.get("PREFERENDUM_SECRET_KEY_FILE"):
+        return _long_enough(Path(path).read_text().strip(), path)
+    return _long_enough(_read_or_make(directory / "secret_key"), str(directory / "secret_key"))
+
+
+def _read_or_make(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # O_EXCL decides between processes that start at once: one writes, the others read what it wrote.
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _read(path)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_urlsafe(64))
+    return _read(path)
+
+
+def _read(path: Path) -> str:
+    if path.stat().st_mode & 0o077:
+        raise ImproperlyConfigured(f"{path} may be read by others; let its owner alone read it (chmod 600).")
+    for _ in range(20):  # another process may be between making the file and writing it
+        if key := path.read_text().strip():
+            return key
+        time.sleep(0.05)
+    raise ImproperlyConfigured(f"{path} is empty; delete it and a new key is made at the next start.")
+
+
+def _long_enough(key: str, source: str) -> str:
+    if len(key) < SHORTEST:
+        raise ImproperlyConfigured(
+            f"The secret key of {source} has {len(key)} characters; it needs at least {SHORTEST}."
+        )
+    return key

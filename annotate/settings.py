@@ -1,0 +1,250 @@
+"""Every setting once, from the environment, with defaults that are safe on one machine.
+
+docs/operators.md lists the variables. Without any of them: SQLite and an embedded broker under `data/`, bound to
+this machine only. `PREFERENDUM_ORIGIN=https://...` turns on everything that needs TLS.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+from csp.constants import NONE, SELF
+
+from annotate.secret_key import load_secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def flag(name: str) -> bool:
+    return os.environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+# Where this installation keeps what it knows.
+DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", BASE_DIR / "data")).resolve()
+ORIGIN = os.environ.get("PREFERENDUM_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
+SECURE = ORIGIN.startswith("https://")
+
+DEBUG = False
+SECRET_KEY = load_secret_key(DATA_DIR)
+SECRET_KEY_FALLBACKS = [key for key in os.environ.get("PREFERENDUM_OLD_SECRET_KEYS", "").split(",") if key]
+_host = urlsplit(ORIGIN).hostname or "127.0.0.1"
+ALLOWED_HOSTS = [_host, *(["127.0.0.1", "localhost", "[::1]"] if not SECURE else [])]
+ALLOWED_HOSTS += [host for host in os.environ.get("PREFERENDUM_ALLOWED_HOSTS", "").split(",") if host]
+CSRF_TRUSTED_ORIGINS = [ORIGIN]
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "axes",
+    "csp",
+    "annotate",
+    "evaluation",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "annotate.middleware.security_headers",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "annotate.urls"
+WSGI_APPLICATION = "annotate.wsgi.application"
+ASGI_APPLICATION = "annotate.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "django.template.context_processors.i18n",
+            ],
+        },
+    },
+]
+
+
+def _database() -> dict[str, Any]:
+    """PostgreSQL as DATABASE_URL says, or SQLite set up so that nothing is lost and nobody meets a locked file."""
+    database: dict[str, Any] = dict(
+        dj_database_url.parse(os.environ.get("DATABASE_URL", f"sqlite:///{DATA_DIR / 'preferendum.sqlite3'}"))
+    )
+    # Kept open: the last connection to close makes SQLite write its whole log back, 20 ms on every request.
+    database["CONN_MAX_AGE"] = 600
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["OPTIONS"] = {
+            # A deferred transaction that reads and then writes fails at once, whatever the timeout.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA busy_timeout=20000;"
+            ),
+        }
+        # A real file, so that tests meet the same locks and logs as an installation does.
+        database["TEST"] = {"NAME": str(BASE_DIR / "build" / f"test-{os.getpid()}.sqlite3")}
+    else:
+        database["CONN_HEALTH_CHECKS"] = True
+        database["OPTIONS"] = {**database.get("OPTIONS", {}), "options": "-c lock_timeout=10s"}
+    return database
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# The worker's broker: nothing on disk to lose by default, Redis where many machines share the work.
+BROKER_URL = os.environ.get("BROKER_URL", "memory://")
+
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+SIGN_UP_OPEN = flag("PREFERENDUM_SIGN_UP")
+
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = 0.25  # hours; by default axes locks for ever
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+AXES_IPWARE_PROXY_COUNT = int(os.environ.get("PREFERENDUM_PROXIES", "0"))
+
+SESSION_COOKIE_NAME = "__Host-session" if SECURE else "session"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = SECURE
+CSRF_COOKIE_NAME = "__Host-csrf" if SECURE else "csrf"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SECURE = SECURE
+CSRF_FAILURE_VIEW = "annotate.views.errors.csrf_failure"
+SECURE_SSL_REDIRECT = SECURE
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE
+SECURE_HSTS_PRELOAD = SECURE
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if int(os.environ.get("PREFERENDUM_PROXIES", "0")):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en"
+LOCALE_PATHS = [BASE_DIR / "annotate" / "locale"]
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = Path(os.environ.get("PREFERENDUM_STATIC", DATA_DIR / "static"))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+UPLOAD_LIMIT = 50 * 1024 * 1024  # bytes of one upload, before anything reads it
+
+REST_FRAMEWORK = {
+    "DEFAULT_PERMISSION_CLASSES": ["annotate.api.access.DenyAll"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotate.api.access.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["annotate.api.parsers.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "annotate.api.pages.Pages",
+    "EXCEPTION_HANDLER": "annotate.api.errors.answer",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Preferendum",
+    "DESCRIPTION": "Whatever a person can do in the browser, a program can do here with a token.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# How long a drawn pair is kept for its annotator, in seconds.
+LEASE_SECONDS = int(os.environ.get("PREFERENDUM_LEASE_SECONDS", "1200"))
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": os.environ.get("PREFERENDUM_LOG_FORMAT", "plain"),
+        }
+    },
+    "root": {"handlers": ["stderr"], "level": os.environ.get("PREFERENDUM_LOG_LEVEL", "WARNING")},
+    "loggers": {"axes": {"level": "ERROR"}},
+}
+
+SILENCED_SYSTEM_CHECKS = [] if SECURE else ["security.W004", "security.W008", "security.W012", "security.W016"]
+TESTING = "pytest" in sys.modules
+if TESTING:
+    # Hashing slowly on purpose is what a password hasher is for, and what a test suite is not.
+    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

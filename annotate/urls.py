@@ -1,0 +1,18 @@
+"""Every address. One file a visitor below `annotate/views/` holds its own."""
+
+from django.urls import include, path
+
+from annotate.views import account, judge, monitor, research
+
+handler400 = "annotate.views.errors.bad_request"
+handler403 = "annotate.views.errors.forbidden"
+handler404 = "annotate.views.errors.not_found"
+handler500 = "annotate.views.errors.server_error"
+
+urlpatterns = [
+    path("", include(account.urlpatterns)),
+    path("", include(judge.urlpatterns)),
+    path("", include(research.urlpatterns)),
+    path("", include(monitor.urlpatterns)),
+    path("api/v1/", include("annotate.api.urls")),
+]
