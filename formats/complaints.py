@@ -1,0 +1,129 @@
+"""Collecting reasons why a file cannot be taken, and saying them well."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from formats.records import Complaint, Refused, Remark
+
+SHOWN_CHARACTERS = 60
+# Looking for similar names costs time, and nobody reads the hundredth suggestion.
+SUGGESTIONS = 20
+
+
+@dataclass(slots=True)
+class Complaints:
+    """What was found wrong so far, and what is worth a remark. Raises `Refused` once there is too much to go on."""
+
+    found: list[Complaint] = dataclasses.field(default_factory=list)
+    remarks: list[Remark] = dataclasses.field(default_factory=list)
+    _suggested: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+
+    def add(self, complaint: Complaint) -> None:
+        self.found.append(complaint)
+        if len(self.found) == Refused.LIMIT:
+            self.found.append(
+                Complaint(
+                    complaint.file,
+                    complaint.line,
+                    "",
+                    "%(count)s faults up to here; reading stopped",
+                    "fewer faults: mend these first, then try again to see the rest",
+                    {"count": Refused.LIMIT},
+                )
+            )
+            raise Refused(tuple(self.found))
+
+    def raise_if_any(self) -> None:
+        if self.found:
+            raise Refused(tuple(self.found))
+
+    def nearest(self, kind: str, name: str, names: Iterable[str]) -> str:
+        """The known names most like `name`, ready to be shown; empty where none is alike or enough were suggested."""
+        if (kind, name) not in self._suggested:
+            if len(self._suggested) >= SUGGESTIONS:
+                return ""
+            near = difflib.get_close_matches(name[:100], list(names)[:2000], n=3, cutoff=0.5)
+            self._suggested[kind, name] = ", ".join(shown(one) for one in near)
+        return self._suggested[kind, name]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where we are reading: what is wrong here is said with file, line and field."""
+
+    complaints: Complaints
+    file: str
+    line: int = 0
+    field: str = ""
+
+    def at(self, line: int) -> Place:
+        return replace(self, line=line, field="")
+
+    def key(self, name: str | int) -> Place:
+        """The field `name` of this one, or the item of that number (from 0)."""
+        if isinstance(name, int):
+            return replace(self, field=f"{self.field}[{name}]")
+        return replace(self, field=f"{self.field}.{name}" if self.field else name)
+
+    def refuse(self, found: str, expected: str, **params: Any) -> None:
+        """`found` and `expected` are templates; what comes from the file goes into `params` through `shown`."""
+        self.complaints.add(Complaint(self.file, self.line, self.field, found, expected, params))
+
+    def remark(self, said: str, **params: Any) -> None:
+        """Say what was passed over or mended here, while it can be read by people."""
+        if len(self.complaints.remarks) < Refused.LIMIT:
+            self.complaints.remarks.append(Remark(self.file, self.line, self.field, said, params))
+
+    def refuse_unknown(self, kind: str, name: str, names: Iterable[str], expected: str, **params: Any) -> None:
+        """Refuse a name that nothing has, with the names most like it."""
+        near = self.complaints.nearest(kind, name, names)
+        params |= {"name": shown(name)}
+        if near:
+            self.refuse("%(name)s, which is not known", expected + "; most alike: %(near)s", near=near, **params)
+        else:
+            self.refuse("%(name)s, which is not known", expected, **params)
+
+
+def message(complaint: Complaint) -> str:
+    """One line as compilers print it: file:line: field: found ...; expected ..."""
+    where = complaint.file + (f":{complaint.line}" if complaint.line else "")
+    what = f"{complaint.field}: " if complaint.field else ""
+    found, expected = complaint.found % complaint.params, complaint.expected % complaint.params
+    return f"{where}: {what}found {found}; expected {expected}"
+
+
+def shown(value: object, characters: int = SHOWN_CHARACTERS) -> str:
+    """A value from a file, quoted, cut short, with everything escaped that could hide or rearrange the line."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, str):
+        cut = value[:characters]
+        return '"' + "".join(map(_visible, cut)) + ('…"' if len(value) > characters else '"')
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"an object with {len(value)} keys"
+    return str(value)[:characters]
+
+
+def kind(value: object) -> str:
+    """What a JSON value is, and the value itself."""
+    if isinstance(value, str):
+        return f"the text {shown(value)}"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"the number {shown(value)}"
+    return shown(value)
+
+
+def _visible(character: str) -> str:
+    if character in ' "':
+        return {" ": " ", '"': '\\"'}[character]
+    if unicodedata.category(character)[0] in "CZ":
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(character) or f"\\u{{{ord(character):04X}}}"
+    return character

@@ -1,0 +1,43 @@
+"""What comes later, as CSV: summaries of further systems, and what people thought of summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from formats import limits, strict_json
+from formats.complaints import Place
+from formats.draft import Draft, Placed, has_room
+from formats.records import HumanScore, LateSummary, Summary
+from formats.tables import Columns, number, read_rows, write_rows
+from formats.text import name
+from formats.topics import checked_text
+
+SUMMARIES = Columns(("topic", "system", "text"), others=True)
+HUMAN_SCORES = Columns(("topic", "system", "dimension", "score"))
+
+
+def read_summaries(file: BinaryIO, place: Place, draft: Draft) -> None:
+    for here, row in read_rows(file, place, SUMMARIES):
+        topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
+        text = checked_text(here.key("text"), row["text"], empty=True)
+        extra = strict_json.extras(here, dict(row), frozenset(SUMMARIES.needed))
+        if topic and system and text is not None:
+            draft.summaries.append(Placed(LateSummary(topic, Summary(system, text, extra=extra)), here))
+            if not has_room(draft.summaries, limits.ROWS, here):
+                return
+
+
+def read_human_scores(file: BinaryIO, place: Place, draft: Draft) -> None:
+    for here, row in read_rows(file, place, HUMAN_SCORES):
+        topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
+        dimension = name(here.key("dimension"), row["dimension"])
+        score = number(here.key("score"), row["score"])
+        if topic and system and dimension and score is not None:
+            draft.human_scores.append(Placed(HumanScore(topic, system, dimension, score), here))
+            if not has_room(draft.human_scores, limits.ROWS, here):
+                return
+
+
+def write_human_scores(scores: Iterable[HumanScore], file: BinaryIO) -> None:
+    write_rows(file, HUMAN_SCORES.needed, ((s.topic, s.system, s.dimension, s.score) for s in scores))

@@ -1,0 +1,40 @@
+"""How much is taken. Beyond these sizes a file is refused before the work is done, not after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one upload, in bytes where it is a size. `ratio`: unpacked by packed, looked at from `ratio_from` bytes on."""
+
+    upload: int = 50 * MEGABYTE
+    entries: int = 5_000
+    unpacked: int = 200 * MEGABYTE
+    entry: int = 20 * MEGABYTE
+    ratio: int = 100
+    ratio_from: int = 1 * MEGABYTE
+    folders: int = 5
+
+
+UPLOAD = Limits()
+# A study with 100,000 judgments has longer files than an upload may have, and fewer of them.
+STUDY = Limits(upload=200 * MEGABYTE, entries=50, unpacked=800 * MEGABYTE, entry=400 * MEGABYTE, folders=1)
+# A directory on one's own disk, such as a TAC distribution with its ten thousand small files.
+DIRECTORY = Limits(upload=1_000 * MEGABYTE, entries=100_000, unpacked=1_000 * MEGABYTE, entry=50 * MEGABYTE, folders=20)
+
+LINE = 16 * MEGABYTE
+TEXT = 1 * MEGABYTE
+# All texts together as they lie in memory, where one rare character can make a text four times as large as its file.
+MEMORY = 250 * MEGABYTE
+
+NAME_CHARACTERS = 200
+TITLE_CHARACTERS = 1_000
+QUESTION_CHARACTERS = 10_000
+COLUMNS = 100
+DEPTH = 20
+TOPICS = 2_000
+ROWS = 500_000

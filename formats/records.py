@@ -1,0 +1,145 @@
+"""The plain records that every format is read into and written from.
+
+A text is given whole (`text`) or already cut (`sentences`), never both; what was given cut is never cut again.
+`extra` keeps the keys that we do not know, so that an export gives them back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Extra = Mapping[str, Any]
+Winner = Literal["a", "b", "tie"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document, a reference or a summary: `name` is its id, or the system that wrote it."""
+
+    name: str
+    text: str | None = None
+    sentences: tuple[str, ...] | None = None
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(Text):
+    """A system's summary with human scores by dimension, higher is better."""
+
+    human: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What is summarized, and what was made of it. `language` is a BCP 47 tag."""
+
+    topic_id: str
+    documents: tuple[Text, ...]
+    references: tuple[Text, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    title: str = ""
+    question: str = ""
+    language: str = ""
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """One judgment as it is exchanged: `a` was on the left. Sentences are named `<document id>:<index from 0>`."""
+
+    topic: str
+    a: str
+    b: str
+    winner: Winner
+    annotator: str = ""
+    seconds: float | None = None
+    at: str = ""
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LateSummary:
+    """A summary for a topic that is there already, as a CSV of summaries brings it."""
+
+    topic: str
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class HumanScore:
+    """What people thought of one summary in one dimension, higher is better."""
+
+    topic: str
+    system: str
+    dimension: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a reader passed over or mended, to be shown with what it found. `said` is a template like a complaint's."""
+
+    file: str
+    line: int
+    field: str
+    said: str
+    params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Everything that one upload brings, checked as a whole.
+
+    Summaries and human scores of topics that the same upload brings stand in those topics; `summaries` and
+    `human_scores` hold what belongs to topics that were there before.
+    """
+
+    topics: tuple[Topic, ...] = ()
+    summaries: tuple[LateSummary, ...] = ()
+    human_scores: tuple[HumanScore, ...] = ()
+    preferences: tuple[Preference, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTopic:
+    """What is there already of one topic: the sentences of each document (None: not cut yet), who summarized it."""
+
+    documents: Mapping[str, int | None]
+    systems: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a study has already, by topic id, so that what comes later can be checked against it."""
+
+    topics: Mapping[str, KnownTopic]
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Why a file cannot be taken: where, what was found, what was expected.
+
+    `found` and `expected` are templates for `%`-formatting with `params`, so that a page can translate them and
+    the command line can print them as they stand. `line` counts from 1; 0 where a line says nothing.
+    """
+
+    file: str
+    line: int
+    field: str
+    found: str
+    expected: str
+    params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+class Refused(Exception):
+    """A file that is not taken, with every reason found (at most `LIMIT`, then a last one that says so)."""
+
+    LIMIT = 200
+
+    def __init__(self, complaints: tuple[Complaint, ...]) -> None:
+        super().__init__(f"{len(complaints)} complaints, the first: {complaints[0]}")
+        self.complaints = complaints

@@ -1,0 +1,142 @@
+"""JSON as the standard has it: no key twice, no NaN, no number that a database cannot hold, no bottomless nesting."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from typing import Any
+
+from formats import limits
+from formats.complaints import Place, kind, shown
+from formats.text import clean
+
+_LARGEST = 2**63 - 1
+# A string that is never closed runs to the end, so that the search stays linear in whatever it is given.
+_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_EXTENDED = {"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"}
+_LINE_ENDS = re.compile("[\u2028\u2029\x85]")
+
+
+class _NotStrict(ValueError):
+    """What a hook of the JSON reader found."""
+
+    def __init__(self, found: str, expected: str, what: str) -> None:
+        super().__init__(found)
+        self.found, self.expected, self.what = found, expected, what
+
+
+def parse(place: Place, text: str) -> Any | None:
+    """The value, or None and a complaint. (JSON's own null is refused: nowhere is a line or a file of null wanted.)"""
+    if _too_deep(text):
+        place.refuse("nesting deeper than %(limit)s", "flatter JSON", limit=limits.DEPTH)
+        return None
+    try:
+        value = _DECODER.decode(text)
+    except _NotStrict as fault:
+        place.refuse(fault.found, fault.expected, what=fault.what)
+        return None
+    except json.JSONDecodeError as fault:
+        _refuse_syntax(place, text, fault)
+        return None
+    if value is None:
+        place.refuse("null", "a JSON object")
+    return value
+
+
+def parse_object(place: Place, text: str) -> dict[str, Any] | None:
+    """Like `parse`, but the value must be an object."""
+    value = parse(place, text)
+    if value is None or isinstance(value, dict):
+        return value
+    place.refuse("%(what)s", "one JSON object a line, in braces, with no brackets around them all", what=kind(value))
+    return None
+
+
+def extras(place: Place, found: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """The keys that we do not know, their texts cleaned like all others."""
+    kept: dict[str, Any] = {}
+    for key, value in found.items():
+        if key in known:
+            continue
+        cleaned = clean(place.key(shown(key)), key)
+        if cleaned is None:
+            continue
+        if cleaned in kept or cleaned in known:
+            place.refuse("the key %(key)s twice, once decomposed", "each key once", key=shown(cleaned))
+        kept[cleaned] = _cleaned(place.key(cleaned[:40]), value)
+    return kept
+
+
+def line(value: Any) -> str:
+    """One line of JSON, keys sorted, characters as they are but those that some programs take for line ends."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return _LINE_ENDS.sub(lambda found: _EXTENDED[found[0]], text)
+
+
+def _cleaned(place: Place, value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(place, value)
+    if isinstance(value, list):
+        return [_cleaned(place.key(number), item) for number, item in enumerate(value)]
+    if isinstance(value, dict):
+        return extras(place, value, frozenset())
+    return value
+
+
+def _too_deep(text: str) -> bool:
+    if text.count("{") + text.count("[") <= limits.DEPTH:
+        return False
+    depth = 0
+    for token in _BRACKETS.finditer(text):
+        bracket = token[0]
+        if bracket in ("{", "["):
+            depth += 1
+            if depth > limits.DEPTH:
+                return True
+        elif bracket in ("}", "]"):
+            depth -= 1
+    return False
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = counts.most_common(1)[0][0]
+        raise _NotStrict("the key %(what)s twice in one object", "each key once", shown(twice))
+    return found
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 20 or abs(number := int(digits)) > _LARGEST:
+        raise _NotStrict("the whole number %(what)s", "whole numbers below 2^63", shown(digits, 30))
+    return number
+
+
+def _real(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _NotStrict("the number %(what)s, which is too large", "numbers below 1.8e308", shown(digits, 30))
+    return number
+
+
+def _constant(word: str) -> float:
+    raise _NotStrict("%(what)s, which JSON does not have", "a number or null", word)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_real, parse_constant=_constant, strict=True
+)
+
+
+def _refuse_syntax(place: Place, text: str, fault: json.JSONDecodeError) -> None:
+    if place.line == 0:
+        place = place.at(fault.lineno)
+    if fault.pos >= len(text.rstrip()):
+        found = "JSON that breaks off at column %(column)s" if text.strip() else "nothing"
+    else:
+        found = "no JSON at column %(column)s: %(near)s"
+    near = shown(text[fault.pos : fault.pos + 30])
+    place.refuse(found, "one complete JSON object a line", column=fault.colno, near=near)
