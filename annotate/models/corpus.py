@@ -126,7 +126,13 @@ def upload_path(upload: Upload, filename: str) -> str:
 
 
 class Upload(models.Model):
-    """A file on its way into a study: read by the worker, looked at by a person, then stored whole or not at all."""
+    """A file on its way into a study: read by the worker, looked at by a person, then stored whole or not at all.
+
+    `preview`: {"topics": [{"name", "title", "documents", "sentences", "references", "summaries": numbers}],
+    "systems": [names], "summaries", "human_scores", "preferences": numbers of those for topics that the study has
+    already or (preferences) of all, "remarks": [{"file", "said", "params"}]}.
+    `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
+    """
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting to be read")

@@ -10,7 +10,11 @@ from annotate.models.study import Study
 
 
 class Fit(models.Model):
-    """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one."""
+    """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
+
+    `curve`: what the scores were with the first so many judgments, a list of {"judgments": number, "scores": {system
+    name: score}}, fewest judgments first; the last entry is this fit.
+    """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="fits")
     data_version = models.PositiveBigIntegerField()
@@ -72,7 +76,12 @@ class Score(models.Model):
 
 
 class Ranking(models.Model):
-    """A study's systems put in order over its topics; `version` is the sum of the topics' fitted versions."""
+    """A study's systems put in order over its topics; `version` is the sum of the topics' fitted versions.
+
+    `differences`: every two systems once, a list of {"better", "worse": system names, "difference", "low", "high":
+    of the mean score over the topics that both summarized, "p": two-sided, adjusted for how many pairs were looked at,
+    "significant": bool}; the last four may be null where there are too few topics to say.
+    """
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="ranking")
     version = models.PositiveBigIntegerField(default=0)
