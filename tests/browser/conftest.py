@@ -1,0 +1,74 @@
+"""A real Chromium, and a check of accessibility that any test may run on the page before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.conftest import CHROMIUM, Web
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "no Chromium here (Debian: apt-get install chromium)"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser, web: Web) -> Iterator[BrowserContext]:
+    context = browser.new_context(base_url=web.url)
+    context.set_default_timeout(10_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A page on the real web server; whatever goes wrong in its scripts or against its policy fails the test."""
+    expect.set_options(timeout=10_000)
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda message: problems.append(message.text) if "Content Security Policy" in message.text else None,
+    )
+    page.problems = problems  # type: ignore[attr-defined]
+    return page
+
+
+@pytest.fixture
+def axe() -> Callable[[Page], None]:
+    """Fail with what axe finds on the page as it stands, in light and in dark."""
+
+    def check(page: Page) -> None:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            # evaluate() is the debugger's, which the page's policy on scripts does not bind
+            page.evaluate(AXE)
+            found = page.evaluate(
+                "rules => axe.run(document, {runOnly: rules})"
+                ".then(r => r.violations.map(v => [v.id, v.help, v.nodes.map(n => n.html).slice(0, 3)]))",
+                RULES,
+            )
+            assert not found, (scheme, page.url, found)
+
+    return check

@@ -1,0 +1,156 @@
+"""What every test may ask for: the real web server, the real worker, a real browser, all on the test database."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Playwright runs an event loop in the thread of the test, where Django would refuse to talk to the database.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+MUST_RUN = set(os.environ.get("PREFERENDUM_MUST_RUN", "").split(","))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    (ROOT / "build").mkdir(exist_ok=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave browser tests out where there is no browser, unless they must run."""
+    if CHROMIUM or "browser" in MUST_RUN:
+        return
+    skip = pytest.mark.skip(reason="no Chromium here (Debian: apt-get install chromium)")
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def own_files(settings: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Uploads and exports of a test go to a folder of its own, or to the one shared with the real processes."""
+    shared = {"web", "worker"} & set(request.fixturenames)
+    settings.MEDIA_ROOT = request.getfixturevalue("processes").files if shared else tmp_path / "files"
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The environment in which real processes share the test's database and files."""
+
+    environment: dict[str, str]
+    files: Path
+    logs: Path
+
+    def start(self, name: str, *command: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a command of the environment in a process group of its own; what it says goes to a log."""
+        with (self.logs / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", *command],
+                cwd=ROOT,
+                env=self.environment | environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def processes(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Processes:
+    """An installation's environment on the test database, with its static files collected."""
+    from django.conf import settings
+    from django.db import connection
+
+    folder = tmp_path_factory.mktemp("installation")
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        url = f"sqlite:///{name}"
+    else:
+        parts = connection.settings_dict
+        host, port = parts["HOST"] or "", parts["PORT"] or ""
+        password = f":{parts['PASSWORD']}" if parts["PASSWORD"] else ""
+        url = f"postgres://{parts['USER']}{password}@{host}{':' if port else ''}{port}/{name}"
+    port = free_port()
+    environment = os.environ | {
+        "DATABASE_URL": url,
+        "BROKER_URL": settings.BROKER_URL,
+        "PREFERENDUM_DATA": str(folder),
+        "PREFERENDUM_FILES": str(folder / "files"),
+        "PREFERENDUM_STATIC": str(folder / "static"),
+        "PREFERENDUM_SECRET_KEY": settings.SECRET_KEY,
+        "PREFERENDUM_ORIGIN": f"http://127.0.0.1:{port}",
+        "PREFERENDUM_BIND": f"127.0.0.1:{port}",
+        "DJANGO_SETTINGS_MODULE": "annotate.settings",
+    }
+    subprocess.run(
+        [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"], cwd=ROOT, env=environment, check=True
+    )
+    return Processes(environment, folder / "files", folder)
+
+
+@dataclass(frozen=True)
+class Web:
+    """The real web server; `url` has no slash at its end."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="session")
+def web_process(processes: Processes) -> Iterator[Web]:
+    process = processes.start("web", "gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi")
+    web = Web(processes.environment["PREFERENDUM_ORIGIN"], process)
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            urllib.request.urlopen(web.url + "/sign-in/", timeout=5).close()
+            break
+        except urllib.error.HTTPError as answer:
+            pytest.fail(f"the web server answers {answer.code}: {(processes.logs / 'web.log').read_text()[-2000:]}")
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail("the web server did not start: " + (processes.logs / "web.log").read_text()[-2000:])
+            time.sleep(0.05)
+    yield web
+    stop(process)
+
+
+@pytest.fixture
+def web(transactional_db: None, web_process: Web) -> Web:
+    """A real web server on the test's database."""
+    return web_process
+
+
+@pytest.fixture
+def worker(transactional_db: None, processes: Processes) -> Iterator[subprocess.Popen[bytes]]:
+    """A real worker with its heartbeat and its broker on the test's database, gone when the test is over."""
+    process = processes.start("worker", "celery", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING")
+    yield process
+    stop(process)
