@@ -17,9 +17,9 @@ class Topic(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topics")
     name = models.CharField(_("topic id"), max_length=200)
-    title = models.CharField(_("title"), max_length=500, blank=True)
-    question = models.CharField(_("question"), max_length=300, blank=True)
-    language = models.CharField(_("language"), max_length=35, blank=True)
+    title = models.CharField(_("title"), max_length=1000, blank=True)
+    question = models.TextField(_("question"), max_length=10_000, blank=True)
+    language = models.CharField(_("language"), max_length=60, blank=True)
     position = models.PositiveIntegerField()
     text_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -110,7 +110,7 @@ class HumanScore(models.Model):
     """What people thought of one summary in one dimension; higher is better."""
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="human_scores")
-    dimension = models.CharField(max_length=100)
+    dimension = models.CharField(max_length=200)
     score = models.FloatField()
 
     class Meta:

@@ -32,6 +32,12 @@ class Match(models.TextChoices):
     SIMILARITY = "similarity", _("weighed by similarity")
 
 
+class Similarity(models.TextChoices):
+    TFIDF_JACCARD = "tfidf-jaccard", _("words in common and their weights (as in the paper)")
+    TFIDF = "tfidf", _("weights of the words in common")
+    JACCARD = "jaccard", _("words in common")
+
+
 class Study(models.Model):
     """A campaign: what people are asked about which topics, and how their answers become scores."""
 
@@ -66,7 +72,9 @@ class Study(models.Model):
         _("normalise by"), max_length=12, choices=Normalization.choices, default=Normalization.LENGTH
     )
     match = models.CharField(_("match"), max_length=12, choices=Match.choices, default=Match.ANY)
-    similarity = models.CharField(_("similarity"), max_length=40, default="tfidf-jaccard")
+    similarity = models.CharField(
+        _("similarity"), max_length=40, choices=Similarity.choices, default=Similarity.TFIDF_JACCARD
+    )
 
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -137,7 +145,7 @@ class Invitation(models.Model):
 
 
 class Act(models.Model):
-    """One administrative act: who did what to which study; only ever added."""
+    """One administrative act: who did what to which study; only ever added. Written by annotate.acts."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="acts", null=True)
     actor: models.ForeignKey[Any, Any] = models.ForeignKey(
