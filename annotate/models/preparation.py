@@ -11,7 +11,9 @@ class TopicProgress(models.Model):
     """How far the worker has come with a topic, and what went wrong on the way.
 
     A topic is behind where `prepared_version` < the topic's text_version, or `fitted_version` < its tally's
-    data_version. `problem` says in plain words why the last try failed; `retry_at` is when the next one may come.
+    data_version. `problem` says in plain words why the last try failed, `tries` counts those that failed since the
+    last that did not, and `retry_at` is when the next one may come (sooner, if the data are newer than the
+    `tried_version` that failed). `claimed_until` keeps others off while a worker is at it, and only saves work.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")
@@ -19,6 +21,7 @@ class TopicProgress(models.Model):
     fitted_version = models.PositiveBigIntegerField(default=0)
     problem = models.TextField(blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
+    tried_version = models.PositiveBigIntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     claimed_until = models.DateTimeField(null=True, blank=True)
 

@@ -81,6 +81,7 @@ class Ranking(models.Model):
     `differences`: every two systems once, a list of {"better", "worse": system names, "difference", "low", "high":
     of the mean score over the topics that both summarized, "p": two-sided, adjusted for how many pairs were looked at,
     "significant": bool}; the last four may be null where there are too few topics to say.
+    `problem` says in plain words why the last try failed.
     """
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="ranking")
@@ -88,6 +89,7 @@ class Ranking(models.Model):
     topics = models.PositiveIntegerField(default=0)
     judgments = models.PositiveIntegerField(default=0)
     differences = models.JSONField(default=list)
+    problem = models.TextField(blank=True)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:
