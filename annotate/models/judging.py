@@ -75,8 +75,8 @@ class Pair(models.Model):
     """Two sentences of a topic to compare, how many judgments are needed, and how many of those are out or in."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="pairs")
-    first = models.ForeignKey(Sentence, on_delete=models.PROTECT, related_name="+")
-    second = models.ForeignKey(Sentence, on_delete=models.PROTECT, related_name="+")
+    first = models.ForeignKey(Sentence, on_delete=models.RESTRICT, related_name="+")
+    second = models.ForeignKey(Sentence, on_delete=models.RESTRICT, related_name="+")
     need = models.PositiveSmallIntegerField()
     taken = models.PositiveSmallIntegerField(default=0)
 
@@ -166,8 +166,8 @@ class Judgment(models.Model):
         TIE = "tie", _("equally important")
         UNDONE = "undone", _("taken back")
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgments")
-    topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="judgments")
+    assignment = models.ForeignKey(Assignment, on_delete=models.RESTRICT, related_name="judgments")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="judgments")
     revision = models.PositiveSmallIntegerField(default=1)
     answer = models.CharField(max_length=6, choices=Answer.choices)
     seconds = models.FloatField(null=True, blank=True)
