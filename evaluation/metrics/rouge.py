@@ -1,0 +1,126 @@
+"""ROUGE exactly as the official ROUGE-1.5.5 computes it.
+
+C.-Y. Lin, "ROUGE: a package for automatic evaluation of summaries", 2004, and the behaviour of the program itself,
+which published figures rest on. A text is a sequence of lines, one sentence each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from evaluation.metrics.rouge_units import SKIP, Overlap, Settings, Text, Texts
+
+Measure = Literal["rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4"]
+MEASURES: tuple[Measure, ...] = ("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4")
+AS_PUBLISHED = Settings()
+"""Stems, no stop words removed, no limit, all references pooled: what most papers report."""
+
+
+class Score(NamedTuple):
+    """Each rounded to five decimals, as the program prints them."""
+
+    recall: float
+    precision: float
+    f: float
+
+
+def scores(
+    summaries: Sequence[Text],
+    references: Sequence[Text],
+    measures: Iterable[Measure] = MEASURES,
+    settings: Settings = AS_PUBLISHED,
+) -> dict[Measure, list[Score]]:
+    """Score each summary against all references: for each measure one score a summary."""
+    return {
+        measure: [
+            (_jackknifed if settings.jackknife and len(references) > 1 else _score)(hits, in_references, own, settings)
+            for hits, in_references, own in _rows(overlap)
+        ]
+        for measure, overlap in overlaps(summaries, references, measures, settings).items()
+    }
+
+
+def scores_of_references(
+    references: Sequence[Text],
+    measures: Iterable[Measure] = MEASURES,
+    settings: Settings = AS_PUBLISHED,
+) -> dict[Measure, list[Score]]:
+    """Score each reference once against the others: what people reach, to be read beside jackknifed systems."""
+    if len(references) < 2:
+        raise ValueError(f"scoring references against each other needs at least two of them, not {len(references)}")
+    return {
+        measure: [
+            _score(_without(hits, i), _without(in_references, i), own, settings)
+            for i, (hits, in_references, own) in enumerate(_rows(overlap))
+        ]
+        for measure, overlap in overlaps(references, references, measures, settings).items()
+    }
+
+
+def overlaps(
+    summaries: Sequence[Text], references: Sequence[Text], measures: Iterable[Measure], settings: Settings
+) -> dict[Measure, Overlap]:
+    """Count, for each measure, what each summary shares with each reference."""
+    if not references:
+        raise ValueError("ROUGE needs at least one reference")
+    texts = Texts(summaries, references, settings)
+    return {measure: _overlap(texts, measure) for measure in measures}
+
+
+def signature(measure: Measure, settings: Settings) -> str:
+    """The official command line that gives the same score, and what that does not say."""
+    kind = {"rouge-l": "-n 1", "rouge-s4": f"-2 {SKIP}", "rouge-su4": f"-2 {SKIP} -u"}.get(measure, f"-n {measure[-1]}")
+    parts = ["ROUGE-1.5.5", measure.upper(), kind]
+    parts += ["-m"] * settings.stem + ["-s"] * settings.remove_stop_words
+    parts += [f"-l {settings.words}"] * (settings.words is not None)
+    parts += [f"-b {settings.bytes}"] * (settings.bytes is not None)
+    parts += ["-f A" if settings.references == "pooled" else "-f B"]
+    parts += ["(SMART stop words, 596)"] * settings.remove_stop_words + ["(jackknife)"] * settings.jackknife
+    return " ".join(parts)
+
+
+def _overlap(texts: Texts, measure: Measure) -> Overlap:
+    match measure:
+        case "rouge-1" | "rouge-2" | "rouge-3" | "rouge-4":
+            return texts.n_grams(int(measure[-1]))
+        case "rouge-l":
+            return texts.longest_common_subsequences()
+        case "rouge-s4" | "rouge-su4":
+            return texts.skip_bigrams(with_unigrams=measure == "rouge-su4")
+        case _:
+            raise ValueError(f"there is no ROUGE measure {measure!r}; there are {', '.join(MEASURES)}")
+
+
+def _rows(overlap: Overlap) -> Iterable[tuple[list[int], list[int], int]]:
+    """Summary by summary: its hits with each reference, the units of each reference, its own units."""
+    in_references: list[int] = overlap.in_references.tolist()
+    for hits, own in zip(overlap.hits.tolist(), overlap.in_summaries.tolist(), strict=True):
+        yield hits, in_references, own
+
+
+def _jackknifed(hits: list[int], in_references: list[int], own: int, settings: Settings) -> Score:
+    """The mean score over the sets of references that lack one."""
+    k = len(hits)
+    parts = [_score(_without(hits, i), _without(in_references, i), own, settings) for i in range(k)]
+    return Score(*(round(sum(values) / k, 5) for values in zip(*parts, strict=True)))
+
+
+def _without(values: list[int], i: int) -> list[int]:
+    return values[:i] + values[i + 1 :]
+
+
+def _score(hits: list[int], in_references: list[int], own: int, settings: Settings) -> Score:
+    if settings.references == "best":  # by rounded recall; the first of equals stands
+        recalls = list(map(_share, hits, in_references))
+        best = recalls.index(max(recalls))
+        hits, in_references = [hits[best]], [in_references[best]]
+    shared = sum(hits)
+    recall = _share(shared, sum(in_references))
+    precision = _share(shared, own * len(hits))
+    f = round(recall * precision / (0.5 * precision + 0.5 * recall), 5) if shared else 0.0
+    return Score(recall, precision, f)
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 5) if whole else 0.0
