@@ -22,14 +22,15 @@ def find_invitation(token: str) -> Invitation | None:
     return Invitation.objects.select_related("study").filter(pk=primary_key).first()
 
 
-def sign_in_path(user_id: int) -> str:
-    """A path that signs a person in with one click; made only where somebody at the machine asked for it."""
-    return reverse("sign_in_link", args=[signing.TimestampSigner(salt="sign-in").sign(str(user_id))])
+def sign_in_path(user_id: int, page: str = "/") -> str:
+    """A path that signs a person in with one click and leads to `page`; made only where somebody at the machine asks."""
+    return reverse("sign_in_link", args=[signing.dumps([user_id, page], salt="sign-in")])
 
 
-def user_of_sign_in(token: str, max_age: int) -> int | None:
-    """The user a sign-in link is for, or None where it is not ours or older than `max_age` seconds."""
+def read_sign_in(token: str, max_age: int) -> tuple[int, str] | None:
+    """The user and the page that a sign-in link is for, or None where it is not ours or older than `max_age` seconds."""
     try:
-        return int(signing.TimestampSigner(salt="sign-in").unsign(token, max_age=max_age))
-    except (signing.BadSignature, ValueError):
+        user_id, page = signing.loads(token, salt="sign-in", max_age=max_age)
+    except (signing.BadSignature, ValueError, TypeError):
         return None
+    return int(user_id), str(page)

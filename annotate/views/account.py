@@ -1,24 +1,77 @@
-"""Coming and going: the start page, signing in and out."""
+"""Coming and going: the start page, accounts, tokens, and invitations to work on a study."""
 
 from __future__ import annotations
 
-from django.contrib.auth import get_user_model, login
+from typing import cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import get_user_model, login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import links
+from annotate import access, accounts, links, studies
+from annotate.models import Annotator, Invitation, Membership, Token
+from annotate.refusal import Refusal
 
 SIGN_IN_LINK_SECONDS = 24 * 3600
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class SignUpForm(forms.Form):
+    """A name and a password; what they must be like is accounts.sign_up's to say."""
+
+    username = forms.CharField(
+        label=gettext_lazy("Name to sign in with"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
+    )
+    password = forms.CharField(
+        label=gettext_lazy("Password"),
+        help_text=gettext_lazy("At least 12 characters. A few unrelated words are easy to remember and hard to guess."),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+
+class TokenForm(forms.Form):
+    """A key for a program."""
+
+    name = forms.CharField(
+        label=gettext_lazy("What the token is for"),
+        max_length=100,
+        help_text=gettext_lazy("For instance “upload script on the cluster”, so that you know later which to revoke."),
+    )
+    read_only = forms.BooleanField(label=gettext_lazy("It may only read"), required=False)
+
+
+def complain(form: forms.Form, refusal: Refusal) -> None:
+    """Show a verb's refusal at the fields that it names, or above the form."""
+    for name, found in refusal.fields.items():
+        form.add_error(name if name in form.fields else None, found)
+    if not refusal.fields:
+        form.add_error(None, refusal.message)
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Lead whoever is signed in to their studies; tell everyone else what this is."""
-    return redirect("studies") if request.user.is_authenticated else render(request, "home.html")
+    """Lead people to what is theirs; tell everyone else what this is."""
+    if not request.user.is_authenticated:
+        return render(request, "home.html", {"sign_up_open": settings.SIGN_UP_OPEN})
+    if access.visible_studies(request.user).exists() or access.may_create_studies(request.user):
+        return redirect("studies")
+    annotators = Annotator.objects.filter(user=request.user).select_related("study").order_by("-pk")
+    return render(request, "account/desks.html", {"annotators": annotators})
 
 
 @require_safe
@@ -30,25 +83,102 @@ def about(request: HttpRequest) -> HttpResponse:
 @require_safe
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Sign in whoever holds a link that somebody at the machine made for them."""
-    user_id = links.user_of_sign_in(token, SIGN_IN_LINK_SECONDS)
-    user = get_user_model().objects.filter(pk=user_id, is_active=True).first() if user_id else None
+    user_id, page = links.read_sign_in(token, SIGN_IN_LINK_SECONDS) or (None, "")
+    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
     if user is None:
         raise Http404
-    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect("home")
+    login(request, user, backend=BACKEND)
+    return redirect(page)
+
+
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def sign_up(request: HttpRequest) -> HttpResponse:
+    """Make an account, where the installation is open or an invitation was sent."""
+    token = request.GET.get("invitation", "")
+    invitation = links.find_invitation(token) if token else None
+    if invitation is None and not settings.SIGN_UP_OPEN:
+        raise Http404
+    form = SignUpForm(request.POST or None)
+    if form.is_valid():
+        try:
+            user = accounts.sign_up(**form.cleaned_data, invited=invitation is not None)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            login(request, user, backend=BACKEND)
+            return redirect("join", token=token) if invitation else redirect("home")
+    return render(request, "account/sign_up.html", {"form": form, "invitation": invitation, "token": token})
+
+
+def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
+    """Take somebody into a study as more than an annotator; `join` leads here for such invitations."""
+    if request.method == "POST" and request.user.is_authenticated:
+        try:
+            studies.accept(invitation, cast(User, request.user))
+        except Refusal as refusal:
+            messages.error(request, refusal.message)
+            return redirect("home")
+        messages.success(request, _("You belong to this study now."))
+        return redirect("study", study_id=invitation.study_id)
+    context = {"invitation": invitation, "token": token, "role": Membership.Role(invitation.role).label}
+    return render(request, "account/invitation.html", context)
 
 
 @login_required
+@require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """The visitor's own account."""
-    return render(request, "account/account.html")
+    """The visitor's own account: password and tokens."""
+    form = TokenForm(request.POST or None)
+    secret = None
+    if form.is_valid():
+        try:
+            _token, secret = accounts.create_token(cast(User, request.user), **form.cleaned_data)
+            form = TokenForm()
+        except Refusal as refusal:
+            complain(form, refusal)
+    tokens = Token.objects.filter(user=cast(User, request.user), revoked_at__isnull=True).order_by("-pk")
+    # The one page that answers a POST without leading on: the secret is shown once, and kept nowhere.
+    return render(request, "account/account.html", {"form": form, "tokens": tokens, "secret": secret})
+
+
+@login_required
+@require_POST
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    """Take a token back."""
+    user = cast(User, request.user)
+    token = get_object_or_404(Token, pk=token_id, user=user)
+    accounts.revoke_token(token, user)
+    messages.success(request, _("The token was revoked: no program gets in by it any more."))
+    return redirect("account")
+
+
+@login_required
+@sensitive_post_parameters()
+@require_http_methods(["GET", "POST"])
+def password(request: HttpRequest) -> HttpResponse:
+    """Change the password; every other session of the person ends."""
+    user = cast(User, request.user)
+    form: PasswordChangeForm[User] = PasswordChangeForm(user, request.POST or None)
+    if form.is_valid():
+        update_session_auth_hash(request, form.save())
+        messages.success(request, _("Your password was changed. Other browsers were signed out."))
+        return redirect("account")
+    return render(request, "account/password.html", {"form": form})
 
 
 urlpatterns = [
     path("", home, name="home"),
     path("about/", about, name="about"),
-    path("sign-in/", LoginView.as_view(template_name="account/sign_in.html"), name="sign_in"),
+    path(
+        "sign-in/",
+        LoginView.as_view(template_name="account/sign_in.html", redirect_authenticated_user=True),
+        name="sign_in",
+    ),
     path("sign-in/<str:token>/", sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("sign-up/", sign_up, name="sign_up"),
     path("account/", account, name="account"),
+    path("account/password/", password, name="password"),
+    path("account/tokens/<int:token_id>/revoke/", token_revoke, name="token_revoke"),
 ]

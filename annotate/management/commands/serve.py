@@ -1,0 +1,73 @@
+"""`manage.py serve`: the website and a worker on one machine, kept running."""
+
+from __future__ import annotations
+
+import os
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.supervisor import Program, Supervisor, port_is_free
+
+WEB = ["gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"]
+WORKER = ["celery", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING"]
+PATIENCE = 60.0  # seconds until the website must have answered
+
+
+class Command(BaseCommand):
+    help = "Serve the website and run a worker on this machine, until Ctrl-C."
+    requires_system_checks: tuple[str, ...] = ()
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Bring database and static files up to date, then run both processes until told to stop."""
+        host, port = options["host"], options["port"]
+        if not port_is_free(host, port):
+            raise CommandError(f"Port {port} is taken by another program; choose another with --port.")
+        self.prepare()
+        origin = os.environ.get("PREFERENDUM_ORIGIN", f"http://{host}:{port}")
+        environment = os.environ | {
+            "PREFERENDUM_ORIGIN": origin,
+            "PREFERENDUM_BIND": f"{host}:{port}",
+            "DJANGO_SETTINGS_MODULE": "annotate.settings",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        programs = [Program("web", WEB), Program("worker", WORKER)]
+        Supervisor(programs, environment, self.stdout.write).run(
+            lambda: self.welcome(origin) if self.answers(f"http://{host}:{port}") else None
+        )
+
+    def prepare(self) -> None:
+        """Whatever must be true before the processes start."""
+        self.stdout.write("Bringing the database up to date ...")
+        call_command("migrate", interactive=False, verbosity=0)
+        self.stdout.write("Collecting the static files ...")
+        call_command("collectstatic", interactive=False, verbosity=0)
+
+    def welcome(self, origin: str) -> None:
+        self.stdout.write(self.style.SUCCESS(f"\nPreferendum is at {origin}/\n") + "Ctrl-C stops it.\n")
+
+    def answers(self, address: str) -> bool:
+        """Wait until the website answers; False (and a word about it) if it does not."""
+        host = settings.ALLOWED_HOSTS[0]
+        request = urllib.request.Request(f"{address}/about/", headers={"Host": host})  # noqa: S310
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                urllib.request.urlopen(request, timeout=5).close()  # noqa: S310
+                return True
+            except urllib.error.HTTPError:
+                return True
+            except OSError:
+                time.sleep(0.1)
+        self.stdout.write(self.style.ERROR("The website does not answer; what it says above tells why."))
+        return False
