@@ -23,12 +23,12 @@ def find_invitation(token: str) -> Invitation | None:
 
 
 def sign_in_path(user_id: int, page: str = "/") -> str:
-    """A path that signs a person in with one click and leads to `page`; made only where somebody at the machine asks."""
+    """A path that signs a person in and leads to `page`; made only where somebody at the machine asks for it."""
     return reverse("sign_in_link", args=[signing.dumps([user_id, page], salt="sign-in")])
 
 
 def read_sign_in(token: str, max_age: int) -> tuple[int, str] | None:
-    """The user and the page that a sign-in link is for, or None where it is not ours or older than `max_age` seconds."""
+    """The user and the page that a link is for, or None where it is not ours or older than `max_age` seconds."""
     try:
         user_id, page = signing.loads(token, salt="sign-in", max_age=max_age)
     except (signing.BadSignature, ValueError, TypeError):
