@@ -89,7 +89,10 @@ def in_study(
 
 def may_create_studies(user: User | AnonymousUser) -> bool:
     """Whoever researches somewhere, or was given the right by the operator, may begin a study of their own."""
-    return user.is_authenticated and (user.is_superuser or user.has_perm("annotate.add_study"))
+    if not user.is_authenticated:
+        return False
+    researches = Membership.objects.filter(user=user, role__in=ABILITIES["edit"])
+    return user.has_perm("annotate.add_study") or researches.exists()
 
 
 def known_annotators(request: HttpRequest) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""Accounts of people, and the tokens by which their programs sign in."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.acts import note
+from annotate.models import Study, Token
+from annotate.refusal import Refusal
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Begins every token, so that one that leaked into a file can be found and told from other secrets.
+PREFIX = "prf_"
+TOKENS_EACH = 50
+#: Noting every use would make every reading request a writing one.
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+@transaction.atomic
+def create_token(user: User, name: str, *, study: Study | None = None, read_only: bool = False) -> tuple[Token, str]:
+    """A new token and its secret, which is shown now and never again: only its hash is kept.
+
+    `study` narrows it to that study; `read_only` to requests that change nothing.
+    """
+    if not name.strip() or len(name) > 100:
+        message = _("Give it a name of at most 100 characters.")
+        raise Refusal(message, "invalid", {"name": [message]})
+    if Token.objects.filter(user=user, revoked_at__isnull=True).count() >= TOKENS_EACH:
+        raise Refusal(_("You have as many tokens as one may have: revoke one first."), "too_many")
+    secret = PREFIX + secrets.token_urlsafe(32)
+    token = Token.objects.create(user=user, name=name.strip(), digest=_digest(secret), study=study, read_only=read_only)
+    note(study, user, "create token", token=token.pk, name=token.name, read_only=read_only)
+    return token, secret
+
+
+def find_token(secret: str) -> Token | None:
+    """The token with this secret, if it and its person are still good. Looked up by hash: we compare nothing."""
+    token = (
+        Token.objects.select_related("user", "study")
+        .filter(digest=_digest(secret), revoked_at__isnull=True, user__is_active=True)
+        .first()
+    )
+    if token is not None:
+        now = timezone.now()
+        unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
+        if token.last_used_at is None or token.last_used_at < now - USE_NOTED_EVERY:
+            Token.objects.filter(unnoted, pk=token.pk).update(last_used_at=now)
+    return token
+
+
+@transaction.atomic
+def revoke_token(token: Token, user: User) -> None:
+    """Let nobody in by this token again. Revoking twice changes nothing."""
+    if Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
+        note(token.study, user, "revoke token", token=token.pk, name=token.name)
+    token.refresh_from_db()
+
+
+def revoke_tokens(user: User, study: Study) -> int:
+    """Revoke the tokens that this person had for this study; how many there were."""
+    return Token.objects.filter(user=user, study=study, revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+@transaction.atomic
+def sign_up(username: str, password: str, *, email: str = "", invited: bool = False) -> User:
+    """A new account. Raises `Refusal` where the installation is closed to those whom nobody invited.
+
+    Where an installation is open, whoever signs up may begin studies; an invitation gives what it says and no more.
+    """
+    if not (settings.SIGN_UP_OPEN or invited):
+        raise Refusal(_("Nobody can sign up here: ask for an invitation."), "closed")
+    users = get_user_model()
+    user = users(username=users.normalize_username(username), email=users.objects.normalize_email(email))
+    try:
+        # The name first: whether a password is too much like it can only be said of one that will do.
+        user.full_clean(exclude=["password"])
+        validate_password(password, user)
+    except ValidationError as error:
+        named = error.message_dict if hasattr(error, "error_dict") else {"password": error.messages}
+        raise Refusal(_("Some values will not do."), "invalid", named) from error
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError as error:
+        message = _("This name is taken.")
+        raise Refusal(message, "invalid", {"username": [message]}) from error
+    if settings.SIGN_UP_OPEN:
+        user.user_permissions.add(Permission.objects.get(content_type__app_label="annotate", codename="add_study"))
+    note(None, user, "sign up")
+    return user
+
+
+def _digest(secret: str) -> str:
+    """A 256-bit secret needs no slow hash: there is nothing to guess."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

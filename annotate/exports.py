@@ -1,0 +1,232 @@
+"""A study on its way out: as one archive that can be taken back, and its judgments as preferences. Pseudonyms only."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from django.core.files.base import File
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+import annotate
+import formats
+import formats.study
+from annotate import judging
+from annotate.acts import note
+from annotate.models import (
+    Annotator,
+    Assignment,
+    Export,
+    Fit,
+    Judgment,
+    Reference,
+    Sentence,
+    SourceDocument,
+    Study,
+    Summary,
+    Topic,
+)
+from annotate.snapshot import snapshot
+from annotate.studies import SETTINGS
+from formats.study import (
+    AnnotatorRecord,
+    AssignmentRecord,
+    FitRecord,
+    JudgmentRecord,
+    SentenceRecord,
+    StudyArchive,
+    StudySettings,
+)
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+State = Export.State
+CHUNK = 2_000
+
+
+@transaction.atomic
+def request_export(study: Study, user: User) -> Export:
+    """Ask for the study as a file; the worker writes it. Whoever asks again while it is being written gets the same."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    waiting = Export.objects.filter(study=study, user=user, state=State.WAITING).first()
+    if waiting is not None:
+        return waiting
+    export = Export.objects.create(study=study, user=user)
+    note(study, user, "request export", export=str(export.key))
+    return export
+
+
+def write_export(export: Export) -> None:
+    """Write the file; the export is ready once it lies there whole. One that is not waiting stays as it is."""
+    if export.state != State.WAITING:
+        return
+    with tempfile.TemporaryFile() as file:
+        with snapshot():
+            archive = make_archive(export.study)
+        formats.study.write(archive, file)
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        name = export.file.storage.save(f"exports/{export.key}.zip", File(file))
+    written = Export.objects.filter(pk=export.pk, state=State.WAITING)
+    if not written.update(state=State.READY, file=name, sha256=digest, problem=""):
+        export.file.storage.delete(name)
+    export.refresh_from_db()
+
+
+def note_try(export: Export) -> int:
+    """Count one more try at writing it; which one this is."""
+    Export.objects.filter(pk=export.pk).update(tries=F("tries") + 1)
+    export.refresh_from_db(fields=["tries"])
+    return export.tries
+
+
+def give_up(export: Export, problem: str) -> None:
+    """Try no longer, and say why in plain words."""
+    Export.objects.filter(pk=export.pk, state=State.WAITING).update(state=State.FAILED, problem=problem)
+    export.refresh_from_db()
+
+
+def make_archive(study: Study) -> StudyArchive:
+    """The study with everything that belongs to it, in an order that is the same each time. Read it in a `snapshot`."""
+    study = Study.objects.get(pk=study.pk)
+    names = {
+        pk: f"{document}:{index}"
+        for pk, document, index in Sentence.objects.filter(topic__study=study)
+        .order_by()
+        .values_list("pk", "document__name", "index")
+    }
+    return StudyArchive(
+        settings=StudySettings(**{name: getattr(study, name) for name in SETTINGS}, extra=study.extra),
+        program_version=annotate.__version__,
+        topics=tuple(topics(study)),
+        sentences=tuple(
+            SentenceRecord(*row)
+            for row in Sentence.objects.filter(topic__study=study)
+            .order_by("topic__position", "position")
+            .values_list("topic__name", "document__name", "index", "paragraph", "text")
+        ),
+        annotators=tuple(
+            AnnotatorRecord(pseudonym, kind, _moment(joined_at))
+            for pseudonym, kind, joined_at in Annotator.objects.filter(study=study)
+            .order_by("pk")
+            .values_list("pseudonym", "kind", "joined_at")
+        ),
+        assignments=tuple(_assignments(study, names)),
+        judgments=tuple(
+            JudgmentRecord(str(key), revision, answer, seconds, _moment(at))
+            for key, revision, answer, seconds, at in Judgment.objects.filter(topic__study=study)
+            .order_by("pk")
+            .values_list("assignment__key", "revision", "answer", "seconds", "at")
+        ),
+        fits=tuple(_fits(study, names)),
+    )
+
+
+def topics(study: Study) -> Iterator[formats.Topic]:
+    """The topics as they were uploaded, with all their texts and human scores."""
+    rows = (
+        Topic.objects.filter(study=study)
+        .order_by("position")
+        .prefetch_related("documents", "references", "summaries__system", "summaries__human_scores")
+    )
+    for topic in rows.iterator(CHUNK):
+        yield formats.Topic(
+            topic_id=topic.name,
+            documents=tuple(map(_text, topic.documents.all())),
+            references=tuple(map(_text, topic.references.all())),
+            summaries=tuple(map(_summary, sorted(topic.summaries.all(), key=lambda summary: summary.system.name))),
+            title=topic.title,
+            question=topic.question,
+            language=topic.language,
+            extra=topic.extra,
+        )
+
+
+def preferences(study: Study) -> Iterator[formats.Preference]:
+    """The judgments that count, topic by topic, in the order in which they came."""
+    names = {
+        pk: f"{document}:{index}"
+        for pk, document, index in Sentence.objects.filter(topic__study=study)
+        .order_by()
+        .values_list("pk", "document__name", "index")
+    }
+    winners = {"left": "a", "right": "b", "tie": "tie"}
+    for topic in Topic.objects.filter(study=study).order_by("position"):
+        rows: QuerySet[Judgment] = judging.counted_judgments(topic).order_by("pk")
+        for judgment in rows.select_related("assignment__pair", "assignment__annotator").iterator(CHUNK):
+            shown = judgment.assignment
+            first, second = names[shown.pair.first_id], names[shown.pair.second_id]
+            kind = shown.annotator.kind
+            yield formats.Preference(
+                topic=topic.name,
+                a=second if shown.swapped else first,
+                b=first if shown.swapped else second,
+                winner=winners[judgment.answer],  # type: ignore[arg-type]  # what counts is an answer
+                annotator=shown.annotator.pseudonym,
+                seconds=judgment.seconds,
+                at=_moment(judgment.at),
+                extra={} if kind == Annotator.Kind.HUMAN else {"kind": kind},
+            )
+
+
+def _text(row: SourceDocument | Reference) -> formats.Text:
+    return formats.Text(row.name, *_content(row), row.extra)
+
+
+def _summary(row: Summary) -> formats.Summary:
+    scores = sorted(row.human_scores.all(), key=lambda score: score.dimension)
+    human = {score.dimension: score.score for score in scores}
+    return formats.Summary(row.system.name, *_content(row), row.extra, human)
+
+
+def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tuple[str, ...] | None]:
+    return (row.text, None) if row.sentences is None else (None, tuple(row.sentences))
+
+
+def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
+    rows = Assignment.objects.filter(topic__study=study).order_by("pk").select_related("topic", "annotator", "pair")
+    for row in rows.iterator(CHUNK):
+        first, second = names[row.pair.first_id], names[row.pair.second_id]
+        yield AssignmentRecord(
+            key=str(row.key),
+            topic=row.topic.name,
+            annotator=row.annotator.pseudonym,
+            left=second if row.swapped else first,
+            right=first if row.swapped else second,
+            occasion=row.occasion,
+            reason_shown=row.reason,
+            state=row.state,  # type: ignore[arg-type]  # one of the model's choices
+            skip_reason=row.skip_reason,
+            holds_place=row.holds_place,
+            created_at=_moment(row.created_at),
+            closed_at=None if row.closed_at is None else _moment(row.closed_at),
+        )
+
+
+def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
+    rows = Fit.objects.filter(topic__study=study).order_by("topic__position", "data_version")
+    for fit in rows.select_related("topic").prefetch_related("utilities", "scores__summary__system"):
+        utilities = {names[row.sentence_id]: (row.strength, row.utility, row.se) for row in fit.utilities.all()}
+        scores = {row.summary.system.name: (row.score, row.se, row.low, row.high) for row in fit.scores.all()}
+        yield FitRecord(
+            topic=fit.topic.name,
+            judgments=fit.judgments,
+            settings=fit.settings,
+            program_version=fit.program_version,
+            residual=fit.residual,
+            iterations=fit.iterations,
+            data_version=fit.data_version,
+            at=_moment(fit.created_at),
+            utilities=utilities,
+            scores=scores,
+        )
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
