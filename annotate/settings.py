@@ -119,6 +119,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The worker's broker: nothing on disk to lose by default, Redis where many machines share the work.
 BROKER_URL = os.environ.get("BROKER_URL", "memory://")
+# How many tasks one worker works on at once.
+WORKER_PROCESSES = int(os.environ.get("PREFERENDUM_WORKER_PROCESSES", "1"))
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [

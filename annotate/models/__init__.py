@@ -13,13 +13,14 @@ from annotate.models.corpus import (
 from annotate.models.export import Export
 from annotate.models.judging import Annotator, Assignment, Judgment, Pair, Tally
 from annotate.models.preparation import Sentence, Suggestion, TopicProgress
-from annotate.models.result import Fit, Ranking, Score, SystemScore, Utility, WorkerPulse
+from annotate.models.result import Claim, Fit, Ranking, Score, SystemScore, Utility, WorkerPulse
 from annotate.models.study import Act, Invitation, Membership, Study
 
 __all__ = [
     "Act",
     "Annotator",
     "Assignment",
+    "Claim",
     "Export",
     "Fit",
     "HumanScore",

@@ -23,7 +23,7 @@ class Tally(models.Model):
     """One row a topic, locked first by everyone who draws or judges there.
 
     `data_version` rises with everything that a fit rests on; `taken` counts the judgments wanted of the topic that
-    are out (leased) or in.
+    are out (leased) or in, simulated ones left out.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="tally")
@@ -38,7 +38,11 @@ class Tally(models.Model):
 
 
 class Annotator(models.Model):
-    """Someone (or something) that judges in one study, under a pseudonym."""
+    """Someone (or something) that judges in one study, under a pseudonym.
+
+    `judged` and `seconds` are running sums of what they have judged (an undone judgment taken off again) and of the
+    time they read, so that no page has to count: how much they have done, and how long the rest will take.
+    """
 
     class Kind(models.TextChoices):
         HUMAN = "human", _("person")
@@ -54,6 +58,8 @@ class Annotator(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.HUMAN)
     pseudonym = models.CharField(max_length=200)
     quota = models.PositiveIntegerField(null=True, blank=True)
+    judged = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0.0)
     shortcuts = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -72,7 +78,11 @@ class Annotator(models.Model):
 
 
 class Pair(models.Model):
-    """Two sentences of a topic to compare, how many judgments are needed, and how many of those are out or in."""
+    """Two sentences of a topic to compare, how many judgments are needed, and how many of those are out or in.
+
+    A simulated annotator takes no place that a person could have: their judgments are not in `taken`, and a pair that
+    only they have judged needs nothing yet (`need` is 0 until it is drawn).
+    """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="pairs")
     first = models.ForeignKey(Sentence, on_delete=models.RESTRICT, related_name="+")
@@ -141,7 +151,7 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["topic", "expires_at"], name="assignment_open", condition=models.Q(state="open")),
-            models.Index(fields=["annotator", "state"], name="assignment_by_annotator"),
+            models.Index(fields=["annotator", "state", "closed_at"], name="assignment_by_annotator"),
         ]
 
     def __str__(self) -> str:
@@ -172,6 +182,7 @@ class Judgment(models.Model):
     answer = models.CharField(max_length=6, choices=Answer.choices)
     seconds = models.FloatField(null=True, blank=True)
     at = models.DateTimeField()
+    extra = models.JSONField(null=True, blank=True)
 
     class Meta:
         constraints = [

@@ -13,7 +13,7 @@ class TopicProgress(models.Model):
     A topic is behind where `prepared_version` < the topic's text_version, or `fitted_version` < its tally's
     data_version. `problem` says in plain words why the last try failed, `tries` counts those that failed since the
     last that did not, and `retry_at` is when the next one may come (sooner, if the data are newer than the
-    `tried_version` that failed). `claimed_until` keeps others off while a worker is at it, and only saves work.
+    `tried_version` that failed).
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")
@@ -22,8 +22,8 @@ class TopicProgress(models.Model):
     problem = models.TextField(blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
     tried_version = models.PositiveBigIntegerField(default=0)
+    tried_at = models.DateTimeField(null=True, blank=True)
     retry_at = models.DateTimeField(null=True, blank=True)
-    claimed_until = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"{self.topic}: prepared {self.prepared_version}, fitted {self.fitted_version}"

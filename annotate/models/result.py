@@ -122,3 +122,18 @@ class WorkerPulse(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Claim(models.Model):
+    """What a worker is at right now ("topic:12"), so that no other does the same; void once `until` has passed.
+
+    It saves work and nothing else depends on it: what is published is guarded by versions.
+    """
+
+    name = models.CharField(max_length=60, unique=True)
+    token = models.UUIDField()
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
