@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
 
-from formats.complaints import Place, shown
+from formats.complaints import Place, escaped, shown
 from formats.limits import MEGABYTE, Limits
 from formats.sources import BROKEN, Damaged, Source, natural
 from formats.text import clean
@@ -88,7 +88,7 @@ class Archive:
             name = _checked_name(entry, self._place, self._limits)
             if name is None:
                 continue
-            here = Place(self._place.complaints, f"{self._place.file}/{name}")
+            here = Place(self._place.complaints, f"{self._place.file}/{escaped(name)}")
             parts = tuple(name.rstrip("/").split("/"))
             _check_entry(entry, here, self._limits)
             key = _folded("/".join(parts))
@@ -104,7 +104,7 @@ class Archive:
                 folders[_folded("/".join(parts[:depth]))] = name
             sources.append(Source(parts, here.file, entry.file_size, self._opener(entry)))
         for key in files.keys() & folders.keys():
-            here = Place(self._place.complaints, f"{self._place.file}/{files[key]}")
+            here = Place(self._place.complaints, f"{self._place.file}/{escaped(files[key])}")
             here.refuse("a file that is also a folder", "one or the other")
         total = sum(entry.file_size for entry in entries)
         if total > self._limits.unpacked:
@@ -222,7 +222,7 @@ def _checked_name(entry: zipfile.ZipInfo, place: Place, limits: Limits) -> str |
         except UnicodeError:
             place.refuse("an entry whose name is not UTF-8: %(name)s", "names in UTF-8", name=shown(raw))
             return None
-    here = Place(place.complaints, f"{place.file}/{shown(raw)[1:-1]}")
+    here = Place(place.complaints, f"{place.file}/{escaped(raw)}")
     name = clean(Place(place.complaints, place.file, 0, "name of an entry"), raw)
     if name is None:
         return None

@@ -69,6 +69,7 @@ class Place:
         """The field `name` of this one, or the item of that number (from 0)."""
         if isinstance(name, int):
             return replace(self, field=f"{self.field}[{name}]")
+        name = escaped(name, 40)
         return replace(self, field=f"{self.field}.{name}" if self.field else name)
 
     def refuse(self, found: str, expected: str, **params: Any) -> None:
@@ -103,13 +104,17 @@ def shown(value: object, characters: int = SHOWN_CHARACTERS) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, str):
-        cut = value[:characters]
-        return '"' + "".join(map(_visible, cut)) + ('…"' if len(value) > characters else '"')
+        return '"' + escaped(value.replace('"', '\\"'), characters) + '"'
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):
         return f"an object with {len(value)} keys"
     return str(value)[:characters]
+
+
+def escaped(text: str, characters: int = 255) -> str:
+    """The text without quotes, for a file's or a key's name."""
+    return "".join(map(_visible, text[:characters])) + ("…" if len(text) > characters else "")
 
 
 def kind(value: object) -> str:
@@ -122,8 +127,6 @@ def kind(value: object) -> str:
 
 
 def _visible(character: str) -> str:
-    if character in ' "':
-        return {" ": " ", '"': '\\"'}[character]
-    if unicodedata.category(character)[0] in "CZ":
+    if character != " " and unicodedata.category(character)[0] in "CZ":
         return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(character) or f"\\u{{{ord(character):04X}}}"
     return character

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from formats import limits, strict_json
 from formats.complaints import Place
 from formats.draft import Draft, Placed, has_room
+from formats.lines import Sink
 from formats.records import HumanScore, LateSummary, Summary
 from formats.tables import Columns, number, read_rows, write_rows
 from formats.text import name
@@ -31,7 +32,7 @@ def read_summaries(file: BinaryIO, place: Place, draft: Draft) -> None:
 def read_human_scores(file: BinaryIO, place: Place, draft: Draft) -> None:
     for here, row in read_rows(file, place, HUMAN_SCORES):
         topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
-        dimension = name(here.key("dimension"), row["dimension"])
+        dimension = name(here.key("dimension"), row["dimension"], limits.DIMENSION_CHARACTERS)
         score = number(here.key("score"), row["score"])
         if topic and system and dimension and score is not None:
             draft.human_scores.append(Placed(HumanScore(topic, system, dimension, score), here))
@@ -39,5 +40,5 @@ def read_human_scores(file: BinaryIO, place: Place, draft: Draft) -> None:
                 return
 
 
-def write_human_scores(scores: Iterable[HumanScore], file: BinaryIO) -> None:
+def write_human_scores(scores: Iterable[HumanScore], file: Sink) -> None:
     write_rows(file, HUMAN_SCORES.needed, ((s.topic, s.system, s.dimension, s.score) for s in scores))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Protocol
 
 from formats import limits
 from formats.complaints import Place
 from formats.text import BOM, decode
+
+
+class Sink(Protocol):
+    """What bytes can be written to: a file, or something that also counts or sums them."""
+
+    def writelines(self, lines: Iterable[bytes], /) -> object: ...
 
 
 def read_lines(file: BinaryIO, place: Place) -> Iterator[tuple[int, str | None]]:

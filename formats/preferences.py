@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal, get_args
 from formats import limits, strict_json
 from formats.complaints import Place, kind, shown
 from formats.draft import Draft, Placed, has_room
-from formats.lines import read_lines
+from formats.lines import Sink, read_lines
 from formats.records import Preference, Winner
 from formats.tables import Columns, number, read_rows, write_rows
 from formats.text import clean, name
@@ -56,9 +56,7 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
                 return
 
 
-def write_preferences(
-    preferences: Iterable[Preference], file: BinaryIO, form: Literal["jsonl", "csv"] = "jsonl"
-) -> None:
+def write_preferences(preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl") -> None:
     """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, unknown keys left out."""
     if form == "csv":
         rows = ((p.topic, p.a, p.b, p.winner, p.annotator, p.seconds, p.at) for p in preferences)

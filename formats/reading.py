@@ -11,7 +11,7 @@ from typing import BinaryIO
 from formats import late, limits, preferences, strict_json, topics
 from formats.archive import MAGIC, Archive, nested
 from formats.checking import Cut, assembled
-from formats.complaints import Complaints, Place, shown
+from formats.complaints import Complaints, Place, escaped, shown
 from formats.draft import Draft
 from formats.folder import belongs, read_folder
 from formats.lines import first_line
@@ -63,7 +63,7 @@ def read(
     Raises `Refused` with every complaint; nothing else, whatever the bytes are.
     """
     path = Path(path)
-    place = Place(Complaints(), shown(name or path.name or str(path), 255)[1:-1])
+    place = Place(Complaints(), escaped(name or path.name or str(path)))
     draft = Draft()
     try:
         if path.is_dir():

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from formats.pyramid import Annotation
+
 Extra = Mapping[str, Any]
 Winner = Literal["a", "b", "tie"]
 
@@ -34,7 +36,10 @@ class Summary(Text):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is summarized, and what was made of it. `language` is a BCP 47 tag."""
+    """What is summarized, and what was made of it. `language` is a BCP 47 tag.
+
+    `pyramid`: what people found the references and the summaries to say; DUC and TAC directories bring it.
+    """
 
     topic_id: str
     documents: tuple[Text, ...]
@@ -44,6 +49,7 @@ class Topic:
     question: str = ""
     language: str = ""
     extra: Extra = field(default_factory=dict)
+    pyramid: Annotation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import BadZipFile
 
-from formats.complaints import Place
+from formats.complaints import Place, escaped
 from formats.limits import MEGABYTE, Limits
 from formats.text import decode
 
@@ -85,9 +85,9 @@ def directory_sources(root: Path, place: Place, limits: Limits) -> list[Source]:
         for file_name in files:
             path = Path(folder, file_name)
             parts = path.relative_to(root).parts
-            label = "/".join(parts)
-            here = Place(place.complaints, _printable(label))
-            if _printable(label) != label:
+            label = escaped("/".join(parts))
+            here = Place(place.complaints, label)
+            if not _is_unicode(path):
                 here.refuse("a file name that is not UTF-8", "file names in UTF-8")
                 continue
             if len(parts) > limits.folders + 1:
@@ -125,5 +125,9 @@ def _digits_as_numbers(part: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((1, int(piece), piece) if number % 2 else (0, 0, piece) for number, piece in enumerate(pieces))
 
 
-def _printable(label: str) -> str:
-    return label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _is_unicode(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

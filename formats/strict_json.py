@@ -60,12 +60,12 @@ def extras(place: Place, found: dict[str, Any], known: frozenset[str]) -> dict[s
     for key, value in found.items():
         if key in known:
             continue
-        cleaned = clean(place.key(shown(key)), key)
+        cleaned = clean(place.key(key), key)
         if cleaned is None:
             continue
         if cleaned in kept or cleaned in known:
             place.refuse("the key %(key)s twice, once decomposed", "each key once", key=shown(cleaned))
-        kept[cleaned] = _cleaned(place.key(cleaned[:40]), value)
+        kept[cleaned] = _cleaned(place.key(cleaned), value)
     return kept
 
 
@@ -134,7 +134,9 @@ _DECODER = json.JSONDecoder(
 def _refuse_syntax(place: Place, text: str, fault: json.JSONDecodeError) -> None:
     if place.line == 0:
         place = place.at(fault.lineno)
-    if fault.pos >= len(text.rstrip()):
+    if fault.msg.startswith("Unterminated string"):
+        found = "a string that begins at column %(column)s and is never closed"
+    elif fault.pos >= len(text.rstrip()):
         found = "JSON that breaks off at column %(column)s" if text.strip() else "nothing"
     else:
         found = "no JSON at column %(column)s: %(near)s"

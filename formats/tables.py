@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from formats import limits
 from formats.complaints import Place, shown
-from formats.lines import read_lines
+from formats.lines import Sink, read_lines
 
 Row = dict[str, str]
 
@@ -58,7 +58,7 @@ def read_rows(file: BinaryIO, place: Place, columns: Columns) -> Iterator[tuple[
             yield here, dict(zip(header, cells, strict=True))
 
 
-def write_rows(file: BinaryIO, columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
+def write_rows(file: Sink, columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
     """A table with its header. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
     file.writelines((",".join(map(_cell, row)) + "\r\n").encode() for row in chain([columns], rows))
 

@@ -84,19 +84,19 @@ def blank(text: str) -> bool:
     return not text or text.isspace() or all(unicodedata.category(character) in _INVISIBLE for character in text)
 
 
-def name(place: Place, text: str) -> str | None:
+def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> str | None:
     """A name that people and URLs can carry: one line, something visible, no space at either end."""
     cleaned = clean(place, text)
     if cleaned is None:
         return None
     if blank(cleaned):
         place.refuse("an empty name" if not cleaned else "a name of invisible characters", "a name")
-    elif len(cleaned) > limits.NAME_CHARACTERS:
+    elif len(cleaned) > characters:
         place.refuse(
             "a name of %(count)s characters: %(name)s",
             "at most %(limit)s characters",
             count=len(cleaned),
-            limit=limits.NAME_CHARACTERS,
+            limit=characters,
             name=shown(cleaned),
         )
     elif "\n" in cleaned or "\t" in cleaned:

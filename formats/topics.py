@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 from formats import limits, strict_json
 from formats.complaints import Place, kind, shown
 from formats.draft import Draft
-from formats.lines import read_lines
+from formats.lines import Sink, read_lines
 from formats.records import Summary, Text, Topic
 from formats.text import blank, clean, name
 
@@ -18,7 +18,7 @@ Part = TypeVar("Part", bound=Text)
 _TOPIC_KEYS = frozenset(("topic_id", "title", "question", "language", "documents", "references", "summaries"))
 _TEXT_KEYS = frozenset(("id", "text", "sentences"))
 _SUMMARY_KEYS = frozenset(("system", "text", "sentences", "human"))
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,5}")
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}")
 
 
 def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
@@ -36,7 +36,7 @@ def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
             return
 
 
-def write_topics(topics: Iterable[Topic], file: BinaryIO) -> None:
+def write_topics(topics: Iterable[Topic], file: Sink) -> None:
     """One topic a line, exactly: reading it back gives equal topics."""
     file.writelines(strict_json.line(topic_as_json(topic)).encode() + b"\n" for topic in topics)
 
@@ -117,7 +117,7 @@ def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
 
 def _language(place: Place, found: Mapping[str, Any]) -> str:
     language = optional_text(place, found, "language", 50)
-    if language and not _LANGUAGE.fullmatch(language):
+    if language and not LANGUAGE.fullmatch(language):
         place.key("language").refuse("%(what)s", "a language tag such as en, de or pt-BR", what=shown(language))
     return language
 
@@ -206,8 +206,8 @@ def _human(place: Place, found: Mapping[str, Any]) -> dict[str, float]:
         return {}
     human = {}
     for dimension, score in scores.items():
-        at = here.key(dimension[:40])
-        cleaned = name(at, dimension)
+        at = here.key(dimension)
+        cleaned = name(at, dimension, limits.DIMENSION_CHARACTERS)
         if isinstance(score, bool) or not isinstance(score, int | float):
             at.refuse("%(what)s", "a number", what=kind(score))
         elif cleaned:

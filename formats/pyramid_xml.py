@@ -1,0 +1,180 @@
+"""Reading Pyramid annotations as DUCView writes them: .pyr (the model summaries) and .pan (one summary against them).
+
+Offsets in real files are often wrong: a stretch is where its words stand. A faulty file is survived: what is wrong
+with it is remarked on, and the rest is used.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from formats.complaints import Place, shown
+from formats.pyramid import Contributor, Part, Peer, Pyramid, Scu
+
+_WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
+# "D0901-A.M.100.A.C", "D301.M.250.I.A": the name of a summary as DUC and TAC give it, which opens it in the text.
+_NAME = re.compile(r"\bD\d+\w*(?:-[A-Z])?\.[MP]\.\d+\.\w+\.(\w+)\b")
+# A pattern that comes with a file is tried on short lines only, and only if it cannot take long.
+_HEADER_CHARACTERS = 100
+_REPEATS = re.compile(r"(?<!\\)[*+{]")
+_REPEATED_GROUP = re.compile(r"\)[*+?{]|\(\?|\\\d")
+
+
+def read_pyramid(data: bytes, place: Place) -> Pyramid | None:
+    """The pyramid in a .pyr file, or in a .pan file that carries one; None and a remark where there is none."""
+    root = _parse(data, place)
+    if root is None:
+        return None
+    found = root if root.tag == "pyramid" else root.find("pyramid")
+    if found is None:
+        place.remark("passed over: no pyramid in it")
+        return None
+    text = _Text(found)
+    models, borders = _models(text.text, found.findtext("startDocumentRegEx") or "", place)
+    scus = [
+        Scu(uid, _label(scu), tuple(_contributors(scu, text, borders, place)))
+        for uid, scu in _distinct(found.iterfind("scu"), place)
+    ]
+    return Pyramid(text.text, tuple(scus), models, borders)
+
+
+def read_peer(data: bytes, pyramid: Pyramid, place: Place) -> Peer | None:
+    """The annotation in a .pan file against its topic's pyramid; None and a remark where there is none.
+
+    What is matched with an SCU that the pyramid does not have counts as matching none, with a remark.
+    """
+    root = _parse(data, place)
+    if root is None:
+        return None
+    annotation = root.find("annotation")
+    if annotation is None:
+        place.remark("passed over: no annotated summary in it")
+        return None
+    text = _Text(annotation)
+    known = {scu.uid for scu in pyramid.scus}
+    matched: dict[str, tuple[Contributor, ...]] = {}
+    unmatched: list[Contributor] = []
+    for uid, scu in _distinct(annotation.iterfind("peerscu"), place):
+        contributors = tuple(_contributors(scu, text, (), place))
+        if uid in known:
+            if contributors:
+                matched[uid] = contributors
+            continue
+        if uid != "0" and contributors:
+            place.remark("the SCU %(uid)s is not in the pyramid; counted as matching none", uid=shown(uid))
+        unmatched += contributors
+    return Peer(text.text, matched, tuple(unmatched))
+
+
+class _Text:
+    """An annotated text, in which stretches are found by their words."""
+
+    def __init__(self, element: Element) -> None:
+        # The offsets in the file count over its lines, joined by a newline.
+        self.text = "\n".join(line.text or "" for line in element.iterfind("text/line"))
+        self._places = [i for i, character in enumerate(self.text) if not character.isspace()]
+        self._squeezed = "".join(self.text[i] for i in self._places)
+
+    def find(self, label: str, near: int) -> tuple[int, int] | None:
+        """Where `label` stands: the place nearest to the claimed one, white space ignored if need be."""
+        wanted = label.strip()
+        if not wanted:
+            return None
+        start = _nearest(wanted, self.text, near)
+        if start is not None:
+            return start, start + len(wanted)
+        wanted = "".join(wanted.split())
+        start = _nearest(wanted, self._squeezed, bisect_left(self._places, near))
+        return None if start is None else (self._places[start], self._places[start + len(wanted) - 1] + 1)
+
+
+def _parse(data: bytes, place: Place) -> Element | None:
+    """The root element; entities and external references are refused, whatever they say."""
+    try:
+        root: Element = fromstring(data)
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
+        place.remark("passed over: not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
+        return None
+    return root
+
+
+def _distinct(elements: Iterator[Element], place: Place) -> Iterator[tuple[str, Element]]:
+    """Each SCU with its uid; a uid that was there already is passed over."""
+    seen: set[str] = set()
+    for element in elements:
+        uid = element.get("uid", "").strip()
+        if not uid or uid in seen:
+            place.remark("an SCU without a uid of its own passed over: %(label)s", label=shown(_label(element)))
+            continue
+        seen.add(uid)
+        yield uid, element
+
+
+def _label(element: Element) -> str:
+    return _WEIGHT.sub("", element.get("label", ""))
+
+
+def _models(text: str, pattern: str, place: Place) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Names and beginnings of the model summaries: where their names stand, else where the file's pattern matches."""
+    for named in (_name_of, _by_pattern(pattern)):
+        starts: dict[str, int] = {}
+        offset = 0
+        for line in text.split("\n"):
+            name = named(line) if len(line) <= _HEADER_CHARACTERS else None
+            if name is not None:
+                starts.setdefault(name, offset)
+            offset += len(line) + 1
+        if starts:
+            return tuple(starts), tuple(starts.values())
+    place.remark("the borders of the model summaries are not marked; each contributor counts as one model")
+    return (), ()
+
+
+def _name_of(line: str) -> str | None:
+    found = _NAME.search(line)
+    return found[1] if found else None
+
+
+def _by_pattern(pattern: str) -> Callable[[str], str | None]:
+    """Recognise a header by the file's own expression, if that is one that every engine finishes quickly."""
+    pattern = pattern.strip().removeprefix("[\\n]").removeprefix("\\n")
+    try:
+        if not pattern or len(pattern) > 200 or len(_REPEATS.findall(pattern)) > 3 or _REPEATED_GROUP.search(pattern):
+            return lambda line: None
+        compiled = re.compile(pattern)
+    except (re.error, FutureWarning, OverflowError, RecursionError):
+        return lambda line: None
+    return lambda line: line.strip() if compiled.match(line) else None
+
+
+def _contributors(scu: Element, text: _Text, borders: tuple[int, ...], place: Place) -> Iterator[Contributor]:
+    for element in scu.iterfind("contributor"):
+        parts = tuple(_part(part, text, place) for part in element.iterfind("part"))
+        spans = [part.span for part in parts if part.span]
+        model = sum(border <= spans[0][0] for border in borders) - 1 if spans and borders else -1
+        yield Contributor(parts, model if model >= 0 else None)
+
+
+def _part(element: Element, text: _Text, place: Place) -> Part:
+    label = element.get("label", "")
+    span = text.find(label, _offset(element.get("start")))
+    if span is None:
+        place.remark("found nowhere in the text: %(label)s", label=shown(label))
+    return Part(label, span)
+
+
+def _offset(given: str | None) -> int:
+    return int(given) if given and given.isascii() and given.isdecimal() and len(given) < 10 else 0
+
+
+def _nearest(wanted: str, text: str, near: int) -> int | None:
+    """The occurrence that begins nearest to `near`, the earlier of two."""
+    before, after = text.rfind(wanted, 0, near + len(wanted)), text.find(wanted, near)
+    found = [start for start in (before, after) if start >= 0]
+    return min(found, key=lambda start: abs(start - near), default=None)

@@ -1,0 +1,142 @@
+"""Records of a fixed shape out of JSON objects: each key must be there, of its kind, and no other."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from formats import text
+from formats.complaints import Place, kind
+from formats.preferences import moment as checked_moment
+from formats.strict_json import extras
+
+Record = TypeVar("Record")
+# Gives back the value as it is kept; complains of what cannot be kept.
+Check = Callable[[Place, Any], Any]
+
+
+def record(
+    place: Place, found: Mapping[str, Any], make: Callable[..., Record], shape: Mapping[str, Check]
+) -> Record | None:
+    """What `make` makes of the checked values, or None and every complaint."""
+    before = len(place.complaints.found)
+    for key in found:
+        if key not in shape:
+            place.key(key).refuse("a key that is not known", "only %(keys)s", keys=", ".join(shape))
+    values = {}
+    for key, check in shape.items():
+        if key in found:
+            values[key] = check(place.key(key), found[key])
+        else:
+            place.key(key).refuse("no such key", "all of %(keys)s", keys=", ".join(shape))
+    return make(**values) if len(place.complaints.found) == before else None
+
+
+def words(characters: int) -> Check:
+    def check(place: Place, value: Any) -> str:
+        if not isinstance(value, str):
+            place.refuse("%(what)s", "text in double quotes", what=kind(value))
+        elif len(value) > characters:
+            place.refuse("%(count)s characters", "at most %(limit)s", count=len(value), limit=characters)
+        else:
+            return text.clean(place, value) or ""
+        return ""
+
+    return check
+
+
+def name(place: Place, value: Any) -> str:
+    if isinstance(value, str):
+        return text.name(place, value) or ""
+    place.refuse("%(what)s", "a name in double quotes", what=kind(value))
+    return ""
+
+
+def matching(pattern: re.Pattern[str], expected: str) -> Check:
+    def check(place: Place, value: Any) -> str:
+        if isinstance(value, str) and pattern.fullmatch(value):
+            return value
+        place.refuse("%(what)s", expected, what=kind(value))
+        return ""
+
+    return check
+
+
+def one_of(choices: Sequence[str]) -> Check:
+    def check(place: Place, value: Any) -> Any:
+        if value not in choices:
+            listed = ", ".join(choice or '""' for choice in choices)
+            place.refuse("%(what)s", "one of %(choices)s", what=kind(value), choices=listed)
+        return value
+
+    return check
+
+
+def whole(low: int, high: int) -> Check:
+    def check(place: Place, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            place.refuse("%(what)s", "a whole number from %(low)s to %(high)s", what=kind(value), low=low, high=high)
+        return value
+
+    return check
+
+
+def real(low: float = -math.inf) -> Check:
+    def check(place: Place, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < low:
+            expected = "a number" if low == -math.inf else "a number from %(low)s on"
+            place.refuse("%(what)s", expected, what=kind(value), low=low)
+            return math.nan
+        return float(value)
+
+    return check
+
+
+def flag(place: Place, value: Any) -> Any:
+    if not isinstance(value, bool):
+        place.refuse("%(what)s", "true or false", what=kind(value))
+    return value
+
+
+def moment(place: Place, value: Any) -> str:
+    if isinstance(value, str):
+        return checked_moment(place, value)
+    place.refuse("%(what)s", "a time with its zone such as 2026-01-31T16:53:19Z", what=kind(value))
+    return ""
+
+
+def maybe(check: Check) -> Check:
+    """The same, or null."""
+    return lambda place, value: None if value is None else check(place, value)
+
+
+def by_name(checks: Sequence[Check]) -> Check:
+    """An object whose keys are names and whose values are lists, each item checked by its own check."""
+
+    def check(place: Place, value: Any) -> dict[str, tuple[Any, ...]]:
+        if not isinstance(value, dict):
+            place.refuse("%(what)s", "an object in braces", what=kind(value))
+            return {}
+        kept: dict[str, tuple[Any, ...]] = {}
+        for key, items in value.items():
+            here = place.key(key)
+            called = name(here, key)
+            if not isinstance(items, list) or len(items) != len(checks):
+                here.refuse("%(what)s", "a list of %(count)s numbers", what=kind(items), count=len(checks))
+            else:
+                kept[called] = tuple(
+                    check(here.key(i), item) for i, (check, item) in enumerate(zip(checks, items, strict=True))
+                )
+        return kept
+
+    return check
+
+
+def free(place: Place, value: Any) -> Any:
+    """An object of any content, its texts cleaned."""
+    if isinstance(value, dict):
+        return extras(place, value, frozenset())
+    place.refuse("%(what)s", "an object in braces", what=kind(value))
+    return {}

@@ -1,0 +1,525 @@
+"""Every bad file is refused whole, and the complaint says where, what was found and what was expected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import formats
+from formats.records import Known, KnownTopic
+
+DOCUMENT = '{"id": "d", "text": "One."}'
+GOOD = '{"topic_id": "T", "documents": [' + DOCUMENT + "]}"
+HEADER = "topic,a,b,winner\n"
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file (or the files of a zip), and the complaint that it must get."""
+
+    name: str
+    content: str | bytes | Mapping[str, str | bytes]
+    line: int
+    field: str
+    found: str
+    expected: str
+    file: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.found}"[:80]
+
+
+def topic(**keys: object) -> str:
+    return json.dumps({"topic_id": "T", "documents": [{"id": "d", "text": "One."}]} | keys)
+
+
+def summary(**keys: object) -> str:
+    return topic(summaries=[{"system": "lead", "text": "One."} | keys])
+
+
+def preference(**keys: object) -> str:
+    return json.dumps({"topic": "T", "a": "d:0", "b": "d:1", "winner": "a"} | keys)
+
+
+def folder(**files: str | bytes) -> dict[str, str | bytes]:
+    return {"topics/T/documents/d.txt": "One. Two.", "topics/T/summaries/lead.txt": "One."} | {
+        name.replace("__", "/"): content for name, content in files.items()
+    }
+
+
+JSON_LINES = [
+    Bad("t.jsonl", "", 0, "", "an empty file", "topics (.jsonl with topic_id"),
+    Bad("t.jsonl", "\n \n", 0, "", "an empty file", "topics (.jsonl"),
+    Bad("t.jsonl", GOOD + "\n" + GOOD[:-2], 2, "", "breaks off at column", "one complete JSON object a line"),
+    Bad("t.jsonl", GOOD[:-5], 1, "", "a string that begins at column 53 and is never closed", "one complete JSON"),
+    Bad("t.jsonl", GOOD + "\n{'topic_id': 1}", 2, "", "no JSON at column 2: \"'topic_id'", "one complete JSON object"),
+    Bad("t.jsonl", "[" + GOOD + "]", 1, "", "a list of 1", "no brackets around them all"),
+    Bad("t.jsonl", "[\n" + GOOD + "\n]", 1, "", "breaks off", "one complete JSON object a line"),
+    Bad("t.jsonl", '"topic_id":', 1, "", "no JSON at column 11", "one complete JSON object a line"),
+    Bad("t.jsonl", GOOD + "\nnull", 2, "", "null", "a JSON object"),
+    Bad("t.jsonl", GOOD + "\n17", 2, "", "the number 17", "one JSON object a line"),
+    Bad("t.jsonl", GOOD + GOOD, 1, "", "no JSON at column", "one complete JSON object a line"),
+    Bad("t.jsonl", GOOD + "\n\n" + GOOD, 3, "topic_id", 'the topic "T" for the second time', "each topic once"),
+    Bad(
+        "t.jsonl",
+        topic(topic_id="é") + "\n" + topic(topic_id="e\u0301"),
+        2,
+        "topic_id",
+        'the topic "é" for the second time',
+        "each topic once",
+    ),
+    Bad("t.jsonl", '{"topic_id": "T", "topic_id": "U"}', 1, "", 'the key "topic_id" twice', "each key once"),
+    Bad("t.jsonl", topic(x={"é": 1, "e\u0301": 2}), 1, "x", 'the key "é" twice', "each key once"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": NaN}', 1, "", "NaN", "a number or null"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": -Infinity}', 1, "", "-Infinity", "a number or null"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": 1e999}', 1, "", "1e999", "numbers below"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": ' + "9" * 5000 + "}", 1, "", "the whole number", "whole numbers below 2^63"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": 9223372036854775808}', 1, "", "9223372036854775808", "below 2^63"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": ' + "[" * 21 + "]" * 21 + "}", 1, "", "nesting deeper than 20", "flatter JSON"),
+    Bad("t.jsonl", GOOD[:-1] + ', "x": ' + "[" * 100_000, 1, "", "nesting deeper than 20", "flatter JSON"),
+    Bad("t.jsonl", '{"a":' * 100_000, 1, "", "nesting deeper than 20", "flatter JSON"),
+    Bad("t.jsonl", topic(topic_id=None), 1, "topic_id", "null", "a name in double quotes"),
+    Bad("t.jsonl", topic(topic_id=7), 1, "topic_id", "the number 7", "a name in double quotes"),
+    Bad("t.jsonl", topic(topic_id=""), 1, "topic_id", "an empty name", "a name"),
+    Bad("t.jsonl", topic(topic_id="\u200b\u00ad"), 1, "topic_id", "a name of invisible characters", "a name"),
+    Bad("t.jsonl", topic(topic_id="T "), 1, "topic_id", '"T ", with space at an end', "the name without it"),
+    Bad("t.jsonl", topic(topic_id="T\nU"), 1, "topic_id", '"T\\nU", with a tab or a newline', "a name on one line"),
+    Bad("t.jsonl", topic(topic_id="T" * 201), 1, "topic_id", "a name of 201 characters", "at most 200"),
+    Bad("t.jsonl", '{"documents": [' + DOCUMENT + "]}", 1, "topic_id", "no such key", "a name in double quotes"),
+    Bad("t.jsonl", '{"topic_id": "T"}', 1, "documents", "no such key", "a list of documents"),
+    Bad("t.jsonl", topic(documents=[]), 1, "documents", "no documents", "at least one document"),
+    Bad(
+        "t.jsonl", topic(documents={"d": "One."}), 1, "documents", "an object with 1 keys", "a list in square brackets"
+    ),
+    Bad("t.jsonl", topic(documents=["One."]), 1, "documents[0]", 'the text "One."', "an object in braces"),
+    Bad("t.jsonl", topic(documents=[{"text": "One."}]), 1, "documents[0].id", "no such key", "a name"),
+    Bad("t.jsonl", topic(documents=[{"id": "d"}]), 1, "documents[0].text", "no such key", "text, or sentences"),
+    Bad(
+        "t.jsonl",
+        topic(documents=[{"id": "d", "text": "One.", "sentences": ["One."]}]),
+        1,
+        "documents[0]",
+        "both text and sentences",
+        "one of them",
+    ),
+    Bad("t.jsonl", topic(documents=[{"id": "d", "text": " \n"}]), 1, "documents[0].text", "an empty text", "some text"),
+    Bad(
+        "t.jsonl",
+        topic(documents=[{"id": "d", "text": "\u200b"}]),
+        1,
+        "documents[0].text",
+        "only invisible characters",
+        "some text",
+    ),
+    Bad("t.jsonl", topic(documents=[{"id": "d", "text": 3}]), 1, "documents[0].text", "the number 3", "text in double"),
+    Bad(
+        "t.jsonl", topic(documents=[{"id": "d", "sentences": []}]), 1, "documents[0].sentences", "an empty list", "one"
+    ),
+    Bad(
+        "t.jsonl",
+        topic(documents=[{"id": "d", "sentences": ["One.", ""]}]),
+        1,
+        "documents[0].sentences[1]",
+        "an empty text",
+        "some text",
+    ),
+    Bad(
+        "t.jsonl",
+        topic(documents=[{"id": "d", "sentences": "One."}]),
+        1,
+        "documents[0].sentences",
+        'the text "One."',
+        "a list of sentences",
+    ),
+    Bad(
+        "t.jsonl",
+        topic(documents=[{"id": "d", "text": "One."}] * 2),
+        1,
+        "documents[1].id",
+        '"d" for the second time',
+        "another name for each",
+    ),
+    Bad(
+        "t.jsonl",
+        topic(documents=[{"id": "d", "text": "x" * 1_000_001}]),
+        1,
+        "documents[0].text",
+        "a text larger than 1 MB",
+        "shorter texts",
+    ),
+    Bad("t.jsonl", topic(references=[{"id": "A", "text": ""}]), 1, "references[0].text", "an empty text", "some text"),
+    Bad("t.jsonl", topic(title="a\0b"), 1, "title", "U+0000 (NUL) at character 2", "without control characters"),
+    Bad("t.jsonl", topic(title="\ud800"), 1, "title", "U+D800, half of a surrogate pair at character 1", "without"),
+    Bad("t.jsonl", topic(title="ab\ufffe"), 1, "title", "U+FFFE (not a character) at character 3", "without"),
+    Bad("t.jsonl", topic(title="\U0001ffff"), 1, "title", "U+1FFFF (not a character)", "without control"),
+    Bad("t.jsonl", topic(title="\x0b"), 1, "title", "a vertical tab", "without control characters"),
+    Bad("t.jsonl", topic(title="\x0c"), 1, "title", "a form feed", "without control characters"),
+    Bad("t.jsonl", topic(title="\x1c"), 1, "title", "U+001C (a control character)", "without control characters"),
+    Bad("t.jsonl", topic(title="\x85"), 1, "title", "NEL", "without control characters"),
+    Bad("t.jsonl", topic(title="a\rb"), 1, "title", "a carriage return without a line feed", "without control"),
+    Bad("t.jsonl", topic(title="z" + "\u0300" * 31), 1, "title", "more than 30 combining marks", "ordinary text"),
+    Bad("t.jsonl", topic(title=["x"]), 1, "title", "a list of 1", "text in double quotes"),
+    Bad("t.jsonl", topic(title="x" * 501), 1, "title", "501 characters", "at most 500"),
+    Bad("t.jsonl", topic(question="x" * 301), 1, "question", "301 characters", "at most 300"),
+    Bad("t.jsonl", topic(language="Englisch sprache"), 1, "language", '"Englisch sprache"', "such as en, de"),
+    Bad("t.jsonl", topic(mine={"deep": ["\0"]}), 1, "mine.deep[0]", "U+0000 (NUL)", "without control characters"),
+    Bad("t.jsonl", topic(**{"a\0": 1}), 1, "a\\u{0000}", "U+0000 (NUL)", "without control characters"),
+    Bad("t.jsonl", topic(summaries=[{"text": "One."}]), 1, "summaries[0].system", "no such key", "a name"),
+    Bad(
+        "t.jsonl",
+        topic(summaries=[{"system": "s", "text": ""}] * 2),
+        1,
+        "summaries[1].system",
+        '"s" for the second time',
+        "another name",
+    ),
+    Bad("t.jsonl", summary(human=[4]), 1, "summaries[0].human", "a list of 1", '{"responsiveness": 4.0}'),
+    Bad("t.jsonl", summary(human={"r": "4"}), 1, "summaries[0].human.r", 'the text "4"', "a number"),
+    Bad("t.jsonl", summary(human={"r": True}), 1, "summaries[0].human.r", "true", "a number"),
+    Bad("t.jsonl", b"\xff\xfe" + GOOD.encode("utf-16-le"), 1, "", "UTF-16 text", "UTF-8"),
+    Bad("t.jsonl", topic(title="x").replace("x", "\xe9").encode("latin-1"), 1, "", "the byte 0xE9 at byte", "UTF-8"),
+    Bad("t.jsonl", GOOD.encode() + b'\n{"x": "\xed\xa0\x80"}', 2, "", "the byte 0xED at byte 8", "UTF-8"),
+    Bad("t.jsonl", GOOD + "\r" + GOOD + "\r" + GOOD, 1, "", "a carriage return that ends no line", "a line feed"),
+    Bad("t.jsonl", '{"id": "x", "text": "y"}', 1, "", 'the keys "id, text"', "topics (.jsonl with topic_id"),
+    Bad("p.jsonl", preference(winner="left"), 1, "winner", 'the text "left"', "a, b or tie"),
+    Bad("p.jsonl", preference(a="d0"), 1, "a", '"d0"', "<document>:<index from 0>"),
+    Bad("p.jsonl", preference(a="d:01"), 1, "a", '"d:01"', "<document>:<index from 0>"),
+    Bad("p.jsonl", preference(a=3), 1, "a", "the number 3", "<document>:<index from 0>"),
+    Bad("p.jsonl", preference(b="d:0"), 1, "b", '"d:0" on both sides', "two different sentences"),
+    Bad("p.jsonl", preference(seconds=-1), 1, "seconds", "the number -1", "from 0 on"),
+    Bad("p.jsonl", preference(seconds="7"), 1, "seconds", 'the text "7"', "from 0 on"),
+    Bad("p.jsonl", preference(at="yesterday"), 1, "at", '"yesterday"', "2026-01-31T16:53:19Z"),
+    Bad("p.jsonl", preference(at="2026-01-31T16:53:19"), 1, "at", '"2026-01-31T16:53:19"', "a time with its zone"),
+    Bad("p.jsonl", preference(annotator=["w"]), 1, "annotator", "a list of 1", "a name in double quotes"),
+    Bad("p.jsonl", preference() + "\n" + '{"topic": "T"}', 2, "winner", "no such key", "a, b or tie"),
+]
+
+TABLES = [
+    Bad(
+        "p.csv", HEADER.replace(",", ";") + "T;d:0;d:1;a\n", 1, "", "semicolons between the columns", "topic,a,b,winner"
+    ),
+    Bad("p.csv", "topic\ta\tb\twinner\n", 1, "", "tabs between the columns", "commas"),
+    Bad("p.csv", "sep=;\n" + HEADER.replace(",", ";"), 1, "", 'begins with "sep=;"', "topics (.jsonl"),
+    Bad("p.csv", "topic,a,b\nT,d:0,d:1\n", 1, "", "no column winner among", "topic,a,b,winner"),
+    Bad("p.csv", "topic,a,b,winner,a\nT,d:0,d:1,a,b\n", 1, "", 'the column "a" twice', "each column once"),
+    Bad("p.csv", HEADER.replace("winner", "winner,") + "T,d:0,d:1,a,\n", 1, "", 'the column ""', "only the columns"),
+    Bad("p.csv", HEADER + "T,d:0,d:1\n", 2, "", "3 values", "4, as the header has"),
+    Bad("p.csv", HEADER + "T,d:0,d:1,a\nT,d:0,d:1,a,b\n", 3, "", "5 values", "4, as the header has"),
+    Bad(
+        "p.csv",
+        HEADER + 'T,d:0,d:1,a\n"T,d:0,d:1,a\nT,d:0,d:1,a\n',
+        3,
+        "",
+        "a double quote that is never closed",
+        "quote",
+    ),
+    Bad("p.csv", HEADER + 'T,d:0,d"1,a\n', 2, "", 'a stray double quote after "d"', "whole in double quotes"),
+    Bad("p.csv", HEADER + '"T"x,d:0,d:1,a\n', 2, "", 'a stray double quote after "T"', "whole in double quotes"),
+    Bad(
+        "p.csv",
+        (HEADER + "T,d:0,d:1,a\n").replace("\n", "\r"),
+        1,
+        "",
+        "a carriage return that ends no line",
+        "line feed",
+    ),
+    Bad("p.csv", HEADER + "T,d:0,d:1,c\n", 2, "winner", 'the text "c"', "a, b or tie"),
+    Bad("p.csv", HEADER + ",d:0,d:1,a\n", 2, "topic", "an empty name", "a name"),
+    Bad("p.csv", HEADER + "T,d:0,d:\0,a\n", 2, "b", "U+0000 (NUL) at character 3", "without control characters"),
+    Bad("p.csv", HEADER.encode() + b"T,d:0,d\x93:1,a\n", 2, "", "the byte 0x93 at byte 8", "Windows-1252"),
+    Bad("p.csv", ("\ufeff" + HEADER).encode("utf-16-le"), 1, "", "UTF-16 text", "save as “CSV UTF-8”"),
+    Bad("p.csv", "topic,a,b,winner,seconds\nT,d:0,d:1,a,1_0\n", 2, "seconds", '"1_0"', "a number such as 3.5"),
+    Bad("p.csv", HEADER.strip() + "," * 20_000 + "\n", 1, "", "more than 100 columns", "fewer"),
+    Bad("h.csv", 'topic,system,dimension,score\nT,s,r,"3,5"\n', 2, "score", '"3,5"', "with a point"),
+    Bad("h.csv", "topic,system,dimension,score\nT,s,r,nan\n", 2, "score", '"nan"', "a number such as 3.5"),
+    Bad("h.csv", "topic,system,dimension,score\nT,s,r,1e999\n", 2, "score", "which is too large", "a number"),
+    Bad("h.csv", "topic,system,dimension,score\nT,s,r,\n", 2, "score", "nothing", "a number such as 3.5"),
+    Bad("h.csv", "topic,system,dimension,score\nT,s,r,٣\n", 2, "score", '"٣"', "a number such as 3.5"),
+    Bad("h.csv", "topic,system,dimension,score,rater\nT,s,r,3,x\n", 1, "", 'the column "rater"', "only the columns"),
+    Bad("h.csv", "topic,system,dimension,score\nT,s,r,3\nT,s,r,4\n", 3, "", "a second score of", "the mean"),
+    Bad(
+        "s.csv", "topic,system,text\nT,s,x\nT,s,y\n", 3, "system", 'a second summary of topic "T" by "s"', "one summary"
+    ),
+    Bad("s.csv", "topic,system,text\nT,s," + "x" * 1_000_001, 2, "text", "a text larger than 1 MB", "shorter"),
+    Bad("x.csv", "name,age\nEve,7\n", 1, "", 'a file that begins with "name,age"', "human scores (.csv with"),
+]
+
+FOLDERS = [
+    Bad(
+        "z.zip",
+        folder(topics__T__documents__e="x"),
+        0,
+        "",
+        "does not end in .txt",
+        "topics/<topic>/documents/*.txt",
+        "z.zip/topics/T/documents/e",
+    ),
+    Bad(
+        "z.zip",
+        {"topics/T/d.txt": "x"},
+        0,
+        "",
+        "a file at no known place",
+        "topics/<topic>/documents",
+        "z.zip/topics/T/d.txt",
+    ),
+    Bad("z.zip", {"topics/T/summaries/s.txt": "x"}, 0, "", "no documents", "documents/*.txt", "z.zip/topics/T"),
+    Bad(
+        "z.zip", {"topics/T/documents/d.txt": ""}, 0, "", "an empty text", "some text", "z.zip/topics/T/documents/d.txt"
+    ),
+    Bad(
+        "z.zip",
+        {"topics/T/documents/d.txt": "a\nb\0"},
+        2,
+        "",
+        "U+0000 (NUL) at character 2 of the line",
+        "without",
+        "z.zip/topics/T/documents/d.txt",
+    ),
+    Bad(
+        "z.zip",
+        {"topics/T/documents/d.txt": b"a\nb\xe9"},
+        2,
+        "",
+        "the byte 0xE9 at byte 2",
+        "UTF-8",
+        "z.zip/topics/T/documents/d.txt",
+    ),
+    Bad(
+        "z.zip",
+        {"topics/T/documents/d.txt": "a".encode("utf-16")},
+        1,
+        "",
+        "UTF-16 text",
+        "UTF-8",
+        "z.zip/topics/T/documents/d.txt",
+    ),
+    Bad(
+        "z.zip",
+        {"topics/T/documents/d.txt": " ".join(map(str, range(200_000)))},
+        0,
+        "",
+        "a text larger than 1 MB",
+        "shorter texts",
+        "z.zip/topics/T/documents/d.txt",
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"human_scores.csv": "topic,system,dimension,score\nT,led,r,3\n"}),
+        2,
+        "system",
+        '"led", which is not known',
+        'a system that summarized topic "T"; most alike: "lead"',
+        "z.zip/human_scores.csv",
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"human_scores.csv": "topic,system,dimension,score\nT1,lead,r,3\n"}),
+        2,
+        "topic",
+        '"T1", which is not known',
+        'most alike: "T"',
+        "z.zip/human_scores.csv",
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"summaries.csv": "topic,system,text\nT,lead,x\n"}),
+        2,
+        "system",
+        'a second summary of topic "T" by "lead"',
+        "one summary a topic and system",
+        "z.zip/summaries.csv",
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"p.csv": HEADER + "T,d:0,d:2,a\n"}),
+        2,
+        "b",
+        '"d:2": document "d" has 2 sentences',
+        "an index from 0 to 1",
+        "z.zip/p.csv",
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"p.csv": HEADER + "T,d:0,e:0,a\n"}),
+        2,
+        "b",
+        '"e", which is not known',
+        'of a document of topic "T"',
+        "z.zip/p.csv",
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"p.jsonl": preference(topic="U")}),
+        1,
+        "topic",
+        '"U", which is not known',
+        "a topic of the study",
+        "z.zip/p.jsonl",
+    ),
+    Bad(
+        "z.zip", folder(**{"notes.html": "<html>hi</html>"}), 0, "", "a web page", "topics (.jsonl", "z.zip/notes.html"
+    ),
+    Bad(
+        "z.zip",
+        folder(**{"inner.zip": b"PK\x03\x04xxxx"}),
+        0,
+        "",
+        "a zip",
+        "one zip with the files themselves",
+        "z.zip/inner.zip",
+    ),
+    Bad("z.zip", folder(**{"data.csv": b"\x1f\x8bxxxx"}), 0, "", "a gzip archive", "one zip", "z.zip/data.csv"),
+    Bad("z.zip", {"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"}, 0, "", "an Office document", "CSV"),
+    Bad("z.zip", {"__MACOSX/x": "x"}, 0, "", "nothing to read in it", "topics (.jsonl"),
+    Bad("z.zip", {}, 0, "", "nothing to read in it", "topics (.jsonl"),
+]
+
+OTHERS = [
+    Bad("x.pdf", b"%PDF-1.7\n...", 0, "", "a PDF", "topics (.jsonl"),
+    Bad("x.jsonl", b"\x1f\x8b\x08\x00rest", 0, "", "a gzip archive", "one zip"),
+    Bad("x.tar", b"a" + b"\0" * 256 + b"ustar" + b"\0" * 300, 0, "", "a tar archive", "one zip"),
+    Bad("x.bin", b"\0\1\2\3" * 100, 0, "", "bytes that are no text", "topics (.jsonl"),
+    Bad("x.txt", "Dear all,\nplease find", 1, "", 'begins with "Dear all,"', "topics (.jsonl"),
+    Bad("x.csv", "<!DOCTYPE html><p>Sign in", 0, "", "a web page", "topics (.jsonl"),
+]
+
+
+def cut(text: str, language: str) -> int:
+    return text.count(".")
+
+
+def complaints(path: Path, bad: Bad) -> tuple[formats.Complaint, ...]:
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path, name=bad.name, cut=cut)
+    return refused.value.complaints
+
+
+@pytest.mark.parametrize("bad", [*JSON_LINES, *TABLES, *FOLDERS, *OTHERS], ids=str)
+def test_a_bad_file_is_refused_with_file_line_field_found_and_expected(
+    bad: Bad, tmp_path: Path, zipped: Callable[[Mapping[str, str | bytes]], Path]
+) -> None:
+    if isinstance(bad.content, Mapping):
+        path = zipped(bad.content)
+    else:
+        path = tmp_path / "upload"
+        path.write_bytes(bad.content.encode() if isinstance(bad.content, str) else bad.content)
+
+    told = [(c.file, c.line, c.field, c.found % c.params, c.expected % c.params) for c in complaints(path, bad)]
+
+    assert any(
+        (file, line, field) == (bad.file or bad.name, bad.line, bad.field)
+        and bad.found in found
+        and bad.expected in expected
+        for file, line, field, found, expected in told
+    ), told
+
+
+def test_there_are_more_than_a_hundred_ways_to_be_wrong() -> None:
+    assert len({str(bad) for bad in [*JSON_LINES, *TABLES, *FOLDERS, *OTHERS]}) > 100
+
+
+KNOWN = Known({"T": KnownTopic({"d": 5, "uncut": None}, frozenset(["lead"]))})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (GOOD, 'x:1: topic_id: found the topic "T", which the study has already; expected new topics'),
+        (
+            preference(b="d:7"),
+            'x:1: b: found "d:7": document "d" has 5 sentences; expected an index from 0 to 4',
+        ),
+        (
+            "topic,system,text\nT,lead,x\n",
+            'x:2: system: found a second summary of topic "T" by "lead"; expected one summary a topic and system',
+        ),
+        (
+            "topic,system,dimension,score\nT,leed,r,1\n",
+            'x:2: system: found "leed", which is not known; expected a system that summarized topic "T"; '
+            'most alike: "lead"',
+        ),
+    ],
+)
+def test_a_later_file_is_held_against_what_the_study_has(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "x"
+    path.write_text(content)
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path, known=KNOWN)
+    assert [formats.message(complaint) for complaint in refused.value.complaints] == [message]
+
+
+def test_a_sentence_of_a_text_that_nobody_has_cut_is_taken_on_trust(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(preference(b="uncut:99"))
+
+    assert formats.read(path, known=KNOWN).preferences[0].b == "uncut:99"
+
+
+def test_all_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("\n".join([topic(title=1, documents=[{"id": 1, "text": ""}]), GOOD, "{", topic(topic_id="")]))
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path)
+    assert [(c.line, c.field) for c in refused.value.complaints] == [
+        (1, "documents[0].text"),
+        (1, "documents[0].id"),
+        (1, "title"),
+        (3, ""),
+    ]
+
+
+def test_after_two_hundred_faults_reading_stops_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(HEADER + "T,d:0,d:1,c\n" * 1_000)
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path)
+    assert len(refused.value.complaints) == 201
+    assert "reading stopped" in formats.message(refused.value.complaints[-1])
+
+
+def test_a_fifty_megabyte_line_is_refused_after_sixteen(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"topic_id": "')
+        for _ in range(49):
+            file.write(b"x" * 1_000_000)
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path)
+    assert formats.message(refused.value.complaints[0]) == (
+        "x.jsonl:1: found a line longer than 16 MB; expected shorter lines"
+    )
+
+
+def test_a_file_beyond_fifty_megabytes_is_not_even_opened(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with path.open("wb") as file:
+        file.truncate(51_000_000)
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path)
+    assert formats.message(refused.value.complaints[0]) == "x.jsonl: found 51 MB; expected at most 50 MB"
+
+
+def test_a_file_that_is_not_there_is_a_complaint_too(tmp_path: Path) -> None:
+    with pytest.raises(formats.Refused, match="no such file"):
+        formats.read(tmp_path / "nothing.jsonl")
+
+
+def test_what_comes_from_a_file_cannot_rearrange_or_hide_in_the_complaint(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(json.dumps({"topic": "T", "a": "d:0", "b": "\u202e\x1b[31m%s%(x)s\n" + "y" * 100, "winner": "a"}))
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path, name="evil\n\u202e%s.csv")
+    message = formats.message(refused.value.complaints[0])
+    assert message.isprintable()
+    assert len(message) < 200

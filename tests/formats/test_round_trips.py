@@ -1,0 +1,216 @@
+"""What is written is read back as it was."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import formats
+from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
+from formats.tables import write_rows
+from tests.formats import strategies
+
+SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
+slow = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+
+
+def written(write: object, records: object, path: Path, **options: str) -> Path:
+    with path.open("wb") as file:
+        write(records, file, **options)  # type: ignore[operator]
+    return path
+
+
+@slow
+@given(topics=strategies.topics())
+def test_topics_with_keys_of_other_people_come_back_exactly(tmp_path: Path, topics: tuple[Topic, ...]) -> None:
+    path = written(formats.write_topics, topics, tmp_path / "topics.jsonl")
+
+    assert formats.read(path) == Bundle(topics=topics)
+
+
+@slow
+@given(preferences=st.lists(strategies.preference(), min_size=1, max_size=5))
+def test_preferences_come_back_exactly_from_json_lines(tmp_path: Path, preferences: list[Preference]) -> None:
+    path = written(formats.write_preferences, preferences, tmp_path / "preferences.jsonl")
+
+    assert formats.read(path) == Bundle(preferences=tuple(preferences))
+
+
+@slow
+@given(preferences=st.lists(strategies.preference(with_extra=False), min_size=1, max_size=5))
+def test_preferences_come_back_from_csv(tmp_path: Path, preferences: list[Preference]) -> None:
+    path = written(formats.write_preferences, preferences, tmp_path / "preferences.csv", form="csv")
+
+    assert formats.read(path) == Bundle(preferences=tuple(preferences))
+
+
+def test_writing_the_same_topics_twice_gives_the_same_bytes() -> None:
+    topic = Topic("T", (Text("d", "One."),), extra={"z": 1, "a": 2})
+    first, second = io.BytesIO(), io.BytesIO()
+    formats.write_topics([topic], first)
+    formats.write_topics([topic], second)
+
+    assert first.getvalue() == second.getvalue()
+    assert first.getvalue().startswith(b'{"a":2,')
+
+
+def test_characters_that_other_programs_take_for_line_ends_are_escaped() -> None:
+    file = io.BytesIO()
+    formats.write_topics([Topic("T", (Text("d", "One\u2028two\u2029three"),))], file)
+
+    assert len(file.getvalue().decode().splitlines()) == 1
+    assert json.loads(file.getvalue())["documents"][0]["text"] == "One\u2028two\u2029three"
+
+
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
+    file = io.BytesIO()
+    dangerous = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n=1", "\0", "＝1", "＋1", "－1", "＠x"]
+    write_rows(file, ["text"], [[text] for text in dangerous])
+
+    for line in file.getvalue().decode().split("\r\n")[1:-1]:
+        assert line.lstrip('"').startswith("'"), line
+
+
+def test_a_negative_number_is_no_formula() -> None:
+    file = io.BytesIO()
+    write_rows(file, ["score", "se"], [[-1.5, None]])
+
+    assert file.getvalue() == b"score,se\r\n-1.5,\r\n"
+
+
+def test_a_folder_zip_gives_topics_scores_and_preferences(tmp_path: Path, zipped: object) -> None:
+    path = zipped(  # type: ignore[operator]
+        {
+            "my data/topics/T1/documents/d10.txt": "Ten.",
+            "my data/topics/T1/documents/d2.txt": "\ufeffTwo.\r\nTwo again.",
+            "my data/topics/T1/references/A.txt": "A says.",
+            "my data/topics/T1/summaries/lead.txt": "Lead.",
+            "my data/human_scores.csv": "topic,system,dimension,score\nT1,lead,fluency,3.5\n",
+            "my data/preferences.csv": "a,b,topic,winner\nd2:0,d10:0,T1,tie\n",
+            "my data/README.md": "Hello",
+            "__MACOSX/my data/._x": "debris",
+            "my data/topics/T1/.DS_Store": "debris",
+        }
+    )
+
+    bundle = formats.read(path, name="my.zip")
+
+    documents = (Text("d2", "Two.\nTwo again."), Text("d10", "Ten."))
+    summary = Summary("lead", "Lead.", human={"fluency": 3.5})
+    assert bundle.topics == (Topic("T1", documents, (Text("A", "A says."),), (summary,)),)
+    assert bundle.preferences == (Preference("T1", "d2:0", "d10:0", "tie"),)
+    assert bundle.human_scores == ()
+    assert {remark.file for remark in bundle.remarks} == {
+        "my.zip/__MACOSX/my data/._x",
+        "my.zip/my data/topics/T1/.DS_Store",
+        "my.zip/my data/README.md",
+    }
+
+
+def test_a_folder_on_disk_reads_like_its_zip(tmp_path: Path, zipped: object) -> None:
+    files = {
+        "topics/T1/documents/d1.txt": "One.",
+        "topics/T2/documents/d1.txt": "Two.",
+        "summaries.csv": 'topic,system,text,year\nT1,lead,"One, ""quoted"",\nand more",2008\n',
+    }
+    for name, text in files.items():
+        path = tmp_path / "folder" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    bundle = formats.read(tmp_path / "folder")
+
+    assert bundle == formats.read(zipped(files))  # type: ignore[operator]
+    assert bundle.topics[0].summaries == (Summary("lead", 'One, "quoted",\nand more', extra={"year": "2008"}),)
+
+
+def test_a_zip_may_hold_a_topics_file_and_tables(zipped: object) -> None:
+    path = zipped(  # type: ignore[operator]
+        {
+            "topics.jsonl": '{"topic_id": "T", "documents": [{"id": "d", "sentences": ["a b", "c d"]}]}',
+            "more/late.csv": "topic,system,text\nT,lead,Lead.\n",
+            "scores.csv": "topic,system,dimension,score\nT,lead,fluency,-1e2\n",
+            "judged.csv": "topic,a,b,winner,annotator,seconds,at,batch\nT,d:0,d:1,a,w1,7.2,2026-01-31T16:53:19Z,7\n",
+        }
+    )
+
+    bundle = formats.read(path)
+
+    assert bundle.topics[0].summaries == (Summary("lead", "Lead.", human={"fluency": -100.0}),)
+    expected = Preference("T", "d:0", "d:1", "a", "w1", 7.2, "2026-01-31T16:53:19Z", {"batch": "7"})
+    assert bundle.preferences == (expected,)
+
+
+def test_tables_for_a_study_that_is_there_stay_by_themselves(tmp_path: Path) -> None:
+    known = formats.Known({"T": formats.KnownTopic({"d": 3}, frozenset(["lead"]))})
+    path = tmp_path / "scores.csv"
+    path.write_text("topic,system,dimension,score\nT,lead,fluency,3\n")
+
+    assert formats.read(path, known=known).human_scores == (HumanScore("T", "lead", "fluency", 3.0),)
+
+
+def test_a_table_alone_with_nothing_to_hold_it_against_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.csv"
+    path.write_text("topic,a,b,winner\nT,d:0,d:1,a\n")
+
+    assert formats.read(path).preferences == (Preference("T", "d:0", "d:1", "a"),)
+
+
+def test_what_topics_make_known_can_be_held_against_later_files(tmp_path: Path) -> None:
+    known = formats.known_from([Topic("T", (Text("d", "One. Two."),))], cut=lambda text, language: 2)
+    path = tmp_path / "preferences.csv"
+    path.write_text("topic,a,b,winner\nT,d:0,d:2,a\n")
+
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path, known=known)
+    assert formats.message(refused.value.complaints[0]) == (
+        'preferences.csv:2: b: found "d:2": document "d" has 2 sentences; expected an index from 0 to 1'
+    )
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
+def test_line_ends_and_a_byte_order_mark_make_no_difference(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "preferences.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + ("topic,a,b,winner" + (ending or "\n") + "T,d:0,d:1,b" + ending).encode())
+
+    assert formats.read(path).preferences == (Preference("T", "d:0", "d:1", "b"),)
+
+
+def test_decomposed_text_is_composed_and_names_are_the_same_either_way(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text('{"topic_id": "caf\\u0065\\u0301", "documents": [{"id": "d", "text": "e\\u0301te\\u0301"}]}')
+
+    assert formats.read(path).topics == (Topic("cafe\u0301".replace("e\u0301", "é"), (Text("d", "été"),)),)
+
+
+def test_bidirectional_and_invisible_characters_are_kept_as_data(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text('{"topic_id": "T", "documents": [{"id": "d", "text": "a\\u202eb\\u200bc\\u00ad\\u2028d"}]}')
+
+    assert formats.read(path).topics[0].documents[0].text == "a\u202eb\u200bc\u00ad\u2028d"
+
+
+def test_quotes_that_windows_left_as_control_characters_are_mended_and_it_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text('{"topic_id": "T", "documents": [{"id": "d", "text": "it\\u0092s"}]}')
+
+    bundle = formats.read(path)
+
+    assert bundle.topics[0].documents[0].text == "it’s"
+    assert (bundle.remarks[0].line, bundle.remarks[0].field) == (1, "documents[0].text")
+
+
+@pytest.mark.parametrize("data", ["wikinews", "summeval_op"])
+def test_real_data_is_read_whole_and_comes_back_exactly(tmp_path: Path, data: str) -> None:
+    if not SHARED.is_dir():
+        pytest.skip("the shared data is not here")
+    bundle = formats.read(SHARED / data / "topics.jsonl")
+
+    assert len(bundle.topics) == {"wikinews": 3, "summeval_op": 32}[data]
+    path = written(formats.write_topics, bundle.topics, tmp_path / "again.jsonl")
+    assert formats.read(path).topics == bundle.topics
