@@ -54,6 +54,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "annotate.middleware.probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "annotate.middleware.security_headers",
@@ -140,6 +141,8 @@ SIGN_UP_OPEN = flag("PREFERENDUM_SIGN_UP")
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours; by default axes locks for ever
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "account/locked.html"
+AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_IPWARE_PROXY_COUNT = int(os.environ.get("PREFERENDUM_PROXIES", "0"))

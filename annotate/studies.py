@@ -20,6 +20,7 @@ from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 __all__ = [
     "FIT_SETTINGS",
@@ -30,6 +31,7 @@ __all__ = [
     "create_study",
     "delete_study",
     "invite",
+    "is_good",
     "make_study",
     "remove_member",
     "revoke",
@@ -176,16 +178,14 @@ def use_invitation(invitation: Invitation) -> None:
 
     The database counts, so that two people cannot take the last place.
     """
-    now = timezone.now()
-    good = Invitation.objects.filter(
-        Q(expires_at__isnull=True) | Q(expires_at__gt=now),
-        Q(max_uses__isnull=True) | Q(uses__lt=F("max_uses")),
-        pk=invitation.pk,
-        revoked_at__isnull=True,
-    )
-    if not good.update(uses=F("uses") + 1):
+    if not _if_good(invitation).update(uses=F("uses") + 1):
         invitation.refresh_from_db()
-        raise Refusal(_why_not(invitation, now), "invitation")
+        raise Refusal(_why_not(invitation, timezone.now()), "invitation")
+
+
+def is_good(invitation: Invitation) -> bool:
+    """Whether the link would let one more person in now."""
+    return _if_good(invitation).exists()
 
 
 @transaction.atomic
@@ -262,6 +262,15 @@ def _keep_an_owner(study: Study, leaving: User) -> None:
     owners = Membership.objects.filter(study=study, role=Role.OWNER)
     if owners.filter(user=leaving).exists() and not owners.exclude(user=leaving).exists():
         raise Refusal(_("A study needs an owner: make somebody else one first."), "last_owner")
+
+
+def _if_good(invitation: Invitation) -> QuerySet[Invitation]:
+    return Invitation.objects.filter(
+        Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now()),
+        Q(max_uses__isnull=True) | Q(uses__lt=F("max_uses")),
+        pk=invitation.pk,
+        revoked_at__isnull=True,
+    )
 
 
 def _why_not(invitation: Invitation, now: datetime) -> str:

@@ -97,6 +97,8 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account, where the installation is open or an invitation was sent."""
     token = request.GET.get("invitation", "")
     invitation = links.find_invitation(token) if token else None
+    if invitation and not studies.is_good(invitation):
+        invitation = None
     if invitation is None and not settings.SIGN_UP_OPEN:
         raise Http404
     form = SignUpForm(request.POST or None)

@@ -1,0 +1,21 @@
+# One image for every process of an installation: web, worker, and the release step that migrates.
+FROM python:3.11-slim-bookworm
+
+ENV PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PREFERENDUM_NO_VENV=1 \
+    PREFERENDUM_DATA=/data \
+    PREFERENDUM_LOG_FORMAT=json \
+    OPENBLAS_NUM_THREADS=1
+
+WORKDIR /app
+COPY requirements/run.txt requirements/run.txt
+RUN pip install --require-hashes -r requirements/run.txt
+COPY . .
+RUN useradd --uid 10001 --no-create-home preferendum \
+    && mkdir -p /data/files /data/static \
+    && chown -R preferendum /data
+USER preferendum
+
+CMD ["gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"]
