@@ -1,0 +1,282 @@
+"""A study goes out as one zip and comes back as it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import typing
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import formats
+from evaluation import evidence
+from formats import study
+from formats.records import Summary, Text, Topic
+from formats.study import (
+    AnnotatorRecord,
+    AssignmentRecord,
+    FitRecord,
+    JudgmentRecord,
+    SentenceRecord,
+    StudyArchive,
+    StudySettings,
+)
+from tests.formats import strategies
+
+KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
+AT = "2026-01-31T16:53:19.123456+00:00"
+ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged", "", True, AT, AT)
+STUDY = StudyArchive(
+    settings=StudySettings("Trial", "Which is more important?", extra={"mine": [1, 2.5, None]}),
+    program_version="0.1.0",
+    topics=(Topic("T", (Text("d", "One. Two."),), summaries=(Summary("lead", "One.", human={"r": 4.0}),)),),
+    sentences=(SentenceRecord("T", "d", 0, 0, "One."), SentenceRecord("T", "d", 1, 0, "Two.")),
+    annotators=(AnnotatorRecord("w1", "human", AT),),
+    assignments=(ASSIGNMENT,),
+    judgments=(JudgmentRecord(KEY, 1, "left", 7.25, AT), JudgmentRecord(KEY, 2, "undone", None, AT, "page")),
+    fits=(
+        FitRecord(
+            "T", 1, {"smooth": "paper", "budget": None}, "0.1.0", 1e-12, 7, 3, AT,
+            {"d:0": (0.1 + 0.2, -1e-300, 0.5), "d:1": (0.7, 0.0, None)},
+            {"lead": (0.5, None, 0.25, 0.75)},
+        ),
+    ),
+)  # fmt: skip
+
+
+def packed(archive: StudyArchive) -> bytes:
+    file = io.BytesIO()
+    study.write(archive, file)
+    return file.getvalue()
+
+
+def test_a_study_comes_back_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "study.zip"
+    path.write_bytes(packed(STUDY))
+
+    assert study.read(path) == STUDY
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_a_study_says_comes_back(tmp_path: Path, data: st.DataObject) -> None:
+    draw = data.draw
+    topics = draw(strategies.topics())
+    text = strategies.texts
+    archive = StudyArchive(
+        StudySettings(
+            draw(text), draw(text), draw(text), ties_allowed=draw(st.booleans()),
+            seed=draw(st.integers(0, 2**63 - 1)), prior=draw(st.floats(0, 1e6)), extra=draw(strategies.extras),
+        ),
+        draw(text),
+        topics,
+        tuple(
+            SentenceRecord(topic.topic_id, document.name, index, index // 2, draw(text))
+            for topic in topics
+            for document in topic.documents
+            for index in range(2)
+        ),
+        (AnnotatorRecord(draw(strategies.names), draw(st.sampled_from(study.KINDS)), draw(strategies.moments)),),
+        fits=tuple(
+            FitRecord(topic.topic_id, 3, draw(strategies.extras), "1", draw(st.floats(0, 1)), 5, 2**40, AT, {
+                f"{document.name}:{index}": (draw(strategies.numbers), draw(strategies.numbers), None)
+                for document in topic.documents
+                for index in range(2)
+            }, {summary.name: (draw(strategies.numbers),) * 4 for summary in topic.summaries})
+            for topic in topics
+        ),
+    )  # fmt: skip
+    path = tmp_path / "study.zip"
+    path.write_bytes(packed(archive))
+
+    assert study.read(path) == archive
+    assert packed(archive) == packed(study.read(path))
+
+
+def test_the_manifest_is_what_sha256sum_checks() -> None:
+    with zipfile.ZipFile(io.BytesIO(packed(STUDY))) as archive:
+        for line in archive.read("MANIFEST").decode().splitlines():
+            digest, name = line.split("  ")
+            assert hashlib.sha256(archive.read(name)).hexdigest() == digest
+        assert len(archive.namelist()) == 9
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def rewritten(path: Path, change: Callable[[dict[str, str]], None], *, sums: bool = True) -> Path:
+    """The study with its files changed, and its sums made right again."""
+    with zipfile.ZipFile(io.BytesIO(packed(STUDY))) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    change(files)
+    if sums and "MANIFEST" in files:
+        files["MANIFEST"] = "".join(
+            f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n"
+            for name, text in files.items()
+            if name != "MANIFEST"
+        )
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def edit(file: str, line: int, **keys: Any) -> Callable[[dict[str, str]], None]:
+    """Change keys of one record; `...` takes the key away."""
+
+    def change(files: dict[str, str]) -> None:
+        lines = files[f"{file}.jsonl"].splitlines()
+        record = {k: v for k, v in (json.loads(lines[line - 1]) | keys).items() if v is not ...}
+        lines[line - 1] = json.dumps(record)
+        files[f"{file}.jsonl"] = "\n".join(lines)
+
+    return change
+
+
+def setting(**keys: Any) -> Callable[[dict[str, str]], None]:
+    def change(files: dict[str, str]) -> None:
+        head = json.loads(files["study.json"])
+        head["settings"] |= keys
+        files["study.json"] = json.dumps({k: v for k, v in head.items() if v is not ...})
+
+    return change
+
+
+OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (edit("sentences", 1, topic="U"), 'sentences.jsonl:1: found a sentence of document "d" of topic "U"'),
+        (edit("sentences", 2, index=2), "sentences.jsonl:2: index: found 2; expected 1, the next one"),
+        (edit("sentences", 2, index="1"), 'sentences.jsonl:2: index: found the text "1"; expected a whole number'),
+        (edit("sentences", 2, text=...), "sentences.jsonl:2: text: found no such key; expected all of topic, document"),
+        (edit("sentences", 2, owner=1), "sentences.jsonl:2: owner: found a key that is not known; expected only topic"),
+        (
+            edit("annotators", 1, kind="robot"),
+            'annotators.jsonl:1: kind: found the text "robot"; expected one of human',
+        ),
+        (edit("annotators", 1, pseudonym=""), "annotators.jsonl:1: pseudonym: found an empty name"),
+        (
+            edit("annotators", 1, joined_at="now"),
+            'annotators.jsonl:1: joined_at: found "now"; expected a time with its',
+        ),
+        (edit("assignments", 1, annotator="w2"), 'assignments.jsonl:1: annotator: found "w2", which is not known'),
+        (edit("assignments", 1, topic="U"), 'assignments.jsonl:1: topic: found "U", which is not known'),
+        (
+            edit("assignments", 1, left="d:2"),
+            'assignments.jsonl:1: left: found "d:2"; expected a sentence of the topic',
+        ),
+        (edit("assignments", 1, right="d:0"), 'assignments.jsonl:1: right: found "d:0" on both sides'),
+        (edit("assignments", 1, key="K"), 'assignments.jsonl:1: key: found the text "K"; expected a UUID'),
+        (edit("assignments", 1, holds_place=1), "assignments.jsonl:1: holds_place: found the number 1; expected true"),
+        (
+            edit("assignments", 1, state="lost"),
+            'assignments.jsonl:1: state: found the text "lost"; expected one of open',
+        ),
+        (edit("judgments", 1, assignment=OTHER_KEY), f"judgments.jsonl:1: assignment: found the key {OTHER_KEY} of no"),
+        (edit("judgments", 2, revision=1), f'judgments.jsonl:2: revision: found judgment "{KEY}, revision 1" for the'),
+        (edit("judgments", 2, revision=0), "judgments.jsonl:2: revision: found the number 0; expected a whole number"),
+        (edit("judgments", 1, seconds=-1), "judgments.jsonl:1: seconds: found the number -1; expected a number from 0"),
+        (edit("judgments", 1, answer="a"), 'judgments.jsonl:1: answer: found the text "a"; expected one of left'),
+        (edit("fits", 1, topic="U"), 'fits.jsonl:1: topic: found "U", which is not known'),
+        (edit("fits", 1, scores={"x": [1, 2, 3, 4]}), 'fits.jsonl:1: scores: found "x"; expected systems that'),
+        (edit("fits", 1, scores={"lead": [1]}), "fits.jsonl:1: scores.lead: found a list of 1; expected a list of 4"),
+        (edit("fits", 1, utilities={"d:9": [1, 2, 3]}), 'fits.jsonl:1: utilities: found "d:9"; expected sentences of'),
+        (edit("fits", 1, residual=None), "fits.jsonl:1: residual: found null; expected a number from 0 on"),
+        (edit("topics", 1, documents=[]), "topics.jsonl:1: documents: found no documents"),
+        (
+            setting(judgments_per_pair=0),
+            "study.json:1: settings.judgments_per_pair: found the number 0; expected a whole",
+        ),
+        (setting(smooth="more"), 'study.json:1: settings.smooth: found the text "more"; expected one of paper'),
+        (setting(language="x"), 'study.json:1: settings.language: found the text "x"; expected a language tag'),
+        (setting(seed=-1), "study.json:1: settings.seed: found the number -1"),
+        (lambda files: files.update({"study.json": "{}"}), "study.json:1: format: found no such key; expected all of"),
+        (lambda files: files.update({"study.json": ""}), "study.json:1: found 0 lines of settings; expected one"),
+        (lambda files: files.update({"extra.txt": ""}), "extra.txt: found a file that does not belong to a study"),
+        (lambda files: files.pop("fits.jsonl"), ": found no fits.jsonl in it; expected the archive of a study"),
+        (lambda files: files.pop("MANIFEST"), ": found no MANIFEST in it; expected the archive of a study"),
+        (lambda files: files.update({"judgments.jsonl": "\n\n"}), "judgments.jsonl:1: found nothing; expected one"),
+    ],
+)
+def test_a_study_that_does_not_hold_together_is_refused(
+    tmp_path: Path, change: Callable[[dict[str, str]], None], message: str
+) -> None:
+    path = rewritten(tmp_path / "study.zip", change)
+
+    with pytest.raises(formats.Refused) as refused:
+        study.read(path, name="s.zip")
+    messages = [formats.message(complaint) for complaint in refused.value.complaints]
+    start = "s.zip" if message.startswith(":") else "s.zip/"
+    assert any(found.startswith(start + message) for found in messages), messages
+
+
+def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> None:
+    def change(files: dict[str, str]) -> None:
+        for name in ("topics", "annotators", "assignments", "fits"):
+            files[f"{name}.jsonl"] *= 2
+
+    with pytest.raises(formats.Refused) as refused:
+        study.read(rewritten(tmp_path / "study.zip", change))
+    assert {(c.file.partition("/")[2], c.line, c.field) for c in refused.value.complaints} == {
+        ("topics.jsonl", 2, "topic_id"),
+        ("annotators.jsonl", 2, "pseudonym"),
+        ("assignments.jsonl", 2, "key"),
+        ("assignments.jsonl", 2, "occasion"),
+        ("fits.jsonl", 2, "data_version"),
+    }
+
+
+def test_a_file_that_changed_after_the_sums_were_made_is_refused(tmp_path: Path) -> None:
+    path = rewritten(tmp_path / "study.zip", edit("judgments", 1, answer="right"), sums=False)
+
+    with pytest.raises(formats.Refused) as refused:
+        study.read(path)
+    assert [formats.message(complaint) for complaint in refused.value.complaints] == [
+        "study.zip/judgments.jsonl: found another SHA-256 sum than MANIFEST has; expected the file as it was written"
+    ]
+
+
+def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    path.write_text("PK")
+    with pytest.raises(formats.Refused, match="no zip"):
+        study.read(path)
+    with pytest.raises(formats.Refused, match="no such file"):
+        study.read(tmp_path / "nothing.zip")
+
+
+def test_the_archive_of_a_study_is_no_bundle_and_the_complaint_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "study.zip"
+    path.write_bytes(packed(STUDY))
+
+    with pytest.raises(formats.Refused, match="import it as a study of its own"):
+        formats.read(path)
+
+
+def test_a_study_with_many_judgments_is_read_in_lines(tmp_path: Path) -> None:
+    keys = [f"{number:08x}-31fd-4d6b-9d1c-6a4ffd0ae9c1" for number in range(5_000)]
+    archive = dataclasses.replace(
+        STUDY,
+        assignments=[dataclasses.replace(ASSIGNMENT, key=key, occasion=i) for i, key in enumerate(keys)],
+        judgments=[JudgmentRecord(key, 1, "right", 1.5, AT) for key in keys],
+    )
+    path = tmp_path / "study.zip"
+    path.write_bytes(packed(archive))
+
+    assert [judgment.assignment for judgment in study.read(path).judgments] == keys
+
+
+def test_the_settings_speak_the_words_of_the_mathematics() -> None:
+    assert typing.get_args(evidence.Smoothing) == study.SMOOTHINGS
+    assert typing.get_args(evidence.Value) == study.VALUES
+    assert typing.get_args(evidence.Normalization) == study.NORMALIZATIONS
+    assert typing.get_args(evidence.Match) == study.MATCHES
