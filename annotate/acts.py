@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
-def note(study: Study | None, actor: User | None, act: str, **detail: Any) -> Act:
+def note(study: Study | None, actor: User | None, act: str, /, **detail: Any) -> Act:
     """Write one line; in the transaction of what it tells about, so that neither is there without the other."""
     return Act.objects.create(study=study, actor=actor, act=act, detail=detail)

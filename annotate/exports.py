@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.core.files.base import File
 from django.db import transaction
@@ -32,11 +32,14 @@ from annotate.models import (
 )
 from annotate.snapshot import snapshot
 from annotate.studies import SETTINGS
+from formats.records import Winner
 from formats.study import (
     AnnotatorRecord,
+    Answer,
     AssignmentRecord,
     FitRecord,
     JudgmentRecord,
+    Kind,
     SentenceRecord,
     StudyArchive,
     StudySettings,
@@ -112,14 +115,14 @@ def make_archive(study: Study) -> StudyArchive:
             .values_list("topic__name", "document__name", "index", "paragraph", "text")
         ),
         annotators=tuple(
-            AnnotatorRecord(pseudonym, kind, _moment(joined_at))
+            AnnotatorRecord(pseudonym, cast(Kind, kind), _moment(joined_at))
             for pseudonym, kind, joined_at in Annotator.objects.filter(study=study)
             .order_by("pk")
             .values_list("pseudonym", "kind", "joined_at")
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
-            JudgmentRecord(str(key), revision, answer, seconds, _moment(at))
+            JudgmentRecord(str(key), revision, cast(Answer, answer), seconds, _moment(at))
             for key, revision, answer, seconds, at in Judgment.objects.filter(topic__study=study)
             .order_by("pk")
             .values_list("assignment__key", "revision", "answer", "seconds", "at")
@@ -156,7 +159,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
         .order_by()
         .values_list("pk", "document__name", "index")
     }
-    winners = {"left": "a", "right": "b", "tie": "tie"}
+    winners: dict[str, Winner] = {"left": "a", "right": "b", "tie": "tie"}
     for topic in Topic.objects.filter(study=study).order_by("position"):
         rows: QuerySet[Judgment] = judging.counted_judgments(topic).order_by("pk")
         for judgment in rows.select_related("assignment__pair", "assignment__annotator").iterator(CHUNK):
@@ -167,7 +170,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 topic=topic.name,
                 a=second if shown.swapped else first,
                 b=first if shown.swapped else second,
-                winner=winners[judgment.answer],  # type: ignore[arg-type]  # what counts is an answer
+                winner=winners[judgment.answer],
                 annotator=shown.annotator.pseudonym,
                 seconds=judgment.seconds,
                 at=_moment(judgment.at),
@@ -201,7 +204,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             right=first if row.swapped else second,
             occasion=row.occasion,
             reason_shown=row.reason,
-            state=row.state,  # type: ignore[arg-type]  # one of the model's choices
+            state=cast(formats.study.State, row.state),
             skip_reason=row.skip_reason,
             holds_place=row.holds_place,
             created_at=_moment(row.created_at),

@@ -130,7 +130,8 @@ def delete_study(study: Study, user: User) -> None:
     """Delete a study with everything in it, its files too. The log keeps who did it."""
     if not access.may(user, study, "members"):
         raise PermissionDenied
-    files = [row.file for row in (*Upload.objects.filter(study=study), *Export.objects.filter(study=study)) if row.file]
+    uploads, exports = Upload.objects.filter(study=study), Export.objects.filter(study=study)
+    files = [*(upload.file for upload in uploads), *(export.file for export in exports if export.file)]
     note(None, user, "delete study", study=study.pk, title=study.title)
     study.delete()
     for file in files:
@@ -236,7 +237,7 @@ def remove_member(study: Study, user: User, member: User) -> None:
 def _only_settings(fields: dict[str, Any]) -> dict[str, Any]:
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of a study: {', '.join(unknown)}")
-    return fields
+    return {name: value.strip() if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def _check(row: Study | Invitation) -> None:

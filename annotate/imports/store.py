@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, RestrictedError
 from django.utils.translation import gettext as _
 
 import formats
@@ -95,11 +95,15 @@ def cut_again(study: Study) -> None:
 def forget_cutting(topic_ids: Iterable[int]) -> None:
     """Let the worker cut these topics anew. Raises `Refusal` where there are judgments: they are about sentences."""
     ids = list(topic_ids)
+    judged = Refusal(
+        _("The sentences stay as they are once somebody has judged: judgments are about sentences."), "judged"
+    )
     if Judgment.objects.filter(topic__in=ids).exists():
-        raise Refusal(
-            _("The sentences stay as they are once somebody has judged: judgments are about sentences."), "judged"
-        )
-    judging.forget_pairs(ids)
+        raise judged
+    try:
+        judging.forget_pairs(ids)
+    except RestrictedError as error:  # somebody judged just now
+        raise judged from error
     Topic.objects.filter(pk__in=ids).update(text_version=F("text_version") + 1)
 
 

@@ -174,7 +174,7 @@ def _preview(bundle: formats.Bundle, cut: Cut) -> dict[str, Any]:
     """What a person looks at before they say that it is to be stored; the model says what it looks like."""
     topics = []
     for topic in bundle.topics:
-        texts = [
+        texts: list[dict[str, Any]] = [
             {
                 "name": text.name,
                 "sentences": len(text.sentences)
@@ -189,7 +189,7 @@ def _preview(bundle: formats.Bundle, cut: Cut) -> dict[str, Any]:
                 "name": topic.topic_id,
                 "title": topic.title,
                 "documents": len(topic.documents),
-                "sentences": sum(int(text["sentences"]) for text in texts),
+                "sentences": sum(text["sentences"] for text in texts),
                 "references": len(topic.references),
                 "summaries": len(topic.summaries),
                 "texts": texts,

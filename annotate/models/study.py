@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+
+def finite(value: float) -> None:
+    """Refuse what no other validator does: every comparison with NaN is false."""
+    if not math.isfinite(value):
+        raise ValidationError(_("Enter a number."))
 
 
 class Smoothing(models.TextChoices):
@@ -65,7 +73,9 @@ class Study(models.Model):
     seed = models.PositiveBigIntegerField(_("seed"), default=0)
 
     smooth = models.CharField(_("smoothing"), max_length=12, choices=Smoothing.choices, default=Smoothing.PAPER)
-    prior = models.FloatField(_("prior"), default=1.0, validators=[MinValueValidator(0.0), MaxValueValidator(1000.0)])
+    prior = models.FloatField(
+        _("prior"), default=1.0, validators=[finite, MinValueValidator(0.0), MaxValueValidator(1000.0)]
+    )
     redundancy = models.BooleanField(_("repetition earns nothing"), default=True)
     value = models.CharField(_("value of a sentence"), max_length=12, choices=Value.choices, default=Value.STRENGTH)
     normalize = models.CharField(

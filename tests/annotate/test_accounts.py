@@ -1,0 +1,109 @@
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotate import access, accounts
+from annotate.models import Act, Token
+from annotate.refusal import Refusal
+from tests.annotate import making
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "four unrelated words"
+
+
+def test_a_token_opens_once_made_and_is_kept_as_a_hash_only():
+    user = making.person()
+    token, secret = accounts.create_token(user, "script")
+    assert accounts.find_token(secret) == token
+    assert len(secret) >= 43
+    assert secret not in str(Token.objects.values().get())
+    assert Act.objects.get(act="create token").detail["name"] == "script"
+
+
+def test_a_secret_that_is_wrong_opens_nothing():
+    _token, secret = accounts.create_token(making.person(), "script")
+    for wrong in ("", secret[:-1], secret + "x", secret.upper(), "\ud800", Token.objects.get().digest):
+        assert accounts.find_token(wrong) is None
+
+
+def test_a_revoked_token_opens_nothing():
+    user = making.person()
+    token, secret = accounts.create_token(user, "script")
+    accounts.revoke_token(token, user)
+    accounts.revoke_token(token, user)
+    assert accounts.find_token(secret) is None
+    assert Act.objects.filter(act="revoke token").count() == 1
+
+
+def test_the_token_of_somebody_locked_out_opens_nothing():
+    user = making.person()
+    _token, secret = accounts.create_token(user, "script")
+    User.objects.update(is_active=False)
+    assert accounts.find_token(secret) is None
+
+
+def test_use_is_noted_once_a_minute():
+    token, secret = accounts.create_token(making.person(), "script")
+    accounts.find_token(secret)
+    first = Token.objects.get().last_used_at
+    accounts.find_token(secret)
+    assert Token.objects.get().last_used_at == first
+    Token.objects.update(last_used_at=timezone.now() - timedelta(hours=1))
+    accounts.find_token(secret)
+    assert Token.objects.get().last_used_at >= first
+    assert token.last_used_at is None
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101])
+def test_a_token_has_a_name(name):
+    with pytest.raises(Refusal) as refused:
+        accounts.create_token(making.person(), name)
+    assert "name" in refused.value.fields
+
+
+def test_nobody_hoards_tokens():
+    user = making.person()
+    for number in range(accounts.TOKENS_EACH):
+        accounts.create_token(user, str(number))
+    with pytest.raises(Refusal, match="revoke"):
+        accounts.create_token(user, "one more")
+    accounts.revoke_token(Token.objects.all()[0], user)
+    accounts.create_token(user, "one more")
+
+
+def test_a_closed_installation_lets_in_the_invited_only(settings):
+    settings.SIGN_UP_OPEN = False
+    with pytest.raises(Refusal, match="invitation"):
+        accounts.sign_up("ann", PASSWORD)
+    user = accounts.sign_up("ann", PASSWORD, invited=True)
+    assert user.check_password(PASSWORD)
+    assert not access.may_create_studies(user)
+
+
+def test_an_open_one_lets_everybody_begin_studies(settings):
+    settings.SIGN_UP_OPEN = True
+    assert access.may_create_studies(accounts.sign_up("ann", PASSWORD))
+
+
+@pytest.mark.parametrize(
+    ("username", "password", "field"),
+    [
+        ("ann", "short", "password"),
+        ("ann", "password1234", "password"),
+        ("annabella.smith", "annabella.smith", "password"),
+        ("", PASSWORD, "username"),
+        ("a b", PASSWORD, "username"),
+        ("x" * 151, PASSWORD, "username"),
+        ("taken", PASSWORD, "username"),
+    ],
+)
+def test_a_name_or_password_that_will_not_do_is_refused_by_field(settings, username, password, field):
+    settings.SIGN_UP_OPEN = True
+    making.person("taken")
+    with pytest.raises(Refusal) as refused:
+        accounts.sign_up(username, password)
+    assert list(refused.value.fields) == [field]
+    assert User.objects.count() == 1

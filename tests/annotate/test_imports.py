@@ -1,0 +1,337 @@
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+
+from annotate import imports, judging
+from annotate.models import (
+    Act,
+    HumanScore,
+    Reference,
+    SourceDocument,
+    Summary,
+    System,
+    Tally,
+    Topic,
+    Upload,
+)
+from annotate.refusal import Refusal
+from tests.annotate import making
+from tests.annotate.making import TOPIC, cut, lines
+
+pytestmark = pytest.mark.django_db
+State = Upload.State
+
+
+def test_a_file_is_kept_under_a_name_that_nobody_can_guess_or_choose():
+    study = making.study()
+    upload = making.receive(study, b"content", "../../etc/passwd\x07")
+    assert upload.state == State.WAITING
+    assert upload.filename == "passwd"
+    assert upload.file.name == f"uploads/{upload.key}"
+    with default_storage.open(upload.file.name) as file:
+        assert file.read() == b"content"
+    assert (upload.size, upload.sha256) == (7, hashlib.sha256(b"content").hexdigest())
+    assert Act.objects.get(act="upload").detail["filename"] == "passwd"
+
+
+def test_a_file_that_is_too_large_or_empty_is_not_kept(settings):
+    settings.UPLOAD_LIMIT = 10
+    study = making.study()
+    for content in (b"x" * 11, b""):
+        with pytest.raises(Refusal):
+            making.receive(study, content)
+    assert not Upload.objects.exists()
+    assert not default_storage.exists("uploads")
+
+
+def test_a_large_file_is_never_in_memory():
+    class Large(ContentFile):
+        read_whole = False
+
+        def read(self, size=-1):
+            assert 0 < size <= 64 * 1024, "read in chunks"
+            return super().read(size)
+
+    upload = imports.receive(making.study(), making.person(), Large(b"x" * 1_000_000, "large"))
+    assert upload.size == 1_000_000
+
+
+def test_nothing_lies_about_where_the_row_could_not_be_stored(monkeypatch):
+    study = making.study()
+
+    def fail(*args, **kwargs):
+        raise IntegrityError
+
+    monkeypatch.setattr(Upload, "save", fail)
+    with pytest.raises(IntegrityError):
+        making.receive(study, b"content")
+    assert default_storage.listdir("uploads") == ([], [])
+
+
+def test_where_the_disk_is_nearly_full_uploads_wait_for_judgments(monkeypatch):
+    monkeypatch.setattr("annotate.imports.uploads.KEPT_FREE", 1 << 60)
+    with pytest.raises(Refusal, match="room"):
+        making.receive(making.study(), b"content")
+
+
+def test_the_preview_says_what_was_found():
+    study = making.study()
+    upload = making.receive(study, lines(TOPIC))
+    assert imports.read_upload(upload, cut) is not None
+    assert upload.state == State.READY
+    preview = upload.preview
+    assert preview["topics"] == [
+        {
+            "name": "M1",
+            "title": "Rain",
+            "documents": 2,
+            "sentences": 5,
+            "references": 1,
+            "summaries": 2,
+            "texts": [
+                {"name": "d1", "sentences": 3, "given_cut": True},
+                {"name": "d2", "sentences": 2, "given_cut": False},
+            ],
+        }
+    ]
+    assert preview["systems"] == ["lead", "long"]
+    assert preview["dimensions"] == [{"name": "responsiveness", "scores": 1}]
+    assert (preview["summaries"], preview["human_scores"], preview["preferences"]) == (0, 0, 0)
+    assert not Topic.objects.exists()
+
+
+def test_what_was_passed_over_is_said():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("topics.jsonl", lines(TOPIC))
+        archive.writestr("__MACOSX/._topics.jsonl", b"\0\1")
+    upload = making.receive(making.study(), packed.getvalue(), "study.zip")
+    imports.read_upload(upload, cut)
+    (remark,) = upload.preview["remarks"]
+    assert "__MACOSX" in remark["file"]
+
+
+def test_a_file_with_faults_is_refused_with_file_line_and_field():
+    upload = making.receive(making.study(), lines(TOPIC, {"topic_id": "M2", "documents": [{"id": "d", "text": 3}]}))
+    assert imports.read_upload(upload, cut) is None
+    assert upload.state == State.REFUSED
+    (complaint,) = upload.complaints
+    assert (complaint["file"], complaint["line"], complaint["field"]) == ("topics.jsonl", 2, "documents[0].text")
+    assert not Topic.objects.exists()
+
+
+def test_reading_a_second_time_changes_nothing():
+    upload = making.receive(making.study(), lines(TOPIC))
+    imports.read_upload(upload, cut)
+    first = Upload.objects.get().changed_at
+    assert imports.read_upload(upload, cut) is None
+    assert Upload.objects.get().changed_at == first
+
+
+def test_a_confirmed_file_is_read_again_and_refused_if_the_study_has_changed_since():
+    study = making.study()
+    upload = making.receive(study, lines(TOPIC))
+    imports.read_upload(upload, cut)
+    imports.confirm(upload, making.owner(study))
+    assert imports.read_upload(upload, cut) is not None
+    assert upload.state == State.CONFIRMED
+    making.take_in(study)
+    assert imports.read_upload(upload, cut) is None
+    assert upload.state == State.REFUSED
+    assert "already" in upload.complaints[0]["found"]
+
+
+def test_only_what_was_read_can_be_confirmed_and_twice_is_as_good_as_once():
+    study = making.study()
+    owner = making.owner(study)
+    upload = making.receive(study, lines(TOPIC))
+    with pytest.raises(Refusal, match="waiting to be read"):
+        imports.confirm(upload, owner)
+    imports.read_upload(upload, cut)
+    imports.confirm(upload, owner)
+    imports.confirm(upload, owner)
+    imports.mark_stored(upload)
+    imports.confirm(upload, owner)
+    assert Act.objects.filter(act="confirm upload").count() == 1
+
+
+def test_a_discarded_file_is_gone(django_capture_on_commit_callbacks):
+    study = making.study()
+    owner = making.owner(study)
+    upload = making.receive(study, lines(TOPIC))
+    with django_capture_on_commit_callbacks(execute=True):
+        imports.discard(upload, owner)
+    assert not default_storage.exists(upload.file.name)
+    imports.discard(upload, owner)
+    with pytest.raises(Refusal):
+        imports.confirm(upload, owner)
+    assert imports.read_upload(upload, cut) is None
+
+
+def test_what_is_being_stored_cannot_be_discarded():
+    study = making.study()
+    upload = making.receive(study, lines(TOPIC))
+    imports.read_upload(upload, cut)
+    imports.confirm(upload, making.owner(study))
+    with pytest.raises(Refusal, match="being stored"):
+        imports.discard(upload, making.owner(study))
+
+
+def test_a_file_is_stored_once():
+    study = making.study()
+    upload = making.receive(study, lines(TOPIC))
+    imports.read_upload(upload, cut)
+    with pytest.raises(Refusal):
+        imports.mark_stored(upload)
+    imports.confirm(upload, making.owner(study))
+    imports.mark_stored(upload)
+    with pytest.raises(Refusal):
+        imports.mark_stored(upload)
+
+
+def test_a_file_that_kills_its_reader_is_given_up():
+    upload = making.receive(making.study(), lines(TOPIC))
+    assert [imports.note_try(upload) for _ in range(3)] == [1, 2, 3]
+    imports.give_up(upload, "The reader died three times.")
+    assert upload.state == State.FAILED
+    assert upload.complaints[0]["params"] == {"problem": "The reader died three times."}
+
+
+def test_everything_that_a_file_brings_is_stored():
+    study = making.study()
+    (topic,) = making.take_in(study)
+    assert (topic.name, topic.title, topic.position, topic.extra) == ("M1", "Rain", 0, {"source": "made up"})
+    first, second = SourceDocument.objects.filter(topic=topic)
+    assert (first.sentences, first.text, first.extra) == (TOPIC["documents"][0]["sentences"], "", {"place": "Ohio"})
+    assert (second.sentences, second.text) == (None, "Schools closed. Nobody was hurt.")
+    assert Reference.objects.get().text == "Rain closed roads and schools."
+    assert set(System.objects.values_list("name", flat=True)) == {"lead", "long"}
+    assert HumanScore.objects.get().score == 3.0
+    assert Tally.objects.get().topic == topic
+
+
+def test_topics_go_on_counting_where_the_last_upload_stopped():
+    study = making.study()
+    making.take_in(study)
+    making.take_in(study, TOPIC | {"topic_id": "M2"}, TOPIC | {"topic_id": "M3"})
+    assert list(Topic.objects.values_list("name", "position")) == [("M1", 0), ("M2", 1), ("M3", 2)]
+    assert System.objects.count() == 2
+
+
+def csv(*rows: str) -> bytes:
+    return "\n".join(rows).encode() + b"\n"
+
+
+def store(study, content, name):
+    bundle = imports.read_upload(making.receive(study, content, name), cut)
+    assert bundle is not None
+    return imports.store_texts(study, bundle)
+
+
+def test_a_later_system_is_scored_from_the_judgments_already_there():
+    study = making.study()
+    making.take_in(study)
+    before = Tally.objects.get().data_version
+    store(study, csv("topic,system,text", "M1,new,It rained a lot."), "summaries.csv")
+    assert Summary.objects.get(system__name="new").text == "It rained a lot."
+    assert Tally.objects.get().data_version > before
+
+
+def test_a_summary_that_is_there_stays():
+    study = making.study()
+    making.take_in(study)
+    upload = making.receive(study, csv("topic,system,text", "M1,lead,Another."), "summaries.csv")
+    assert imports.read_upload(upload, cut) is None
+    assert upload.complaints[0]["field"] == "system"
+
+
+def test_a_later_human_score_replaces_the_earlier_one():
+    study = making.study()
+    making.take_in(study)
+    scores = csv("topic,system,dimension,score", "M1,lead,responsiveness,4.5", "M1,long,responsiveness,2")
+    store(study, scores, "human_scores.csv")
+    assert dict(HumanScore.objects.values_list("summary__system__name", "score")) == {"lead": 4.5, "long": 2.0}
+
+
+def test_two_intakes_of_one_file_leave_it_once():
+    study = making.study()
+    bundle = imports.read_upload(making.receive(study, lines(TOPIC)), cut)
+    imports.store_texts(study, bundle)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        imports.store_texts(study, bundle)
+    assert Topic.objects.count() == 1
+    assert SourceDocument.objects.count() == 2
+
+
+def test_preferences_about_sentences_that_are_not_there_are_refused_by_name():
+    study = making.study()
+    making.take_in(study)
+    upload = making.receive(study, csv("topic,a,b,winner", "M1,d1:0,d2:2,a"), "preferences.csv")
+    imports.read_upload(upload, cut)
+    (complaint,) = upload.complaints
+    assert (complaint["line"], complaint["field"]) == (2, "b")
+    upload = making.receive(study, csv("topic,a,b,winner", "M1,d1:0,d2:1,a"), "preferences.csv")
+    imports.read_upload(upload, cut)
+    assert upload.state == State.READY
+
+
+def test_a_mended_document_is_cut_as_a_person_says():
+    study = making.study()
+    (topic,) = making.take_in(study)
+    document = SourceDocument.objects.get(name="d2")
+    owner = making.owner(study)
+    imports.mend(document, ["Schools closed. Nobody", "  ", "was hurt.\n"], owner)
+    document.refresh_from_db()
+    assert document.mended == ["Schools closed. Nobody", "was hurt."]
+    topic.refresh_from_db()
+    assert topic.text_version == 2
+    imports.mend(document, ["Schools closed. Nobody", "was hurt."], owner)
+    topic.refresh_from_db()
+    assert topic.text_version == 2
+    imports.mend(document, None, owner)
+    document.refresh_from_db()
+    assert document.mended is None
+    assert Act.objects.filter(act="mend document").count() == 2
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [[], ["Schools closed."], ["Schools closed. Nobody was hurt!"], ["Nobody was hurt.", "Schools closed."]],
+)
+def test_mending_moves_borders_and_no_words(sentences):
+    study = making.study()
+    making.take_in(study)
+    with pytest.raises(Refusal, match="borders"):
+        imports.mend(SourceDocument.objects.get(name="d2"), sentences, making.owner(study))
+
+
+def test_sentences_stay_once_somebody_has_judged():
+    study = making.study()
+    (topic,) = making.take_in(study)
+    making.prepare(topic)
+    owner = making.owner(study)
+    assignment = judging.draw(judging.join(study))
+    imports.mend(SourceDocument.objects.get(name="d2"), ["Schools", "closed. Nobody was hurt."], owner)
+    making.prepare(topic)
+    assignment = judging.draw(judging.join(study))
+    judging.record_judgment(assignment, 1, "left", 2.0)
+    with pytest.raises(Refusal, match="judged"):
+        imports.mend(SourceDocument.objects.get(name="d2"), None, owner)
+
+
+def test_what_is_exported_again_is_what_came_in():
+    from annotate import exports
+
+    study = making.study()
+    making.take_in(study)
+    written = io.BytesIO()
+    import formats
+
+    formats.write_topics(exports.topics(study), written)
+    assert json.loads(written.getvalue()) == TOPIC
