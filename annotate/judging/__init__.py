@@ -1,0 +1,36 @@
+"""Hand out pairs, take answers, take them back. The one writer of annotators, pairs, assignments and judgments.
+
+Every transaction that draws or judges locks the topic's tally first and everything else after it, so that no two of
+them ever wait for each other crosswise. Whoever must lock several tallies does so in the order of their topics.
+"""
+
+from annotate.judging.answers import Outcome, OutOfTurn, Recorded, record_judgment, skip, undo
+from annotate.judging.bringing import bring_preferences
+from annotate.judging.drawing import Nothing, Reason, draw
+from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
+from annotate.judging.restoring import restore
+from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs, open_tallies, raise_version
+
+__all__ = [
+    "Nothing",
+    "OutOfTurn",
+    "Outcome",
+    "Progress",
+    "Reason",
+    "Recorded",
+    "bring_preferences",
+    "counted_judgments",
+    "draw",
+    "forget_pairs",
+    "join",
+    "keep_needs",
+    "open_tallies",
+    "pause",
+    "progress",
+    "raise_version",
+    "record_judgment",
+    "restore",
+    "set_shortcuts",
+    "skip",
+    "undo",
+]

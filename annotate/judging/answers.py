@@ -1,0 +1,177 @@
+"""Take an answer, take it back, leave a pair out."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import Greatest, Now
+
+from annotate.judging import tallies
+from annotate.judging.drawing import lease_of
+from annotate.models import Annotator, Assignment, Judgment, Tally
+
+#: Seconds that one pair adds to the time somebody has read, at most: whoever went for lunch was not reading.
+LONGEST_READ = 180.0
+
+Answer = Judgment.Answer
+State = Assignment.State
+
+
+class Outcome(enum.StrEnum):
+    STORED = "stored"
+    REPEATED = "repeated"  # this very answer is stored already
+    DIFFERS = "differs"  # another answer was there first, and stands
+
+
+class OutOfTurn(ValueError):
+    """A revision that is not the next one of this assignment: nothing that a page of ours asks for."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of an answer; `judgment` is the one that stands. `counted`: it has one of the pair's places."""
+
+    outcome: Outcome
+    judgment: Judgment
+    counted: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An assignment as it is while its topic's tally is locked."""
+
+    state: str
+    holds_place: bool
+    revision: int
+    expires_at: datetime | None
+    now: datetime
+
+
+def record_judgment(assignment: Assignment, revision: int, answer: str, seconds: float | None = None) -> Recorded:
+    """Store an answer, in one transaction that does nothing else. (assignment, revision) stands for one answer.
+
+    Whoever repeats an answer hears that it is stored; whoever answers otherwise hears which answer stands. Work that
+    was done is never refused: an answer after its lease has run out takes its place again if there is one left, and
+    is kept as surplus otherwise. Raises `OutOfTurn` for a revision that comes too early, ValueError for no answer.
+    """
+    if answer not in (Answer.LEFT, Answer.RIGHT, Answer.TIE):
+        raise ValueError(f"not an answer: {answer!r}")
+    try:
+        recorded = _record(assignment, revision, answer, seconds)
+    except IntegrityError:
+        # The unique constraint has the last word, should two ever pass the lock at once.
+        return _standing_answer(assignment, revision, answer)
+    return recorded or _standing_answer(assignment, revision, answer)
+
+
+def _record(assignment: Assignment, revision: int, answer: str, seconds: float | None) -> Recorded | None:
+    """None where the revision is there already."""
+    with transaction.atomic(durable=True):
+        tally_id = _lock_and_raise(assignment.topic_id)
+        before = _look(assignment)
+        if revision <= before.revision:
+            transaction.set_rollback(True)
+            return None
+        if revision != before.revision + 1 or before.state == State.JUDGED:
+            raise OutOfTurn(f"revision {revision} after {before.revision}")
+        study = assignment.annotator.study
+        if seconds is None and before.expires_at is not None:
+            seconds = max(0.0, (before.now - before.expires_at + lease_of()).total_seconds())
+        counted = before.holds_place or (
+            before.state != State.VOID and tallies.take_place(tally_id, assignment.pair_id, study)
+        )
+        judgment = Judgment.objects.create(
+            assignment=assignment,
+            topic_id=assignment.topic_id,
+            revision=revision,
+            answer=answer,
+            seconds=seconds,
+            at=before.now,
+        )
+        _close(assignment, State.JUDGED, before.now, counted)
+        _add_up(assignment.annotator, 1, min(seconds or 0.0, LONGEST_READ))
+    return Recorded(Outcome.STORED, judgment, counted)
+
+
+def undo(assignment: Assignment, revision: int | None = None) -> bool:
+    """Take the last answer back: a new revision says so, and the pair is open again with its place and a new lease.
+
+    `revision` is the one that the undoing shall have, so that a second click undoes nothing more. False where there was
+    no answer to take back.
+    """
+    with transaction.atomic(durable=True):
+        _lock_and_raise(assignment.topic_id)
+        before = _look(assignment)
+        if before.state != State.JUDGED or (revision is not None and revision != before.revision + 1):
+            transaction.set_rollback(True)
+            return False
+        last = Judgment.objects.get(assignment=assignment, revision=before.revision)
+        Judgment.objects.create(
+            assignment=assignment,
+            topic_id=assignment.topic_id,
+            revision=before.revision + 1,
+            answer=Answer.UNDONE,
+            at=before.now,
+        )
+        assignment.state, assignment.closed_at = State.OPEN, None
+        assignment.holds_place, assignment.expires_at = before.holds_place, before.now + lease_of()
+        assignment.save(update_fields=["state", "closed_at", "holds_place", "expires_at"])
+        _add_up(assignment.annotator, -1, -min(last.seconds or 0.0, LONGEST_READ))
+    return True
+
+
+def skip(assignment: Assignment, reason: str) -> bool:
+    """Leave a pair out and say why; its place is free for others. False where it was answered or skipped already."""
+    if reason not in Assignment.SkipReason.values:
+        raise ValueError(f"not a reason: {reason!r}")
+    with transaction.atomic(durable=True):
+        tally = Tally.objects.select_for_update().get(topic_id=assignment.topic_id)
+        before = _look(assignment)
+        if before.state not in (State.OPEN, State.EXPIRED):
+            return False
+        if before.holds_place:
+            tallies.return_places(tally.pk, [assignment.pair_id])
+        assignment.skip_reason = reason
+        _close(assignment, State.SKIPPED, before.now, False)
+    return True
+
+
+def _lock_and_raise(topic_id: int) -> int:
+    """Lock the topic's tally by raising its version; its primary key."""
+    Tally.objects.filter(topic_id=topic_id).update(data_version=F("data_version") + 1)
+    return Tally.objects.values_list("pk", flat=True).get(topic_id=topic_id)
+
+
+def _look(assignment: Assignment) -> Standing:
+    last = Judgment.objects.filter(assignment=OuterRef("pk")).order_by("-revision").values("revision")[:1]
+    state, holds_place, revision, expires_at, now = (
+        Assignment.objects.filter(pk=assignment.pk)
+        .annotate(last=Subquery(last), now=Now())
+        .values_list("state", "holds_place", "last", "expires_at", "now")
+        .get()
+    )
+    return Standing(state, holds_place, revision or 0, expires_at, now)
+
+
+def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Recorded:
+    judgment = Judgment.objects.get(assignment=assignment, revision=revision)
+    assignment.refresh_from_db(fields=["state", "holds_place"])
+    outcome = Outcome.REPEATED if judgment.answer == answer else Outcome.DIFFERS
+    return Recorded(outcome, judgment, assignment.holds_place)
+
+
+def _close(assignment: Assignment, state: str, now: datetime, holds_place: bool) -> None:
+    assignment.state, assignment.closed_at, assignment.holds_place = state, now, holds_place
+    assignment.save(update_fields=["state", "closed_at", "holds_place", "skip_reason"])
+
+
+def _add_up(annotator: Annotator, judged: int, seconds: float) -> None:
+    Annotator.objects.filter(pk=annotator.pk).update(
+        judged=F("judged") + judged, seconds=Greatest(F("seconds") + seconds, 0.0)
+    )
+    annotator.judged += judged
+    annotator.seconds = max(0.0, annotator.seconds + seconds)

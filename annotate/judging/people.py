@@ -1,0 +1,97 @@
+"""Who judges: they join under a pseudonym, pause, and see how far they are."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, transaction
+
+from annotate.judging import tallies
+from annotate.judging.drawing import give_up
+from annotate.models import Annotator, Assignment, Invitation, Study
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Letters and digits that nobody mistakes for one another.
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+#: What a pair takes until we know how long this person reads.
+USUAL_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far somebody is. `minutes_left` is a guess from their own pace."""
+
+    judged: int
+    quota: int
+    minutes_left: int
+
+    @property
+    def number(self) -> int:
+        """Which pair it is that they are looking at, from 1."""
+        return min(self.judged + 1, self.quota)
+
+
+def join(
+    study: Study,
+    *,
+    invitation: Invitation | None = None,
+    user: User | None = None,
+    kind: str = Annotator.Kind.HUMAN,
+    pseudonym: str = "",
+) -> Annotator:
+    """The annotator that this person is in the study: a new one, or the one that they were before.
+
+    Raises `Refusal` where the invitation is good no longer; whoever is in already does not use it up again.
+    """
+    from annotate.studies import use_invitation  # studies builds on judging
+
+    if user is not None and (known := _known(study, user)) is not None:
+        return known
+    try:
+        with transaction.atomic():
+            if invitation is not None:
+                use_invitation(invitation)
+            return Annotator.objects.create(
+                study=study, invitation=invitation, user=user, kind=kind, pseudonym=pseudonym or new_pseudonym()
+            )
+    except IntegrityError:
+        if user is not None and (known := _known(study, user)) is not None:  # they joined in another tab, just now
+            return known
+        raise
+
+
+def progress(annotator: Annotator) -> Progress:
+    """How far they are, without asking the database."""
+    quota = annotator.study.pairs_per_annotator if annotator.quota is None else annotator.quota
+    pace = (annotator.seconds + USUAL_SECONDS) / (annotator.judged + 1)
+    left = max(0, quota - annotator.judged)
+    return Progress(annotator.judged, quota, math.ceil(left * pace / 60))
+
+
+def pause(annotator: Annotator) -> None:
+    """Give back what they hold, so that nobody waits for them; they go on with another pair whenever they like."""
+    held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
+    for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
+        with transaction.atomic():
+            tally, now = tallies.lock_and_look(topic_id)
+            give_up(tally, list(held.filter(topic_id=topic_id).values_list("pk", "pair_id", "holds_place")), now)
+
+
+def set_shortcuts(annotator: Annotator, on: bool) -> None:
+    """Switch single-key shortcuts on or off for this person."""
+    Annotator.objects.filter(pk=annotator.pk).update(shortcuts=on)
+    annotator.shortcuts = on
+
+
+def new_pseudonym() -> str:
+    """Says nothing about anybody; 31^10 of them, so that two alike never come up."""
+    return "judge-" + "".join(secrets.choice(LETTERS) for _ in range(10))
+
+
+def _known(study: Study, user: User) -> Annotator | None:
+    return Annotator.objects.filter(study=study, user=user).first()

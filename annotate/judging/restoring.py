@@ -1,0 +1,123 @@
+"""The annotators, pairs as shown and judgments of an exported study, taken back as they were."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.judging import tallies
+from annotate.judging.answers import LONGEST_READ
+from annotate.judging.bringing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
+from annotate.judging.drawing import lease_of
+from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Topic
+
+if TYPE_CHECKING:
+    from formats.study import StudyArchive
+
+
+@transaction.atomic
+def restore(study: Study, archive: StudyArchive) -> None:
+    """Store who judged, what they were shown and every revision of every answer, in the order of the archive.
+
+    The study's topics and sentences must be there. Keys are kept where they are free: an archive that is taken back
+    into the installation that it came from gets new ones.
+    """
+    topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
+    tallies.raise_version(topics.values())
+    people = _restore_people(study, archive)
+    assignments = _restore_assignments(archive, topics, people)
+    _restore_judgments(archive, assignments)
+    for topic_id in sorted(topics.values()):
+        recount_places(study, topic_id)
+
+
+def _restore_people(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
+    now = timezone.now()
+    people = [Annotator(study=study, pseudonym=record.pseudonym, kind=record.kind) for record in archive.annotators]
+    Annotator.objects.bulk_create(people, BATCH)
+    for annotator, record in zip(people, archive.annotators, strict=True):
+        annotator.joined_at = moment(record.joined_at, now)
+    Annotator.objects.bulk_update(people, ["joined_at"], BATCH)
+    return {annotator.pseudonym: annotator for annotator in people}
+
+
+def _restore_assignments(
+    archive: StudyArchive, topics: Mapping[str, int], people: Mapping[str, Annotator]
+) -> dict[str, Assignment]:
+    """The assignments by their keys in the archive."""
+    sentences = {name: sentence_ids(topic_id) for name, topic_id in topics.items()}
+    sides: dict[str, Two] = {
+        record.key: (sentences[record.topic][record.left], sentences[record.topic][record.right])
+        for record in archive.assignments
+    }
+    wanted: dict[str, set[Two]] = {}
+    for record in archive.assignments:
+        wanted.setdefault(record.topic, set()).add(_in_order(sides[record.key]))
+    pairs: dict[Two, Pair] = {}
+    for name, several in sorted(wanted.items()):
+        pairs |= make_pairs(topics[name], several)
+    keys = _free_keys([record.key for record in archive.assignments])
+    now = timezone.now()
+    restored: dict[str, Assignment] = {}
+    for record in archive.assignments:
+        created_at = moment(record.created_at, now)
+        left, right = sides[record.key]
+        restored[record.key] = Assignment(
+            key=keys[record.key],
+            topic_id=topics[record.topic],
+            annotator=people[record.annotator],
+            pair=pairs[_in_order(sides[record.key])],
+            swapped=left > right,
+            occasion=record.occasion,
+            reason=record.reason_shown,
+            state=record.state,
+            skip_reason=record.skip_reason,
+            holds_place=record.holds_place,
+            created_at=created_at,
+            expires_at=created_at + lease_of(),
+            closed_at=moment(record.closed_at, now) if record.closed_at else None,
+        )
+    Assignment.objects.bulk_create(restored.values(), BATCH)
+    return restored
+
+
+def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
+    now = timezone.now()
+    Judgment.objects.bulk_create(
+        (
+            Judgment(
+                assignment=assignments[record.assignment],
+                topic_id=assignments[record.assignment].topic_id,
+                revision=record.revision,
+                answer=record.answer,
+                seconds=record.seconds,
+                at=moment(record.at, now),
+            )
+            for record in archive.judgments
+        ),
+        BATCH,
+    )
+    last = {record.assignment: record for record in archive.judgments}
+    read: dict[int, list[float]] = {}
+    for key, record in last.items():
+        if record.answer != "undone":
+            read.setdefault(assignments[key].annotator_id, []).append(min(record.seconds or 0.0, LONGEST_READ))
+    for annotator_id, seconds in read.items():
+        add_up(annotator_id, len(seconds), sum(seconds))
+
+
+def _in_order(two: Two) -> Two:
+    return (min(two), max(two))
+
+
+def _free_keys(keys: list[str]) -> dict[str, uuid.UUID]:
+    """Each key itself, or a new one where this installation has it already."""
+    taken: set[uuid.UUID] = set()
+    for start in range(0, len(keys), BATCH):
+        found = Assignment.objects.filter(key__in=keys[start : start + BATCH])
+        taken |= set(found.values_list("key", flat=True))
+    return {key: uuid.uuid4() if uuid.UUID(key) in taken else uuid.UUID(key) for key in keys}

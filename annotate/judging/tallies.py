@@ -1,0 +1,101 @@
+"""What is counted: versions, places, and the judgments that a fit rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import Greatest, Now
+
+from annotate.models import Assignment, Judgment, Pair, Study, Tally, Topic
+
+BATCH = 500
+
+
+def open_tallies(topics: Iterable[Topic]) -> None:
+    """Begin to count for new topics; those that have a tally already keep it."""
+    Tally.objects.bulk_create((Tally(topic=topic) for topic in topics), batch_size=BATCH, ignore_conflicts=True)
+
+
+def raise_version(topic_ids: Iterable[int]) -> None:
+    """Say that what these topics' fits rest on has changed; the worker fits them again. In the caller's transaction."""
+    Tally.objects.filter(pk__in=lock(topic_ids)).update(data_version=F("data_version") + 1)
+
+
+def lock(topic_ids: Iterable[int]) -> list[int]:
+    """Lock the tallies of these topics, in an order that everyone keeps; their primary keys."""
+    wanted = sorted(set(topic_ids))
+    locked: list[int] = []
+    for start in range(0, len(wanted), BATCH):
+        found = Tally.objects.select_for_update().filter(topic__in=wanted[start : start + BATCH])
+        locked += found.order_by("topic_id").values_list("pk", flat=True)
+    return locked
+
+
+def lock_and_look(topic_id: int) -> tuple[Tally, datetime]:
+    """Lock one topic's tally; the tally and what the database's clock says, which every process shares."""
+    tally = Tally.objects.select_for_update().annotate(now=Now()).get(topic_id=topic_id)
+    return tally, tally.now
+
+
+def counted_judgments(topic: Topic) -> QuerySet[Judgment]:
+    """The judgments that a fit of the topic rests on, in the order in which they were stored.
+
+    Of each assignment the last revision, if it is an answer, if the assignment holds one of its pair's places, and if
+    the annotator is not excluded.
+    """
+    later = Judgment.objects.filter(assignment=OuterRef("assignment"), revision__gt=OuterRef("revision"))
+    return (
+        Judgment.objects.filter(
+            ~Exists(later),
+            topic=topic,
+            assignment__state=Assignment.State.JUDGED,
+            assignment__holds_place=True,
+            assignment__annotator__excluded_at__isnull=True,
+        )
+        .exclude(answer=Judgment.Answer.UNDONE)
+        .order_by("pk")
+    )
+
+
+def take_place(tally_id: int, pair_id: int, study: Study) -> bool:
+    """Take one of the pair's places and one of the topic's, if both have one left. The tally must be locked."""
+    if not Tally.objects.filter(pk=tally_id, taken__lt=study.judgments_per_topic).update(taken=F("taken") + 1):
+        return False
+    if Pair.objects.filter(pk=pair_id, taken__lt=F("need")).update(taken=F("taken") + 1):
+        return True
+    Tally.objects.filter(pk=tally_id).update(taken=F("taken") - 1)
+    return False
+
+
+def return_places(tally_id: int, pair_ids: Iterable[int]) -> None:
+    """Give back one place for each entry. The tally must be locked."""
+    returned: dict[int, int] = {}
+    for pair_id in pair_ids:
+        returned[pair_id] = returned.get(pair_id, 0) + 1
+    for pair_id, places in returned.items():
+        Pair.objects.filter(pk=pair_id).update(taken=F("taken") - places)
+    if returned:
+        Tally.objects.filter(pk=tally_id).update(taken=F("taken") - sum(returned.values()))
+
+
+def keep_needs(study: Study) -> None:
+    """Bring the needs of the study's pairs in step with its judgments per pair, in the caller's transaction.
+
+    A pair that has more judgments than are wanted now keeps them all.
+    """
+    lock(Topic.objects.filter(study=study).values_list("pk", flat=True))
+    Pair.objects.filter(topic__study=study, need__gt=0).update(need=Greatest(F("taken"), study.judgments_per_pair))
+
+
+def forget_pairs(topic_ids: Iterable[int]) -> None:
+    """Forget which pairs were handed out, so that the topics can be cut anew; only before anyone has judged there.
+
+    Whoever has such a pair on their screen is led to another one.
+    """
+    tallies = lock(topic_ids)
+    topics = Topic.objects.filter(tally__in=tallies)
+    Assignment.objects.filter(topic__in=topics).delete()
+    Pair.objects.filter(topic__in=topics).delete()
+    Tally.objects.filter(pk__in=tallies).update(taken=0)

@@ -1,0 +1,80 @@
+"""Studies that are ready to be judged, and what must be true of them whatever was done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotate import judging
+from annotate.models import Annotator, Assignment, Pair, Sentence, SourceDocument, Study, Tally, Topic
+from tests.annotate import making
+
+
+def ready_study(sentences: int = 8, topics: int = 1, **fields: Any) -> Study:
+    """An open study whose topics have one document of so many sentences each."""
+    study = making.study(**fields)
+    for number in range(topics):
+        add_topic(study, f"T{number}", sentences, number)
+    return study
+
+
+def add_topic(study: Study, name: str, sentences: int, position: int) -> Topic:
+    topic = Topic.objects.create(study=study, name=name, title=f"Topic {name}", position=position)
+    texts = [f"Sentence {index} of {name}." for index in range(sentences)]
+    document = SourceDocument.objects.create(topic=topic, name="d1", position=0, sentences=texts)
+    Sentence.objects.bulk_create(
+        Sentence(topic=topic, document=document, index=index, position=index, text=text)
+        for index, text in enumerate(texts)
+    )
+    judging.open_tallies([topic])
+    return topic
+
+
+def joined(study: Study, **fields: Any) -> Annotator:
+    annotator = judging.join(study)
+    if fields:
+        Annotator.objects.filter(pk=annotator.pk).update(**fields)
+        annotator.refresh_from_db()
+    return annotator
+
+
+def drawn(annotator: Annotator) -> Assignment:
+    assignment = judging.draw(annotator)
+    assert isinstance(assignment, Assignment), assignment
+    return assignment
+
+
+def judged(annotator: Annotator, answer: str = "left") -> Assignment:
+    assignment = drawn(annotator)
+    recorded = judging.record_judgment(assignment, 1, answer, 5.0)
+    assert recorded.outcome == judging.Outcome.STORED
+    return assignment
+
+
+def let_lapse(*assignments: Assignment) -> None:
+    """As if their leases had run out a minute ago."""
+    Assignment.objects.filter(pk__in=[one.pk for one in assignments]).update(
+        expires_at=timezone.now() - timedelta(minutes=1)
+    )
+
+
+def assert_books_balance(study: Study) -> None:
+    """What is counted beside the rows is what a count of the rows gives, and nothing is beyond what was wanted."""
+    places = Count(
+        "assignments", filter=Q(assignments__holds_place=True) & ~Q(assignments__annotator__kind="simulated")
+    )
+    for pair in Pair.objects.filter(topic__study=study).annotate(places=places):
+        assert pair.taken == pair.places <= pair.need, pair
+    for tally in Tally.objects.filter(topic__study=study).select_related("topic"):
+        assert tally.taken == sum(Pair.objects.filter(topic=tally.topic).values_list("taken", flat=True))
+    for annotator in Annotator.objects.filter(study=study):
+        assert annotator.judged == annotator.assignments.filter(state="judged").count()
+        assert not annotator.assignments.exclude(state__in=["open", "judged"]).filter(holds_place=True).exists()
+    for topic in Topic.objects.filter(study=study):
+        counted = judging.counted_judgments(topic).values_list("assignment", flat=True)
+        expected = Assignment.objects.filter(topic=topic, state="judged", holds_place=True)
+        assert set(counted) == set(expected.values_list("pk", flat=True))
+        assert len(counted) == len(set(counted))
