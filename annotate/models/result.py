@@ -13,7 +13,8 @@ class Fit(models.Model):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
     `curve`: what the scores were with the first so many judgments, a list of {"judgments": number, "scores": {system
-    name: score}}, fewest judgments first; the last entry is this fit.
+    name: score}}, fewest judgments first; the last entry is this fit. `covariance`: of the scores, how sure they are
+    together, {"systems": [names], "matrix": [[number]]}; like the curve it is kept for the newest fit only.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="fits")
@@ -27,6 +28,7 @@ class Fit(models.Model):
     iterations = models.PositiveIntegerField()
     seconds = models.FloatField()
     curve = models.JSONField(default=list)
+    covariance = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
     class Meta:
