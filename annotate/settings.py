@@ -25,7 +25,8 @@ def flag(name: str) -> bool:
 
 
 # Where this installation keeps what it knows.
-DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", BASE_DIR / "data")).resolve()
+TESTING = "pytest" in sys.modules
+DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", BASE_DIR / ("build" if TESTING else "data"))).resolve()
 ORIGIN = os.environ.get("PREFERENDUM_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
 SECURE = ORIGIN.startswith("https://")
 
@@ -248,8 +249,8 @@ LOGGING = {
 }
 
 SILENCED_SYSTEM_CHECKS = [] if SECURE else ["security.W004", "security.W008", "security.W012", "security.W016"]
-TESTING = "pytest" in sys.modules
 if TESTING:
     # Hashing slowly on purpose is what a password hasher is for, and what a test suite is not.
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    WHITENOISE_AUTOREFRESH = True
