@@ -166,6 +166,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
             shown = judgment.assignment
             first, second = names[shown.pair.first_id], names[shown.pair.second_id]
             kind = shown.annotator.kind
+            said = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
             yield formats.Preference(
                 topic=topic.name,
                 a=second if shown.swapped else first,
@@ -174,7 +175,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 annotator=shown.annotator.pseudonym,
                 seconds=judgment.seconds,
                 at=_moment(judgment.at),
-                extra={} if kind == Annotator.Kind.HUMAN else {"kind": kind},
+                extra=(judgment.extra or {}) | said,
             )
 
 

@@ -135,7 +135,7 @@ def delete_study(study: Study, user: User) -> None:
     note(None, user, "delete study", study=study.pk, title=study.title)
     study.delete()
     for file in files:
-        transaction.on_commit(partial(file.storage.delete, file.name))
+        transaction.on_commit(partial(file.delete, save=False))
 
 
 @transaction.atomic

@@ -8,7 +8,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 
-from annotate import imports, judging
+import formats
+from annotate import exports, imports, judging
 from annotate.models import (
     Act,
     HumanScore,
@@ -326,12 +327,8 @@ def test_sentences_stay_once_somebody_has_judged():
 
 
 def test_what_is_exported_again_is_what_came_in():
-    from annotate import exports
-
     study = making.study()
     making.take_in(study)
     written = io.BytesIO()
-    import formats
-
     formats.write_topics(exports.topics(study), written)
     assert json.loads(written.getvalue()) == TOPIC

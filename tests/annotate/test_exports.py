@@ -1,0 +1,175 @@
+import hashlib
+import io
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db import connection
+
+import formats
+import formats.study
+from annotate import exports, imports, judging, studies
+from annotate.models import Act, Annotator, Assignment, Export, Judgment, Study
+from annotate.snapshot import snapshot
+from tests.annotate import making
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    """A study in which two people and a machine have judged, taken back and skipped."""
+    study = making.study(seed=7, judgments_per_pair=2, ties_allowed=True)
+    for topic in making.take_in(study, making.TOPIC, making.TOPIC | {"topic_id": "M2"}):
+        making.prepare(topic)
+    for kind, answers in (("human", "lrt"), ("human", "rl"), ("machine", "ll")):
+        judge = judging.join(study, kind=kind)
+        for letter in answers:
+            answer = {"l": "left", "r": "right", "t": "tie"}[letter]
+            judging.record_judgment(judging.draw(judge), 1, answer, 1.5)
+    judging.undo(Assignment.objects.filter(state="judged").first())
+    judging.skip(judging.draw(judge), "unclear")
+    judging.draw(judge)
+    return study
+
+
+def packed(study: Study) -> bytes:
+    file = io.BytesIO()
+    formats.study.write(exports.make_archive(study), file)
+    return file.getvalue()
+
+
+def test_the_archive_holds_every_revision_and_every_pair_as_it_was_shown(study):
+    archive = exports.make_archive(study)
+    assert archive.settings.seed == 7
+    assert [topic.topic_id for topic in archive.topics] == ["M1", "M2"]
+    assert len(archive.sentences) == 10
+    assert len(archive.assignments) == Assignment.objects.count()
+    assert len(archive.judgments) == Judgment.objects.count() == 8
+    shown = Assignment.objects.select_related("pair__first__document", "pair__second__document")
+    for record, row in zip(archive.assignments, shown.order_by("pk"), strict=True):
+        assert record.left == f"{row.left.document.name}:{row.left.index}"
+        assert record.right == f"{row.right.document.name}:{row.right.index}"
+
+
+def test_equal_studies_give_equal_bytes(study):
+    assert packed(study) == packed(study)
+
+
+def test_what_is_written_is_read_back_whole(study, tmp_path):
+    (tmp_path / "study.zip").write_bytes(packed(study))
+    archive = formats.study.read(tmp_path / "study.zip")
+    assert archive == exports.make_archive(study)
+
+
+def test_a_study_taken_back_gives_the_same_archive(study, tmp_path):
+    archive = exports.make_archive(study)
+    study.delete()
+    restored = imports.restore_texts(archive, making.person())
+    for topic in restored.topics.all():
+        making.prepare(topic)
+    judging.restore(restored, archive)
+    assert exports.make_archive(restored) == archive
+
+
+def test_a_study_may_be_taken_back_under_another_title(study):
+    restored = imports.restore_texts(exports.make_archive(study), making.person(), title="Again")
+    assert restored.title == "Again"
+
+
+def test_sentences_mended_before_anybody_judged_stay_mended():
+    study = making.study()
+    (topic,) = making.take_in(study)
+    imports.mend(topic.documents.get(name="d2"), ["Schools", "closed. Nobody was hurt."], making.owner(study))
+    making.prepare(topic)
+    restored = imports.restore_texts(exports.make_archive(study), making.person())
+    (again,) = restored.topics.all()
+    assert again.documents.get(name="d2").mended == ["Schools", "closed. Nobody was hurt."]
+    assert again.documents.get(name="d1").mended is None
+
+
+def test_preferences_are_the_judgments_that_count(study):
+    found = list(exports.preferences(study))
+    counted = [one for topic in study.topics.all() for one in judging.counted_judgments(topic)]
+    assert len(found) == len(counted) == 6
+    for preference, judgment in zip(found, counted, strict=True):
+        shown = judgment.assignment
+        sides = [f"{side.document.name}:{side.index}" for side in (shown.left, shown.right)]
+        assert [preference.a, preference.b] == sides
+        assert preference.winner == {"left": "a", "right": "b", "tie": "tie"}[judgment.answer]
+        assert preference.annotator == shown.annotator.pseudonym
+        assert preference.at.endswith("Z")
+    assert [one.extra for one in found if one.extra] == [{"kind": "machine"}] * 2
+
+
+def test_preferences_that_were_brought_are_given_back_exactly():
+    study = making.study()
+    for topic in making.take_in(study):
+        making.prepare(topic)
+    given = [
+        formats.Preference("M1", "d1:0", "d2:1", "a", "w1", 2.5, "2026-01-31T16:53:19Z", {"gold": True}),
+        formats.Preference("M1", "d2:1", "d1:2", "tie", "w2", None, "2026-01-31T16:54:00Z"),
+    ]
+    judging.bring_preferences(study, given)
+    assert list(exports.preferences(study)) == given
+
+
+def test_nobody_is_named_but_by_pseudonym(study):
+    user = making.person("recognizable", email="recognizable@example.org")
+    judging.join(study, user=user)
+    studies.change_settings(study, making.owner(study), guidelines="Read.")
+    written = packed(study)
+    archive = exports.make_archive(study)
+    assert b"recognizable" not in written
+    assert "recognizable" not in repr(archive)
+
+
+def test_an_export_is_asked_for_once_and_written_whole(study):
+    owner = making.owner(study)
+    export = exports.request_export(study, owner)
+    assert exports.request_export(study, owner) == export
+    assert exports.request_export(study, making.person()) != export
+    exports.write_export(export)
+    assert export.state == Export.State.READY
+    with export.file.open() as file:
+        content = file.read()
+    assert hashlib.sha256(content).hexdigest() == export.sha256
+    assert content == packed(study)
+    assert Act.objects.filter(act="request export", actor=owner).count() == 1
+    assert exports.request_export(study, owner) != export
+
+
+def test_an_export_that_is_written_is_not_written_again(study):
+    export = exports.request_export(study, making.owner(study))
+    twin = Export.objects.get()
+    exports.write_export(export)
+    exports.write_export(twin)
+    assert len(default_storage.listdir("exports")[1]) == 1
+    assert Export.objects.get().file.name == export.file.name
+
+
+def test_an_export_that_fails_says_why(study):
+    export = exports.request_export(study, making.owner(study))
+    assert [exports.note_try(export) for _ in range(2)] == [1, 2]
+    exports.give_up(export, "No room.")
+    assert (export.state, export.problem) == (Export.State.FAILED, "No room.")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_snapshot_stands_still_and_holds_up_nobody():
+    study = making.study()
+    judging.join(study)
+    with snapshot():
+        assert Annotator.objects.count() == 1
+
+        def join() -> uuid.UUID:
+            try:
+                return judging.join(study).key
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor() as pool:
+            pool.submit(join).result(5)
+        assert Annotator.objects.count() == 1
+    assert Annotator.objects.count() == 2
