@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from formats.records import Complaint, Refused, Remark
@@ -63,14 +63,15 @@ class Place:
     field: str = ""
 
     def at(self, line: int) -> Place:
-        return replace(self, line=line, field="")
+        return Place(self.complaints, self.file, line)
 
     def key(self, name: str | int) -> Place:
         """The field `name` of this one, or the item of that number (from 0)."""
         if isinstance(name, int):
-            return replace(self, field=f"{self.field}[{name}]")
-        name = escaped(name, 40)
-        return replace(self, field=f"{self.field}.{name}" if self.field else name)
+            return Place(self.complaints, self.file, self.line, f"{self.field}[{name}]")
+        if not name.isidentifier() or len(name) > 40:
+            name = escaped(name, 40)
+        return Place(self.complaints, self.file, self.line, f"{self.field}.{name}" if self.field else name)
 
     def refuse(self, found: str, expected: str, **params: Any) -> None:
         """`found` and `expected` are templates; what comes from the file goes into `params` through `shown`."""

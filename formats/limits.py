@@ -38,4 +38,6 @@ QUESTION_CHARACTERS = 300
 COLUMNS = 100
 DEPTH = 20
 TOPICS = 2_000
-ROWS = 500_000
+ROWS = 200_000
+# Lists, objects and what they hold, in one line of JSON.
+VALUES = 200_000

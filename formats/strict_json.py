@@ -14,7 +14,8 @@ from formats.text import clean
 
 _LARGEST = 2**63 - 1
 # A string that is never closed runs to the end, so that the search stays linear in whatever it is given.
-_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_STRINGS = re.compile(r'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)
+_BRACKETS = re.compile(r"[\[\]{}]")
 _EXTENDED = {"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"}
 _LINE_ENDS = re.compile("[\u2028\u2029\x85]")
 
@@ -29,8 +30,7 @@ class _NotStrict(ValueError):
 
 def parse(place: Place, text: str) -> Any | None:
     """The value, or None and a complaint. (JSON's own null is refused: nowhere is a line or a file of null wanted.)"""
-    if _too_deep(text):
-        place.refuse("nesting deeper than %(limit)s", "flatter JSON", limit=limits.DEPTH)
+    if not _well_built(place, text):
         return None
     try:
         value = _DECODER.decode(text)
@@ -85,19 +85,21 @@ def _cleaned(place: Place, value: Any) -> Any:
     return value
 
 
-def _too_deep(text: str) -> bool:
-    if text.count("{") + text.count("[") <= limits.DEPTH:
+def _well_built(place: Place, text: str) -> bool:
+    """Neither deeper nor of more values than we take, seen before any of it is built; a complaint where it is."""
+    if text.count("{") + text.count("[") <= limits.DEPTH and text.count(",") <= limits.VALUES:
+        return True
+    bones = _STRINGS.sub("", text)
+    if bones.count("{") + bones.count("[") + bones.count(",") > limits.VALUES:
+        place.refuse("more than %(limit)s values", "less in one line", limit=limits.VALUES)
         return False
     depth = 0
-    for token in _BRACKETS.finditer(text):
-        bracket = token[0]
-        if bracket in ("{", "["):
-            depth += 1
-            if depth > limits.DEPTH:
-                return True
-        elif bracket in ("}", "]"):
-            depth -= 1
-    return False
+    for bracket in _BRACKETS.findall(bones):
+        depth += 1 if bracket in "{[" else -1
+        if depth > limits.DEPTH:
+            place.refuse("nesting deeper than %(limit)s", "flatter JSON", limit=limits.DEPTH)
+            return False
+    return True
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

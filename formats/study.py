@@ -432,78 +432,95 @@ def _records(
 
 def _check(archive: StudyArchive, place: Place) -> None:
     """Every name stands for something, and what must be unique is."""
+
+    def at(file: str) -> Callable[[int], Place]:
+        # Blank lines are refused, so that the i-th record stands on line i + 1.
+        return lambda i: Place(place.complaints, f"{place.file}/{file}", i + 1)
+
     topics = {topic.topic_id: topic for topic in archive.topics}
-    sentences: dict[str, set[str]] = {}
-    documents = {(topic.topic_id, document.name): 0 for topic in archive.topics for document in topic.documents}
+    _unique([topic.topic_id for topic in archive.topics], "topic", "topic_id", at("topics.jsonl"))
+    sentences = _checked_sentences(archive, at("sentences.jsonl"))
+    _unique([one.pseudonym for one in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
+    _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
+    _check_judgments(archive, at("judgments.jsonl"))
+    _check_fits(archive, topics, sentences, at("fits.jsonl"))
 
-    def at(file: str, position: int) -> Place:
-        return Place(place.complaints, f"{place.file}/{file}", position + 1)
 
-    _unique([topic.topic_id for topic in archive.topics], "topic", lambda i: at("topics.jsonl", i).key("topic_id"))
+def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
+    """The names of the sentences by topic; those of a document must be numbered from 0 without a gap."""
+    following = {(topic.topic_id, document.name): 0 for topic in archive.topics for document in topic.documents}
+    names: dict[str, set[str]] = {topic.topic_id: set() for topic in archive.topics}
     for i, sentence in enumerate(archive.sentences):
-        here = at("sentences.jsonl", i)
-        following = documents.get((sentence.topic, sentence.document))
-        if following is None:
-            here.refuse(
+        document = (sentence.topic, sentence.document)
+        if document not in following:
+            at(i).refuse(
                 "a sentence of document %(document)s of topic %(topic)s, which is not in topics.jsonl",
                 "documents of the study",
                 document=shown(sentence.document),
                 topic=shown(sentence.topic),
             )
-        elif sentence.index != following:
-            here.key("index").refuse("%(index)s", "%(wanted)s, the next one", index=sentence.index, wanted=following)
+        elif sentence.index != following[document]:
+            at(i).key("index").refuse(
+                "%(index)s", "%(wanted)s, the next one", index=sentence.index, wanted=following[document]
+            )
         else:
-            documents[sentence.topic, sentence.document] += 1
-            sentences.setdefault(sentence.topic, set()).add(f"{sentence.document}:{sentence.index}")
+            following[document] += 1
+            names[sentence.topic].add(f"{sentence.document}:{sentence.index}")
+    return names
+
+
+def _check_assignments(
+    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+) -> None:
     annotators = {annotator.pseudonym for annotator in archive.annotators}
-    pseudonyms = [annotator.pseudonym for annotator in archive.annotators]
-    _unique(pseudonyms, "annotator", lambda i: at("annotators.jsonl", i).key("pseudonym"))
-
-    _unique([one.key for one in archive.assignments], "key", lambda i: at("assignments.jsonl", i).key("key"))
-    shown_before: set[tuple[str, str, frozenset[str], int]] = set()
+    seen: set[tuple[str, str, frozenset[str], int]] = set()
+    _unique([one.key for one in archive.assignments], "key", "key", at)
     for i, one in enumerate(archive.assignments):
-        here = at("assignments.jsonl", i)
         if one.topic not in topics:
-            here.key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
-        else:
-            for side in ("left", "right"):
-                if getattr(one, side) not in sentences.get(one.topic, ()):
-                    here.key(side).refuse("%(name)s", "a sentence of the topic", name=shown(getattr(one, side)))
-        if one.annotator not in annotators:
-            here.key("annotator").refuse_unknown("annotator", one.annotator, annotators, "an annotator of the study")
+            at(i).key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+            continue
+        for side, called in (("left", one.left), ("right", one.right)):
+            if called not in sentences[one.topic]:
+                at(i).key(side).refuse("%(name)s", "a sentence of the topic", name=shown(called))
         if one.left == one.right:
-            here.key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(one.left))
+            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(one.left))
+        if one.annotator not in annotators:
+            at(i).key("annotator").refuse_unknown("annotator", one.annotator, annotators, "an annotator of the study")
         pair = (one.annotator, one.topic, frozenset((one.left, one.right)), one.occasion)
-        if pair in shown_before:
-            here.key("occasion").refuse("the same pair shown twice on one occasion", "another occasion for each time")
-        shown_before.add(pair)
+        if pair in seen:
+            at(i).key("occasion").refuse("the same pair shown twice on one occasion", "another occasion each time")
+        seen.add(pair)
 
+
+def _check_judgments(archive: StudyArchive, at: Callable[[int], Place]) -> None:
     keys = {one.key for one in archive.assignments}
     revisions = [f"{one.assignment}, revision {one.revision}" for one in archive.judgments]
-    _unique(revisions, "judgment", lambda i: at("judgments.jsonl", i).key("revision"))
+    _unique(revisions, "judgment", "revision", at)
     for i, judgment in enumerate(archive.judgments):
         if judgment.assignment not in keys:
             found, expected = "the key %(key)s of no assignment", "the key of one in assignments.jsonl"
-            at("judgments.jsonl", i).key("assignment").refuse(found, expected, key=judgment.assignment)
+            at(i).key("assignment").refuse(found, expected, key=judgment.assignment)
 
-    versions = [f"{fit.topic}, version {fit.data_version}" for fit in archive.fits]
-    _unique(versions, "fit", lambda i: at("fits.jsonl", i).key("data_version"))
+
+def _check_fits(
+    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+) -> None:
+    _unique([f"{fit.topic}, version {fit.data_version}" for fit in archive.fits], "fit", "data_version", at)
     for i, fit in enumerate(archive.fits):
-        here = at("fits.jsonl", i)
         if fit.topic not in topics:
-            here.key("topic").refuse_unknown("topic", fit.topic, topics, "a topic of the study")
+            at(i).key("topic").refuse_unknown("topic", fit.topic, topics, "a topic of the study")
             continue
-        for called in fit.utilities.keys() - sentences.get(fit.topic, set()):
-            here.key("utilities").refuse("%(name)s", "sentences of the topic", name=shown(called))
+        for called in fit.utilities.keys() - sentences[fit.topic]:
+            at(i).key("utilities").refuse("%(name)s", "sentences of the topic", name=shown(called))
         for called in fit.scores.keys() - {summary.name for summary in topics[fit.topic].summaries}:
-            here.key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
+            at(i).key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
 
 
-def _unique(names: Sequence[str], called: str, place_of: Callable[[int], Place]) -> None:
+def _unique(names: Sequence[str], called: str, key: str, at: Callable[[int], Place]) -> None:
+    """`called`: what the names are of; `key`: the field to complain of."""
     seen: set[str] = set()
     for i, one in enumerate(names):
         if one in seen:
-            place_of(i).refuse(
-                "%(called)s %(name)s for the second time", "each once", called=called, name=shown(one, 100)
-            )
+            found = "%(called)s %(name)s for the second time"
+            at(i).key(key).refuse(found, "each once", called=called, name=shown(one, 100))
         seen.add(one)

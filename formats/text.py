@@ -25,6 +25,8 @@ _WINDOWS = {
     if code not in (0x81, 0x85, 0x8D, 0x8F, 0x90, 0x9D)
 }
 _LEFT_BY_WINDOWS = re.compile(f"[{''.join(map(chr, _WINDOWS))}]")
+# Finds where it is worth looking: the exact set of marks is large and slow to search for.
+_PERHAPS_MARKS = re.compile(f"[^\x00-\u02ff]{{{MARKS + 1}}}")
 _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 _NAMED = {
     "\0": "NUL",
@@ -73,7 +75,7 @@ def clean(place: Place, text: str) -> str | None:
         return None
     if text.isascii():
         return text
-    if run := _long_run_of_marks().search(text):
+    if _PERHAPS_MARKS.search(text) and (run := _long_run_of_marks().search(text)):
         _refuse_at(place, text, run.start(), f"more than {MARKS} combining marks in a row", "ordinary text")
         return None
     return unicodedata.normalize("NFC", text)
@@ -81,7 +83,9 @@ def clean(place: Place, text: str) -> str | None:
 
 def blank(text: str) -> bool:
     """Nothing to be seen: spaces and invisible characters only."""
-    return not text or text.isspace() or all(unicodedata.category(character) in _INVISIBLE for character in text)
+    if not text or text.isspace():
+        return True
+    return not text.isascii() and all(unicodedata.category(character) in _INVISIBLE for character in text)
 
 
 def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> str | None:
