@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from annotate.judging import tallies
 from annotate.judging.drawing import give_up
 from annotate.models import Annotator, Assignment, Invitation, Study
+from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -46,11 +48,13 @@ def join(
 ) -> Annotator:
     """The annotator that this person is in the study: a new one, or the one that they were before.
 
-    Raises `Refusal` where the invitation is good no longer; whoever is in already does not use it up again.
+    A person is one annotator; the machines that they let judge are as many as they have names for.
+    Raises `Refusal` where the invitation is good no longer, or the pseudonym is somebody else's; whoever is in already
+    does not use an invitation up again.
     """
     from annotate.studies import use_invitation  # studies builds on judging
 
-    if user is not None and (known := _known(study, user)) is not None:
+    if user is not None and (known := _known(study, user, kind, pseudonym)) is not None:
         return known
     try:
         with transaction.atomic():
@@ -59,10 +63,11 @@ def join(
             return Annotator.objects.create(
                 study=study, invitation=invitation, user=user, kind=kind, pseudonym=pseudonym or new_pseudonym()
             )
-    except IntegrityError:
-        if user is not None and (known := _known(study, user)) is not None:  # they joined in another tab, just now
-            return known
-        raise
+    except IntegrityError as error:
+        if user is not None and (known := _known(study, user, kind, pseudonym)) is not None:
+            return known  # they joined in another tab, just now
+        message = _("Somebody in the study has this name already.")
+        raise Refusal(message, "taken", {"pseudonym": [message]}) from error
 
 
 def progress(annotator: Annotator) -> Progress:
@@ -93,5 +98,6 @@ def new_pseudonym() -> str:
     return "judge-" + "".join(secrets.choice(LETTERS) for _ in range(10))
 
 
-def _known(study: Study, user: User) -> Annotator | None:
-    return Annotator.objects.filter(study=study, user=user).first()
+def _known(study: Study, user: User, kind: str, pseudonym: str) -> Annotator | None:
+    mine = Annotator.objects.filter(study=study, user=user, kind=kind)
+    return (mine if kind == Annotator.Kind.HUMAN else mine.filter(pseudonym=pseudonym)).first()

@@ -69,7 +69,9 @@ class Annotator(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "pseudonym"], name="annotator_one_a_pseudonym"),
             models.UniqueConstraint(
-                fields=["study", "user"], condition=models.Q(user__isnull=False), name="annotator_once_a_user"
+                fields=["study", "user"],
+                condition=models.Q(user__isnull=False, kind="human"),
+                name="annotator_once_a_user",
             ),
         ]
 
