@@ -1,0 +1,199 @@
+"""What the records of a study's archive must look like, each by itself and all of them together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from formats import limits, shapes
+from formats.complaints import Place, shown
+from formats.records import Topic
+from formats.study_records import (
+    ANSWERS,
+    FORMAT,
+    KINDS,
+    MATCHES,
+    NORMALIZATIONS,
+    REASONS,
+    SKIP_REASONS,
+    SMOOTHINGS,
+    STATES,
+    VALUES,
+    StudyArchive,
+)
+from formats.topics import LANGUAGE
+
+_KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_small, _count, _large = shapes.whole(0, 32_767), shapes.whole(0, 2**31 - 1), shapes.whole(0, 2**63 - 1)
+_positive = shapes.whole(1, 32_767)
+_language = shapes.matching(LANGUAGE, "a language tag such as en, de or pt-BR")
+_key = shapes.matching(_KEY, "a UUID in small letters")
+
+SETTINGS: dict[str, shapes.Check] = {
+    "title": shapes.words(200),
+    "question": shapes.words(limits.QUESTION_CHARACTERS),
+    "guidelines": shapes.words(20_000),
+    "language": _language,
+    "ties_allowed": shapes.flag,
+    "show_progress": shapes.flag,
+    "judgments_per_topic": shapes.whole(1, 1_000_000),
+    "judgments_per_pair": shapes.whole(1, 100),
+    "pairs_per_annotator": shapes.whole(1, 100_000),
+    "seed": _large,
+    "smooth": shapes.one_of(SMOOTHINGS),
+    "prior": shapes.real(0),
+    "redundancy": shapes.flag,
+    "value": shapes.one_of(VALUES),
+    "normalize": shapes.one_of(NORMALIZATIONS),
+    "match": shapes.one_of(MATCHES),
+    "similarity": shapes.words(40),
+    "extra": shapes.free,
+}
+SENTENCE: dict[str, shapes.Check] = {
+    "topic": shapes.name,
+    "document": shapes.name,
+    "index": _count,
+    "paragraph": _count,
+    "text": shapes.words(limits.TEXT),
+}
+ANNOTATOR: dict[str, shapes.Check] = {
+    "pseudonym": shapes.name,
+    "kind": shapes.one_of(KINDS),
+    "joined_at": shapes.moment,
+}
+ASSIGNMENT: dict[str, shapes.Check] = {
+    "key": _key,
+    "topic": shapes.name,
+    "annotator": shapes.name,
+    "left": shapes.words(limits.NAME_CHARACTERS + 10),
+    "right": shapes.words(limits.NAME_CHARACTERS + 10),
+    "occasion": _small,
+    "reason_shown": shapes.one_of(REASONS),
+    "state": shapes.one_of(STATES),
+    "skip_reason": shapes.one_of(SKIP_REASONS),
+    "holds_place": shapes.flag,
+    "created_at": shapes.moment,
+    "closed_at": shapes.maybe(shapes.moment),
+}
+JUDGMENT: dict[str, shapes.Check] = {
+    "assignment": _key,
+    "revision": _positive,
+    "answer": shapes.one_of(ANSWERS),
+    "seconds": shapes.maybe(shapes.real(0)),
+    "at": shapes.moment,
+    "source": shapes.words(40),
+}
+_number, _number_or_null = shapes.real(), shapes.maybe(shapes.real())
+FIT: dict[str, shapes.Check] = {
+    "topic": shapes.name,
+    "judgments": _count,
+    "settings": shapes.free,
+    "program_version": shapes.words(40),
+    "residual": shapes.real(0),
+    "iterations": _count,
+    "data_version": _large,
+    "at": shapes.moment,
+    "utilities": shapes.by_name((_number, _number, _number_or_null)),
+    "scores": shapes.by_name((_number, _number_or_null, _number_or_null, _number_or_null)),
+}
+HEAD: dict[str, shapes.Check] = {
+    "format": shapes.whole(1, FORMAT),
+    "program_version": shapes.words(40),
+    "settings": shapes.free,
+}
+
+
+def check_whole(archive: StudyArchive, place: Place) -> None:
+    """Every name stands for something, and what must be unique is."""
+
+    def at(file: str) -> Callable[[int], Place]:
+        # Blank lines are refused, so that the i-th record stands on line i + 1.
+        return lambda i: Place(place.complaints, f"{place.file}/{file}", i + 1)
+
+    topics = {topic.topic_id: topic for topic in archive.topics}
+    _unique([topic.topic_id for topic in archive.topics], "topic", "topic_id", at("topics.jsonl"))
+    sentences = _checked_sentences(archive, at("sentences.jsonl"))
+    _unique([one.pseudonym for one in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
+    _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
+    _check_judgments(archive, at("judgments.jsonl"))
+    _check_fits(archive, topics, sentences, at("fits.jsonl"))
+
+
+def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
+    """The names of the sentences by topic; those of a document must be numbered from 0 without a gap."""
+    following = {(topic.topic_id, document.name): 0 for topic in archive.topics for document in topic.documents}
+    names: dict[str, set[str]] = {topic.topic_id: set() for topic in archive.topics}
+    for i, sentence in enumerate(archive.sentences):
+        document = (sentence.topic, sentence.document)
+        if document not in following:
+            at(i).refuse(
+                "a sentence of document %(document)s of topic %(topic)s, which is not in topics.jsonl",
+                "documents of the study",
+                document=shown(sentence.document),
+                topic=shown(sentence.topic),
+            )
+        elif sentence.index != following[document]:
+            at(i).key("index").refuse(
+                "%(index)s", "%(wanted)s, the next one", index=sentence.index, wanted=following[document]
+            )
+        else:
+            following[document] += 1
+            names[sentence.topic].add(f"{sentence.document}:{sentence.index}")
+    return names
+
+
+def _check_assignments(
+    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+) -> None:
+    annotators = {annotator.pseudonym for annotator in archive.annotators}
+    seen: set[tuple[str, str, frozenset[str], int]] = set()
+    _unique([one.key for one in archive.assignments], "key", "key", at)
+    for i, one in enumerate(archive.assignments):
+        if one.topic not in topics:
+            at(i).key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+            continue
+        for side, called in (("left", one.left), ("right", one.right)):
+            if called not in sentences[one.topic]:
+                at(i).key(side).refuse("%(name)s", "a sentence of the topic", name=shown(called))
+        if one.left == one.right:
+            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(one.left))
+        if one.annotator not in annotators:
+            at(i).key("annotator").refuse_unknown("annotator", one.annotator, annotators, "an annotator of the study")
+        pair = (one.annotator, one.topic, frozenset((one.left, one.right)), one.occasion)
+        if pair in seen:
+            at(i).key("occasion").refuse("the same pair shown twice on one occasion", "another occasion each time")
+        seen.add(pair)
+
+
+def _check_judgments(archive: StudyArchive, at: Callable[[int], Place]) -> None:
+    keys = {one.key for one in archive.assignments}
+    revisions = [f"{one.assignment}, revision {one.revision}" for one in archive.judgments]
+    _unique(revisions, "judgment", "revision", at)
+    for i, judgment in enumerate(archive.judgments):
+        if judgment.assignment not in keys:
+            found, expected = "the key %(key)s of no assignment", "the key of one in assignments.jsonl"
+            at(i).key("assignment").refuse(found, expected, key=judgment.assignment)
+
+
+def _check_fits(
+    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+) -> None:
+    _unique([f"{fit.topic}, version {fit.data_version}" for fit in archive.fits], "fit", "data_version", at)
+    for i, fit in enumerate(archive.fits):
+        if fit.topic not in topics:
+            at(i).key("topic").refuse_unknown("topic", fit.topic, topics, "a topic of the study")
+            continue
+        for called in fit.utilities.keys() - sentences[fit.topic]:
+            at(i).key("utilities").refuse("%(name)s", "sentences of the topic", name=shown(called))
+        for called in fit.scores.keys() - {summary.name for summary in topics[fit.topic].summaries}:
+            at(i).key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
+
+
+def _unique(names: Sequence[str], called: str, key: str, at: Callable[[int], Place]) -> None:
+    """`called`: what the names are of; `key`: the field to complain of."""
+    seen: set[str] = set()
+    for i, one in enumerate(names):
+        if one in seen:
+            found = "%(called)s %(name)s for the second time"
+            at(i).key(key).refuse(found, "each once", called=called, name=shown(one, 100))
+        seen.add(one)
