@@ -71,7 +71,7 @@ def record_judgment(assignment: Assignment, revision: int, answer: str, seconds:
 def _record(assignment: Assignment, revision: int, answer: str, seconds: float | None) -> Recorded | None:
     """None where the revision is there already."""
     with transaction.atomic(durable=True):
-        tally_id = _lock_and_raise(assignment.topic_id)
+        _lock_and_raise(assignment.topic_id)
         before = _look(assignment)
         if revision <= before.revision:
             transaction.set_rollback(True)
@@ -82,7 +82,7 @@ def _record(assignment: Assignment, revision: int, answer: str, seconds: float |
         if seconds is None and before.expires_at is not None:
             seconds = max(0.0, (before.now - before.expires_at + lease_of()).total_seconds())
         counted = before.holds_place or (
-            before.state != State.VOID and tallies.take_place(tally_id, assignment.pair_id, study)
+            before.state != State.VOID and tallies.take_place(assignment.topic_id, assignment.pair_id, study)
         )
         judgment = Judgment.objects.create(
             assignment=assignment,
@@ -129,21 +129,20 @@ def skip(assignment: Assignment, reason: str) -> bool:
     if reason not in Assignment.SkipReason.values:
         raise ValueError(f"not a reason: {reason!r}")
     with transaction.atomic(durable=True):
-        tally = Tally.objects.select_for_update().get(topic_id=assignment.topic_id)
+        tallies.lock_one(assignment.topic_id)
         before = _look(assignment)
         if before.state not in (State.OPEN, State.EXPIRED):
             return False
         if before.holds_place:
-            tallies.return_places(tally.pk, [assignment.pair_id])
+            tallies.return_places(assignment.topic_id, [assignment.pair_id])
         assignment.skip_reason = reason
         _close(assignment, State.SKIPPED, before.now, False)
     return True
 
 
-def _lock_and_raise(topic_id: int) -> int:
-    """Lock the topic's tally by raising its version; its primary key."""
+def _lock_and_raise(topic_id: int) -> None:
+    """Lock the topic's tally by raising its version."""
     Tally.objects.filter(topic_id=topic_id).update(data_version=F("data_version") + 1)
-    return Tally.objects.values_list("pk", flat=True).get(topic_id=topic_id)
 
 
 def _look(assignment: Assignment) -> Standing:

@@ -16,7 +16,7 @@ from random import SystemRandom
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -49,9 +49,6 @@ class Nothing:
 
     reason: Reason
 
-    def __bool__(self) -> bool:
-        return False
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -68,85 +65,112 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
 
     With `besides`, the one to come after that assignment: a second lease, so that it can be shown at once.
     """
-    person = Annotator.objects.select_related("study").get(pk=annotator.pk)
-    if (refusal := _standing(person)) is not None:
-        return refusal
-    if (held := _held(person, besides)) is not None and _renewed(held):
-        return held
-    ahead = 1 if besides is not None else 0
-    if person.judged + ahead >= _quota(person):
-        return _finish(person) if not ahead else Nothing(Reason.DONE)
     for thorough in (False, True):
-        for topic_id in _topics_in_turn(person, person.judged + ahead):
-            if (drawn := _draw_from(topic_id, person, besides, thorough)) is not None:
+        for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None)):
+            if (drawn := _draw_from(topic_id, annotator, besides, thorough)) is not None:
                 return drawn
-    return Nothing(Reason.NO_WORK)
+    with transaction.atomic():  # no topic has a place left, but they may hold one
+        person = _look_at_person(annotator)
+        return _standing(person, besides) or _held(person, besides) or Nothing(Reason.NO_WORK)
 
 
 def lease_of(seconds: int | None = None) -> timedelta:
     return timedelta(seconds=settings.LEASE_SECONDS if seconds is None else seconds)
 
 
-def free_lapsed(tally: Tally, now: datetime) -> int:
-    """End the leases of the topic that have run out and return their places; how many. The tally must be locked."""
+def free_lapsed(topic_id: int, now: datetime) -> int:
+    """End the leases of the topic that have run out and return their places; how many places. The tally is locked."""
     lapsed = list(
-        Assignment.objects.filter(topic_id=tally.topic_id, state=Assignment.State.OPEN, expires_at__lt=now).values_list(
+        Assignment.objects.filter(topic_id=topic_id, state=Assignment.State.OPEN, expires_at__lt=now).values_list(
             "pk", "pair_id", "holds_place"
         )
     )
-    if lapsed:
-        give_up(tally, lapsed, now)
-    return len(lapsed)
+    return give_up(topic_id, lapsed, now)
 
 
-def give_up(tally: Tally, leases: list[tuple[int, int, bool]], now: datetime) -> None:
-    """End these leases, given as (assignment, pair, holds its place). The tally must be locked."""
+def give_up(topic_id: int, leases: list[tuple[int, int, bool]], now: datetime) -> int:
+    """End leases of the topic, given as (assignment, pair, holds its place); how many places. The tally is locked."""
     Assignment.objects.filter(pk__in=[lease for lease, _pair, _place in leases]).update(
         state=Assignment.State.EXPIRED, holds_place=False, closed_at=now
     )
-    tallies.return_places(tally.pk, [pair for _lease, pair, place in leases if place])
+    places = [pair for _lease, pair, place in leases if place]
+    tallies.return_places(topic_id, places)
+    return len(places)
 
 
-def _standing(person: Annotator) -> Nothing | None:
-    """Why this person may not judge, if so."""
+@dataclass(frozen=True)
+class Desk:
+    """What a draw needs to know of a topic whose tally it has locked.
+
+    `last`: the last sentence's position; `wishes`, `lapsed`: whether the worker asks for pairs, whether leases ran out.
+    """
+
+    topic_id: int
+    taken: int
+    now: datetime
+    last: int | None
+    wishes: bool
+    lapsed: bool
+
+
+def _look_at_topic(topic_id: int) -> Desk:
+    """Lock the topic's tally and see what there is, in one query."""
+    sentences = Sentence.objects.filter(topic=OuterRef("topic")).order_by("-position").values("position")[:1]
+    open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
+    taken, now, last, wishes, lapsed = (
+        Tally.objects.select_for_update()
+        .filter(topic_id=topic_id)
+        .annotate(
+            now=Now(),
+            last=Subquery(sentences),
+            wishes=Exists(Suggestion.objects.filter(topic=OuterRef("topic"))),
+            lapsed=Exists(open_ones.filter(expires_at__lt=Now())),
+        )
+        .values_list("taken", "now", "last", "wishes", "lapsed")
+        .get()
+    )
+    return Desk(topic_id, taken, now, last, wishes, lapsed)
+
+
+def _look_at_person(annotator: Annotator) -> Annotator:
+    """Lock them, so that two tabs do not draw at once; with what the study wants of them."""
+    return (
+        Annotator.objects.select_for_update(of=("self",))
+        .select_related("study")
+        .only(
+            *("judged", "quota", "finished_at", "excluded_at", "study__state", "study__pairs_per_annotator"),
+            *("study__judgments_per_topic", "study__judgments_per_pair"),
+        )
+        .get(pk=annotator.pk)
+    )
+
+
+def _standing(person: Annotator, besides: Assignment | None) -> Nothing | None:
+    """Why this person judges no more at present, if so."""
     if person.excluded_at is not None:
         return Nothing(Reason.EXCLUDED)
     if person.study.state == Study.State.PAUSED:
         return Nothing(Reason.PAUSED)
     if person.study.state == Study.State.CLOSED:
         return Nothing(Reason.CLOSED)
-    return None
-
-
-def _quota(person: Annotator) -> int:
-    return person.study.pairs_per_annotator if person.quota is None else person.quota
-
-
-def _finish(person: Annotator) -> Nothing:
-    if person.finished_at is None:
-        Annotator.objects.filter(pk=person.pk, finished_at__isnull=True).update(finished_at=timezone.now())
+    quota = person.study.pairs_per_annotator if person.quota is None else person.quota
+    if person.judged + (besides is not None) < quota:
+        return None
+    if besides is None and person.finished_at is None:
+        Annotator.objects.filter(pk=person.pk).update(finished_at=Now())
     return Nothing(Reason.DONE)
 
 
 def _held(person: Annotator, besides: Assignment | None) -> Assignment | None:
-    """The oldest pair that they hold, other than `besides`."""
-    held = with_texts(Assignment.objects.filter(annotator=person, state=Assignment.State.OPEN))
+    """The oldest pair that they hold, other than `besides`; its lease begins anew when half of it is over."""
+    held = Assignment.objects.filter(annotator=person, state=Assignment.State.OPEN)
     if besides is not None:
         held = held.exclude(pk=besides.pk)
-    return held.order_by("pk").first()
-
-
-def with_texts(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """With everything that a page shows of them, in the same query."""
-    return assignments.select_related("pair__first", "pair__second", "topic", "annotator__study")
-
-
-def _renewed(held: Assignment) -> bool:
-    """Begin the lease anew when half of it is over; False where it has ended, and the place may be somebody else's."""
-    if held.expires_at is not None and held.expires_at - timezone.now() > lease_of() / 2:
-        return True
-    open_still = Assignment.objects.filter(pk=held.pk, state=Assignment.State.OPEN)
-    return bool(open_still.update(expires_at=Now() + lease_of()))
+    found = held.order_by("pk").first()
+    if found is not None and (found.expires_at is None or found.expires_at - timezone.now() < lease_of() / 2):
+        # Should it have been freed in this very moment, then answering takes its place again.
+        Assignment.objects.filter(pk=found.pk, state=Assignment.State.OPEN).update(expires_at=Now() + lease_of())
+    return found
 
 
 def _topics_in_turn(person: Annotator, turn: int) -> Iterator[int]:
@@ -165,53 +189,49 @@ def _topics_in_turn(person: Annotator, turn: int) -> Iterator[int]:
             yield topic_id
 
 
-def _draw_from(topic_id: int, person: Annotator, besides: Assignment | None, thorough: bool) -> Assignment | None:
-    """Draw a pair of this topic in one transaction; None where there is none for this person.
+def _draw_from(
+    topic_id: int, annotator: Annotator, besides: Assignment | None, thorough: bool
+) -> Assignment | Nothing | None:
+    """Draw a pair of this topic in one transaction; None where it has none for this person.
 
     A quick look tries started pairs, the worker's suggestions and random pairs, at a cost that does not grow with what
     is stored; a `thorough` one goes through everything that is left.
     """
     with transaction.atomic():
-        tally, now = tallies.lock_and_look(topic_id)
-        locked = Annotator.objects.select_for_update(of=("self",)).select_related("study").get(pk=person.pk)
-        if (held := _held(locked, besides)) is not None:  # drawn in another tab, a moment ago
-            return held
-        if free_lapsed(tally, now):
-            tally.refresh_from_db(fields=["taken"])
-        if tally.taken >= locked.study.judgments_per_topic:
+        desk = _look_at_topic(topic_id)
+        person = _look_at_person(annotator)
+        if (settled := _standing(person, besides) or _held(person, besides)) is not None:
+            return settled
+        taken = desk.taken - (free_lapsed(topic_id, desk.now) if desk.lapsed else 0)
+        if taken >= person.study.judgments_per_topic:
             return None
-        if thorough and (again := _take_up_again(tally, locked, now)) is not None:
+        if thorough and (again := _take_up_again(desk, person)) is not None:
             return again
-        choice = _choose(topic_id, locked, thorough)
+        choice = _choose(desk, person, thorough)
         if choice is None:
             return None
-        pair = _place_in(choice, topic_id, locked.study)
-        Tally.objects.filter(pk=tally.pk).update(taken=F("taken") + 1)
+        pair = _place_in(choice, topic_id, person.study)
+        Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") + 1)
         return Assignment.objects.create(
             topic_id=topic_id,
-            annotator=locked,
+            annotator=annotator,
             pair=pair,
             swapped=chance.random() < 0.5,
             reason=choice.reason,
-            created_at=now,
-            expires_at=now + lease_of(),
+            created_at=desk.now,
+            expires_at=desk.now + lease_of(),
         )
 
 
-def _take_up_again(tally: Tally, person: Annotator, now: datetime) -> Assignment | None:
+def _take_up_again(desk: Desk, person: Annotator) -> Assignment | None:
     """A pair that they once let lapse, if nobody has taken its place since."""
-    lapsed = with_texts(
-        Assignment.objects.filter(
-            annotator=person,
-            state=Assignment.State.EXPIRED,
-            topic_id=tally.topic_id,
-            pair__taken__lt=F("pair__need"),
-        )
+    lapsed = Assignment.objects.filter(
+        annotator=person, state=Assignment.State.EXPIRED, topic_id=desk.topic_id, pair__taken__lt=F("pair__need")
     ).first()
-    if lapsed is None or not tallies.take_place(tally.pk, lapsed.pair_id, person.study):
+    if lapsed is None or not tallies.take_place(desk.topic_id, lapsed.pair_id, person.study):
         return None
     lapsed.state, lapsed.holds_place = Assignment.State.OPEN, True
-    lapsed.closed_at, lapsed.expires_at = None, now + lease_of()
+    lapsed.closed_at, lapsed.expires_at = None, desk.now + lease_of()
     lapsed.save(update_fields=["state", "holds_place", "closed_at", "expires_at"])
     return lapsed
 
@@ -231,23 +251,22 @@ def _place_in(choice: Choice, topic_id: int, study: Study) -> Pair:
     return choice.pair
 
 
-def _choose(topic_id: int, person: Annotator, thorough: bool) -> Choice | None:
+def _choose(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
     """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1)."""
-    study = person.study
-    return (
-        (_started(topic_id, person, thorough) if study.judgments_per_pair > 1 else None)
-        or _suggested(topic_id, person)
-        or (_any_left(topic_id, person) if thorough else _random(topic_id, person))
-    )
+    if person.study.judgments_per_pair > 1 and (started := _started(desk, person, thorough)) is not None:
+        return started
+    if desk.wishes and (wish := _suggested(desk, person)) is not None:
+        return wish
+    return _any_left(desk, person) if thorough else _random(desk, person)
 
 
 def _seen_by(person: Annotator) -> Exists:
     return Exists(Assignment.objects.filter(annotator=person, pair=OuterRef("pk")))
 
 
-def _started(topic_id: int, person: Annotator, thorough: bool) -> Choice | None:
+def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
     """The oldest pair that others have begun and this person has not seen."""
-    unfinished = Pair.objects.filter(topic_id=topic_id, taken__lt=F("need")).order_by("pk")
+    unfinished = Pair.objects.filter(topic_id=desk.topic_id, taken__lt=F("need")).order_by("pk")
     if not thorough:
         # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK]))
@@ -255,23 +274,22 @@ def _started(topic_id: int, person: Annotator, thorough: bool) -> Choice | None:
     return None if pair is None else Choice(pair.first_id, pair.second_id, pair, Assignment.Reason.RANDOM)
 
 
-def _suggested(topic_id: int, person: Annotator) -> Choice | None:
+def _suggested(desk: Desk, person: Annotator) -> Choice | None:
     """The first of the worker's wishes that is free for this person."""
     wishes = list(
-        Suggestion.objects.filter(topic_id=topic_id).order_by("rank").values_list("first_id", "second_id")[:LOOK]
+        Suggestion.objects.filter(topic_id=desk.topic_id).order_by("rank").values_list("first_id", "second_id")[:LOOK]
     )
-    return _first_free(topic_id, person, wishes, Assignment.Reason.SUGGESTED) if wishes else None
+    return _first_free(person, wishes, Assignment.Reason.SUGGESTED)
 
 
-def _random(topic_id: int, person: Annotator) -> Choice | None:
+def _random(desk: Desk, person: Annotator) -> Choice | None:
     """A random pair of the topic's sentences among those that are free for this person, if a few tries find one."""
-    last = Sentence.objects.filter(topic_id=topic_id).aggregate(last=Max("position"))["last"]
-    if not last:
+    if not desk.last:
         return None
     for tries in ROUNDS:
-        positions = [tuple(chance.sample(range(last + 1), 2)) for _try in range(tries)]
+        positions = [tuple(chance.sample(range(desk.last + 1), 2)) for _try in range(tries)]
         ids = dict(
-            Sentence.objects.filter(topic_id=topic_id, position__in={one for two in positions for one in two})
+            Sentence.objects.filter(topic_id=desk.topic_id, position__in={one for two in positions for one in two})
             .values_list("position", "pk")
             .order_by()
         )
@@ -280,24 +298,24 @@ def _random(topic_id: int, person: Annotator) -> Choice | None:
             for one, other in positions
             if one in ids and other in ids
         ]
-        if drawn and (choice := _first_free(topic_id, person, drawn, Assignment.Reason.RANDOM)) is not None:
+        if drawn and (choice := _first_free(person, drawn, Assignment.Reason.RANDOM)) is not None:
             return choice
     return None
 
 
-def _any_left(topic_id: int, person: Annotator) -> Choice | None:
+def _any_left(desk: Desk, person: Annotator) -> Choice | None:
     """A random one of all pairs that are free for this person: where nearly everything is judged, tries would fail."""
-    ids = sorted(Sentence.objects.filter(topic_id=topic_id).values_list("pk", flat=True))
+    ids = sorted(Sentence.objects.filter(topic_id=desk.topic_id).values_list("pk", flat=True))
     gone = set(
-        Pair.objects.filter(Q(taken__gte=F("need"), need__gt=0) | _seen_by(person), topic_id=topic_id).values_list(
+        Pair.objects.filter(Q(taken__gte=F("need"), need__gt=0) | _seen_by(person), topic_id=desk.topic_id).values_list(
             "first_id", "second_id"
         )
     )
     left = [two for two in combinations(ids, 2) if two not in gone]
-    return _first_free(topic_id, person, [chance.choice(left)], Assignment.Reason.RANDOM) if left else None
+    return _first_free(person, [chance.choice(left)], Assignment.Reason.RANDOM) if left else None
 
 
-def _first_free(topic_id: int, person: Annotator, wanted: list[tuple[int, int]], reason: str) -> Choice | None:
+def _first_free(person: Annotator, wanted: list[tuple[int, int]], reason: str) -> Choice | None:
     """The first of these pairs of sentences with a place left and not seen by this person before."""
     among = Q()
     for first, second in set(wanted):

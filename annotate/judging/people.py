@@ -83,8 +83,8 @@ def pause(annotator: Annotator) -> None:
     held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
     for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
         with transaction.atomic():
-            tally, now = tallies.lock_and_look(topic_id)
-            give_up(tally, list(held.filter(topic_id=topic_id).values_list("pk", "pair_id", "holds_place")), now)
+            now = tallies.lock_one(topic_id)
+            give_up(topic_id, list(held.filter(topic_id=topic_id).values_list("pk", "pair_id", "holds_place")), now)
 
 
 def set_shortcuts(annotator: Annotator, on: bool) -> None:

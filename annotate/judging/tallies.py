@@ -33,10 +33,12 @@ def lock(topic_ids: Iterable[int]) -> list[int]:
     return locked
 
 
-def lock_and_look(topic_id: int) -> tuple[Tally, datetime]:
-    """Lock one topic's tally; the tally and what the database's clock says, which every process shares."""
-    tally = Tally.objects.select_for_update().annotate(now=Now()).get(topic_id=topic_id)
-    return tally, tally.now
+def lock_one(topic_id: int) -> datetime:
+    """Lock one topic's tally; what the database's clock says, which every process shares."""
+    now: datetime = (
+        Tally.objects.select_for_update().annotate(now=Now()).values_list("now", flat=True).get(topic_id=topic_id)
+    )
+    return now
 
 
 def counted_judgments(topic: Topic) -> QuerySet[Judgment]:
@@ -59,17 +61,17 @@ def counted_judgments(topic: Topic) -> QuerySet[Judgment]:
     )
 
 
-def take_place(tally_id: int, pair_id: int, study: Study) -> bool:
+def take_place(topic_id: int, pair_id: int, study: Study) -> bool:
     """Take one of the pair's places and one of the topic's, if both have one left. The tally must be locked."""
-    if not Tally.objects.filter(pk=tally_id, taken__lt=study.judgments_per_topic).update(taken=F("taken") + 1):
+    if not Tally.objects.filter(topic_id=topic_id, taken__lt=study.judgments_per_topic).update(taken=F("taken") + 1):
         return False
     if Pair.objects.filter(pk=pair_id, taken__lt=F("need")).update(taken=F("taken") + 1):
         return True
-    Tally.objects.filter(pk=tally_id).update(taken=F("taken") - 1)
+    Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") - 1)
     return False
 
 
-def return_places(tally_id: int, pair_ids: Iterable[int]) -> None:
+def return_places(topic_id: int, pair_ids: Iterable[int]) -> None:
     """Give back one place for each entry. The tally must be locked."""
     returned: dict[int, int] = {}
     for pair_id in pair_ids:
@@ -77,7 +79,7 @@ def return_places(tally_id: int, pair_ids: Iterable[int]) -> None:
     for pair_id, places in returned.items():
         Pair.objects.filter(pk=pair_id).update(taken=F("taken") - places)
     if returned:
-        Tally.objects.filter(pk=tally_id).update(taken=F("taken") - sum(returned.values()))
+        Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") - sum(returned.values()))
 
 
 def keep_needs(study: Study) -> None:

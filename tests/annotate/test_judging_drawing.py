@@ -1,0 +1,265 @@
+from collections import Counter
+
+import pytest
+from django.db import IntegrityError
+
+from annotate import judging
+from annotate.judging import Nothing, Reason, drawing
+from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally, Topic
+from tests.annotate.judging_study import (
+    add_topic,
+    assert_books_balance,
+    drawn,
+    joined,
+    judged,
+    let_lapse,
+    ready_study,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def judge_until_nothing(annotator: Annotator, most: int = 200) -> tuple[list[Assignment], Nothing]:
+    done = []
+    for _ in range(most):
+        assignment = judging.draw(annotator)
+        if isinstance(assignment, Nothing):
+            return done, assignment
+        judging.record_judgment(assignment, 1, "right", 3.0)
+        done.append(assignment)
+    raise AssertionError("there is always more to judge")
+
+
+def test_a_drawn_pair_is_under_a_lease_and_takes_a_place():
+    study = ready_study()
+    assignment = drawn(joined(study))
+    assert assignment.state == "open"
+    assert assignment.expires_at - assignment.created_at == drawing.lease_of()
+    assert (Pair.objects.get().taken, Tally.objects.get().taken) == (1, 1)
+
+
+def test_drawing_again_gives_the_same_pair():
+    annotator = joined(ready_study())
+    assert drawn(annotator) == drawn(annotator)
+    assert Assignment.objects.count() == 1
+
+
+def test_a_second_pair_can_be_drawn_ahead_and_no_third():
+    annotator = joined(ready_study())
+    first = drawn(annotator)
+    ahead = judging.draw(annotator, besides=first)
+    assert ahead != first
+    assert judging.draw(annotator, besides=first) == ahead
+    judging.record_judgment(first, 1, "left")
+    assert drawn(annotator) == ahead
+
+
+def test_no_pair_is_drawn_ahead_of_the_last_one():
+    annotator = joined(ready_study(pairs_per_annotator=2))
+    judged(annotator)
+    last = drawn(annotator)
+    assert judging.draw(annotator, besides=last) == Nothing(Reason.DONE)
+    assert Annotator.objects.get().finished_at is None
+    judging.record_judgment(last, 1, "left")
+    assert judging.draw(annotator) == Nothing(Reason.DONE)
+    assert Annotator.objects.get().finished_at is not None
+
+
+def test_left_and_right_are_drawn_by_lot_and_stored():
+    annotator = joined(ready_study(sentences=30, pairs_per_annotator=100))
+    sides = Counter(judged(annotator).swapped for _ in range(60))
+    assert min(sides[True], sides[False]) > 10  # less than once in 10^8 runs by chance
+    assignment = Assignment.objects.select_related("pair").earliest("pk")
+    assert {assignment.left, assignment.right} == {assignment.pair.first, assignment.pair.second}
+    assert (assignment.left == assignment.pair.second) == assignment.swapped
+
+
+def test_pairs_are_drawn_at_random_among_all_sentences():
+    study = ready_study(sentences=6, judgments_per_topic=1000, judgments_per_pair=100)
+    Study.objects.update(judgments_per_pair=1)  # every draw below is the first of a new annotator
+    seen = Counter()
+    desk = drawing._look_at_topic(Topic.objects.get().pk)
+    for _ in range(150):
+        choice = drawing._random(desk, joined(study))
+        seen[choice.first, choice.second] += 1
+    assert len(seen) == 15
+    assert max(seen.values()) < 30
+
+
+def test_nobody_gets_a_pair_twice_and_all_pairs_come():
+    annotator = joined(ready_study(sentences=5, judgments_per_pair=3, pairs_per_annotator=50))
+    done, nothing = judge_until_nothing(annotator)
+    assert nothing.reason == Reason.NO_WORK
+    assert len(done) == len({one.pair_id for one in done}) == 10
+
+
+def test_a_pair_takes_as_many_judgments_as_are_wanted_and_no_more():
+    study = ready_study(sentences=4, judgments_per_pair=2)
+    for _ in range(3):
+        judge_until_nothing(joined(study))
+    assert {pair.taken for pair in Pair.objects.all()} == {2}
+    assert Pair.objects.count() == 6
+    assert_books_balance(study)
+
+
+def test_started_pairs_come_first():
+    study = ready_study(sentences=30, judgments_per_pair=2, pairs_per_annotator=100)
+    begun = {judged(joined(study)).pair_id for _ in range(2)}
+    assert len(begun) == 1
+    first, second, third = joined(study), joined(study), joined(study)
+    one = {judged(first).pair_id for _ in range(3)}
+    assert {judged(second).pair_id for _ in range(3)} == one
+    assert judged(third).pair_id not in one
+
+
+def test_a_topic_takes_as_many_judgments_as_are_wanted():
+    study = ready_study(sentences=8, judgments_per_topic=5)
+    done, nothing = judge_until_nothing(joined(study))
+    assert (len(done), nothing.reason) == (5, Reason.NO_WORK)
+    assert_books_balance(study)
+
+
+def test_somebody_judges_as_many_pairs_as_they_are_asked_for():
+    study = ready_study(pairs_per_annotator=4)
+    done, nothing = judge_until_nothing(joined(study))
+    assert (len(done), nothing.reason) == (4, Reason.DONE)
+    done, _nothing = judge_until_nothing(joined(study, quota=6))
+    assert len(done) == 6
+
+
+def test_people_stay_with_a_topic_and_then_go_to_the_least_filled():
+    study = ready_study(sentences=30, topics=3, pairs_per_annotator=100)
+    Tally.objects.filter(topic__name="T0").update(taken=100)
+    annotator = joined(study)
+    topics = [judged(annotator).topic.name for _ in range(20)]
+    assert set(topics[:10]) | set(topics[10:]) == {"T1", "T2"}
+    assert len(set(topics[:10])) == len(set(topics[10:])) == 1
+
+
+def test_a_full_topic_is_left_for_another_one():
+    study = ready_study(sentences=8, topics=2, judgments_per_topic=3)
+    done, _nothing = judge_until_nothing(joined(study))
+    assert Counter(one.topic.name for one in done) == {"T0": 3, "T1": 3}
+
+
+def test_a_topic_that_is_not_cut_yet_is_passed_over():
+    study = ready_study(topics=1)
+    add_topic(study, "empty", 0, 7)
+    add_topic(study, "lonely", 1, 8)
+    assert {judged(joined(study)).topic.name for _ in range(6)} == {"T0"}
+
+
+def test_without_any_sentence_there_is_no_work():
+    assert judging.draw(joined(ready_study(sentences=0))) == Nothing(Reason.NO_WORK)
+
+
+@pytest.mark.parametrize(("state", "reason"), [("paused", Reason.PAUSED), ("closed", Reason.CLOSED)])
+def test_nobody_draws_while_the_study_is_not_open(state, reason):
+    study = ready_study()
+    annotator = joined(study)
+    Study.objects.update(state=state)
+    assert judging.draw(annotator) == Nothing(reason)
+
+
+def test_an_answer_on_its_way_is_taken_while_the_study_is_paused():
+    study = ready_study()
+    assignment = drawn(joined(study))
+    Study.objects.update(state="paused")
+    assert judging.record_judgment(assignment, 1, "left").counted
+
+
+def test_what_the_worker_asks_for_comes_before_chance():
+    study = ready_study(sentences=40)
+    topic, sentences = Topic.objects.get(), list(Sentence.objects.order_by("pk"))
+    for rank in range(3):
+        Suggestion.objects.create(
+            topic=topic, first=sentences[rank], second=sentences[rank + 5], rank=rank, reason="close"
+        )
+    annotator = joined(study)
+    done = [judged(annotator) for _ in range(4)]
+    assert [one.reason for one in done] == ["suggested"] * 3 + ["random"]
+    assert [one.pair.first for one in done[:3]] == sentences[:3]
+    assert judged(joined(study)).reason == "random"  # each was wanted once
+
+
+def test_an_abandoned_pair_goes_to_somebody_else_when_its_lease_is_over():
+    study = ready_study(sentences=2)
+    gone, here = joined(study), joined(study)
+    abandoned = drawn(gone)
+    assert judging.draw(here) == Nothing(Reason.NO_WORK)
+    let_lapse(abandoned)
+    assert drawn(here).pair == abandoned.pair
+    assert_books_balance(study)
+
+
+def test_somebody_who_comes_back_late_takes_up_their_pair_if_nobody_else_has():
+    study = ready_study(sentences=2)
+    annotator = joined(study)
+    first = drawn(annotator)
+    let_lapse(first)
+    assert drawn(annotator) == first  # nobody had asked for it
+    judging.pause(annotator)
+    assert Pair.objects.get().taken == 0
+    again = drawn(annotator)
+    assert again == first
+    assert again.expires_at > first.created_at
+    assert_books_balance(study)
+
+
+def test_pausing_gives_back_what_somebody_holds():
+    study = ready_study(topics=2)
+    annotator = joined(study)
+    first = drawn(annotator)
+    judging.draw(annotator, besides=first)
+    judging.pause(annotator)
+    judging.pause(annotator)
+    assert set(Assignment.objects.values_list("state", "holds_place")) == {("expired", False)}
+    assert_books_balance(study)
+
+
+def test_an_excluded_annotator_draws_nothing():
+    annotator = joined(ready_study())
+    Annotator.objects.update(excluded_at=annotator.joined_at)
+    assert judging.draw(annotator) == Nothing(Reason.EXCLUDED)
+
+
+def test_a_raised_need_opens_pairs_again_and_a_lowered_one_keeps_what_there_is():
+    study = ready_study(sentences=3)
+    judge_until_nothing(joined(study))
+    study.judgments_per_pair = 2
+    study.save()
+    judging.keep_needs(study)
+    judge_until_nothing(joined(study))
+    assert set(Pair.objects.values_list("need", "taken")) == {(2, 2)}
+    study.judgments_per_pair = 1
+    study.save()
+    judging.keep_needs(study)
+    assert set(Pair.objects.values_list("need", "taken")) == {(2, 2)}
+    assert_books_balance(study)
+
+
+def test_forgotten_pairs_let_a_topic_be_cut_anew():
+    study = ready_study()
+    assignment = drawn(joined(study))
+    judging.forget_pairs([assignment.topic_id])
+    Sentence.objects.all().delete()
+    assert not Assignment.objects.exists()
+    assert_books_balance(study)
+
+
+def test_a_topic_with_judgments_forgets_nothing():
+    study = ready_study()
+    assignment = judged(joined(study))
+    with pytest.raises(IntegrityError):
+        judging.forget_pairs([assignment.topic_id])
+
+
+def test_the_cost_of_a_draw_and_a_judgment_does_not_grow(django_assert_max_num_queries):
+    study = ready_study(sentences=60, pairs_per_annotator=1000, judgments_per_topic=1000)
+    annotator = joined(study)
+    for _ in range(30):
+        judged(annotator)
+    with django_assert_max_num_queries(14):
+        assignment = drawn(annotator)
+    with django_assert_max_num_queries(7):
+        judging.record_judgment(assignment, 1, "left", 2.0)
