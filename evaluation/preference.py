@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def smooth(W: sparse.csr_array, S: Matrix) -> Matrix:
     return S[rows].T @ (few @ S[columns])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Estimate:
     """The utilities that a topic's judgments speak for, and how sure they are.
 
@@ -50,10 +51,15 @@ class Estimate:
 
     fit: zermelo.Fit
     wins: Vector
-    covariance: Covariance
     kernel: tuple[float, float] | None
+    _spread: Callable[[], Covariance]
     _again: Callable[[Judgments], Vector]
     _judgments: Judgments
+
+    @cached_property
+    def covariance(self) -> Covariance:
+        """How sure the utilities are together; worked out when it is asked for, since it takes longer than the fit."""
+        return self._spread()
 
     @property
     def utilities(self) -> Vector:
@@ -83,7 +89,7 @@ def estimate(
     if settings.smooth == "kernel":
         assert similarity is not None
         fitted = kernel.fit(kernel.Pairs.of(W), similarity)
-        theta, covariance = fitted.theta, Covariance.centred(fitted.covariance)
+        theta = fitted.theta
         strengths = np.exp(theta - theta.max())
         fit = zermelo.Fit(
             strengths / strengths.sum(), theta - theta.mean(), fitted.residual, fitted.iterations, 0.0, theta
@@ -94,16 +100,32 @@ def estimate(
             theta = kernel.fit_with(pairs, similarity, fitted.variance, fitted.share).theta
             return theta - theta.mean()
 
-        return Estimate(fit, W.sum(axis=1), covariance, (fitted.variance, fitted.share), again, judgments)
+        parameters = (fitted.variance, fitted.share)
+        return Estimate(fit, W.sum(axis=1), parameters, lambda: Covariance.centred(fitted.covariance), again, judgments)
     weighed = _similarity(similarity, settings)
     M = W if weighed is None else smooth(W, weighed)
     fit = zermelo.fit(M, settings.prior, start=start)
+
+    def refit(resampled: Judgments) -> Vector:
+        again = wins(resampled, n)
+        return zermelo.fit(
+            again if weighed is None else smooth(again, weighed), settings.prior, start=fit.log_strengths
+        ).utilities
+
+    def spread() -> Covariance:
+        return Covariance.centred(_covariance(fit, M, judgments, weighed))
+
+    return Estimate(fit, W.sum(axis=1), None, spread, refit, judgments)
+
+
+def _covariance(fit: zermelo.Fit, M: Matrix | sparse.csr_array, judgments: Judgments, weighed: Matrix | None) -> Matrix:
+    """Of log v: the inverse Hessian; with smoothing (`weighed`) the sandwich, since M is not what people said."""
     v = np.exp(fit.log_strengths)
-    dense = M.toarray() if sparse.issparse(M) else M
+    dense = M.toarray() if isinstance(M, sparse.csr_array) else M
     both = dense + dense.T
     np.fill_diagonal(both, 0)
     curvature = both * np.outer(v, v) / np.square(np.add.outer(v, v))
-    hessian = np.diag(curvature.sum(1) + 2 * settings.prior * v / np.square(1 + v)) - curvature
+    hessian = np.diag(curvature.sum(1) + 2 * fit.prior * v / np.square(1 + v)) - curvature
     inverse = np.linalg.pinv(hessian, hermitian=True)
     if weighed is not None:
         share = v[:, None] / np.add.outer(v, v)
@@ -114,14 +136,7 @@ def estimate(
         scores = judgments.weight[:, None] * (outcome * won + (1 - outcome) * lost)
         half = scores @ inverse
         inverse = half.T @ half
-
-    def refit(resampled: Judgments) -> Vector:
-        again = wins(resampled, n)
-        return zermelo.fit(
-            again if weighed is None else smooth(again, weighed), settings.prior, start=fit.log_strengths
-        ).utilities
-
-    return Estimate(fit, W.sum(axis=1), Covariance.centred(inverse), None, refit, judgments)
+    return np.asarray(inverse)
 
 
 def _similarity(similarity: Matrix | None, settings: Settings) -> Matrix | None:
@@ -132,6 +147,4 @@ def _similarity(similarity: Matrix | None, settings: Settings) -> Matrix | None:
 
 
 def _weighted(judgments: Judgments, count: Vector) -> Judgments:
-    return Judgments(
-        judgments.a, judgments.b, judgments.outcome, judgments.weight * count, judgments.annotator
-    )
+    return Judgments(judgments.a, judgments.b, judgments.outcome, judgments.weight * count, judgments.annotator)
