@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from evaluation import preference, scoring, zermelo
 from evaluation.evidence import Evidence, Judgments, Settings
+from evaluation.ranking import Standing
 from evaluation.similarity import Similarity
 from evaluation.similarity import similarity as build_similarity
 
@@ -40,7 +41,7 @@ class UndeterminedTopic(zermelo.Undetermined):
     def __str__(self) -> str:
         shown = ", ".join(self.sentences[:3]) + (f" and {len(self.sentences) - 3} more" * (len(self.sentences) > 3))
         return (
-            f"topic {self.topic_id}: the judgments determine no finite utilities, since nothing else was ever preferred "
+            f"topic {self.topic_id}: the judgments determine no finite utilities, since nothing else was preferred "
             f"to {shown}; ask for more judgments, or use a small prior such as 0.1"
         )
 
@@ -91,6 +92,12 @@ class TopicResult:
     kernel: tuple[float, float] | None
     summaries: tuple[SummaryResult, ...]
     covariance: Matrix
+
+    @property
+    def standing(self) -> Standing:
+        """What a ranking of the systems needs to know of this topic."""
+        scores = np.array([summary.score for summary in self.summaries], dtype=np.float64)
+        return Standing(tuple(summary.system for summary in self.summaries), scores, self.covariance, self.judgments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,19 +10,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
-
-from evaluation.evaluate import TopicResult
 
 Over = Literal["judgments", "topics"]
 LEVEL = 0.05
 
 # Means that differ by less are equal: what is left is the order in which floats were added.
 _DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one topic says of the systems: `scores` (s,), their `covariance` (s, s), and the judgments beneath."""
+
+    systems: tuple[str, ...]
+    scores: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    judgments: int
+
+
+class Scored(Protocol):
+    """The score that one system's summary earned in a topic."""
+
+    @property
+    def system(self) -> str: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+class Topic(Protocol):
+    """What a ranking asks of a topic, be it a result that was just worked out or one that was stored.
+
+    `judgments`: how many its scores rest on; `covariance` (s, s): of the scores, in the order of `summaries`.
+    """
+
+    @property
+    def judgments(self) -> int: ...
+
+    @property
+    def summaries(self) -> Sequence[Scored]: ...
+
+    @property
+    def covariance(self) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +118,14 @@ class _Mean:
         return float(2 * stdtr(self.freedom, -abs(self.value) / self.se))
 
 
-def rank_systems(results: Sequence[TopicResult], over: Over = "judgments") -> tuple[SystemResult, ...]:
+def rank_systems(standings: Sequence[Standing], over: Over = "judgments") -> tuple[SystemResult, ...]:
     """The systems by mean score, best first; equals by name.
 
     Topics without judgments do not count, but for a system that has no others.
     """
-    table = _Table(results, over)
+    table = _Table(standings, over)
     means = {system: table.mean(system) for system in table.systems}
-    differences = compare_systems(results, over)
+    differences = compare_systems(standings, over)
     systems = sorted(means, key=lambda system: (-round(means[system].value, _DECIMALS), system))
     ordered = [round(means[system].value, _DECIMALS) for system in systems]
     ranking = []
@@ -116,9 +150,9 @@ def rank_systems(results: Sequence[TopicResult], over: Over = "judgments") -> tu
     return tuple(ranking)
 
 
-def compare_systems(results: Sequence[TopicResult], over: Over = "judgments") -> tuple[Difference, ...]:
+def compare_systems(standings: Sequence[Standing], over: Over = "judgments") -> tuple[Difference, ...]:
     """Every two systems that share a topic, once."""
-    table = _Table(results, over)
+    table = _Table(standings, over)
     pairs = [(a, b, table.difference(a, b)) for a, b in combinations(sorted(table.systems), 2)]
     shared = [(a, b, mean) for a, b, mean in pairs if mean is not None]
     adjusted = holm([mean.p for _, _, mean in shared])
@@ -155,19 +189,18 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 class _Table:
     """Scores by topic and system, with the covariances that the judgments leave them."""
 
-    def __init__(self, results: Sequence[TopicResult], over: Over) -> None:
+    def __init__(self, standings: Sequence[Standing], over: Over) -> None:
         self.over = over
-        self.systems = tuple(dict.fromkeys(summary.system for result in results for summary in result.summaries))
-        column = {system: k for k, system in enumerate(self.systems)}
-        self.column = column
-        self.judged = np.array([result.judgments > 0 for result in results], dtype=bool)
-        self.scores = np.full((len(results), len(self.systems)), np.nan)
+        self.systems = tuple(dict.fromkeys(system for standing in standings for system in standing.systems))
+        self.column = {system: k for k, system in enumerate(self.systems)}
+        self.judged = np.array([standing.judgments > 0 for standing in standings], dtype=bool)
+        self.scores = np.full((len(standings), len(self.systems)), np.nan)
         self.covariances: list[NDArray[np.float64]] = []
-        for row, result in enumerate(results):
-            places = [column[summary.system] for summary in result.summaries]
-            self.scores[row, places] = [summary.score for summary in result.summaries]
+        for row, standing in enumerate(standings):
+            places = [self.column[system] for system in standing.systems]
+            self.scores[row, places] = standing.scores
             covariance = np.zeros((len(self.systems), len(self.systems)))
-            covariance[np.ix_(places, places)] = result.covariance
+            covariance[np.ix_(places, places)] = standing.covariance
             self.covariances.append(covariance)
 
     def mean(self, system: str) -> _Mean:
