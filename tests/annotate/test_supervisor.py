@@ -1,0 +1,123 @@
+"""One machine's processes: what dies is started again, what is told to stop stops, with everything it started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from annotate.supervisor import Program, port_is_free
+from tests.conftest import ROOT
+
+PROGRAM = """
+import os, sys, time
+from pathlib import Path
+with Path(sys.argv[1]).open("a") as file:
+    file.write(f"{os.getpid()}\\n")
+time.sleep(60)
+"""
+SUPERVISE = """
+import os
+from annotate.supervisor import Program, Supervisor
+programs = [Program(name, ["sleeper", f"{name}.pids"]) for name in ("web", "worker")]
+Supervisor(programs, os.environ, lambda line: print(line, flush=True)).run(lambda: None)
+"""
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen within 20 s"
+        time.sleep(0.02)
+
+
+def pids(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" if Path("/proc").exists() else True
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> subprocess.Popen[str]:
+    (tmp_path / "sleeper.py").write_text(PROGRAM)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SUPERVISE],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(lambda: bool(pids(tmp_path / "web.pids") and pids(tmp_path / "worker.pids")))
+    return process
+
+
+def test_a_process_that_is_killed_is_started_again(supervised: subprocess.Popen[str], tmp_path: Path) -> None:
+    os.kill(pids(tmp_path / "web.pids")[0], signal.SIGKILL)
+    wait_for(lambda: len(pids(tmp_path / "web.pids")) == 2)
+    assert len(pids(tmp_path / "worker.pids")) == 1
+    supervised.send_signal(signal.SIGINT)
+    supervised.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_told_to_stop_it_leaves_nothing_running(
+    supervised: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
+) -> None:
+    supervised.send_signal(number)
+    said, _ = supervised.communicate(timeout=20)
+    assert supervised.returncode == 0
+    assert said.splitlines()[-1].startswith("Stopped.")
+    assert not any(alive(pid) for name in ("web", "worker") for pid in pids(tmp_path / f"{name}.pids"))
+
+
+def test_what_keeps_dying_is_started_later_each_time() -> None:
+    said: list[str] = []
+    program = Program("worker", ["no_such_module_at_all"])
+    for _ in range(3):
+        program.due = 0.0
+        program.look_after(os.environ, said.append)
+        assert program.process
+        program.process.wait()
+        program.look_after(os.environ, said.append)
+    assert [line.rsplit("in ", 1)[1] for line in said] == ["2 s.", "4 s.", "8 s."]
+
+
+def test_a_taken_port_is_seen() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        assert not port_is_free("127.0.0.1", port)
+    assert port_is_free("127.0.0.1", port)
+
+
+def test_serving_on_a_taken_port_says_so_in_one_line(tmp_path: Path) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
+        for command in ("serve", "demo"):
+            done = subprocess.run(
+                [sys.executable, "manage.py", command, "--port", port],
+                cwd=ROOT,
+                env=os.environ | {"PREFERENDUM_DATA": str(tmp_path)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 1
+            expected = f"CommandError: Port {port} is taken by another program; choose another with --port."
+            assert done.stderr.strip() == expected
