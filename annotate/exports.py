@@ -15,6 +15,7 @@ from django.db.models import F, QuerySet
 import annotate
 import formats
 import formats.study
+import formats.study_records
 from annotate import judging
 from annotate.acts import note
 from annotate.models import (
@@ -33,7 +34,7 @@ from annotate.models import (
 from annotate.snapshot import snapshot
 from annotate.studies import SETTINGS
 from formats.records import Winner
-from formats.study import (
+from formats.study_records import (
     AnnotatorRecord,
     Answer,
     AssignmentRecord,
@@ -205,7 +206,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             right=first if row.swapped else second,
             occasion=row.occasion,
             reason_shown=row.reason,
-            state=cast(formats.study.State, row.state),
+            state=cast(formats.study_records.State, row.state),
             skip_reason=row.skip_reason,
             holds_place=row.holds_place,
             created_at=_moment(row.created_at),
