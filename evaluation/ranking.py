@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,32 +31,6 @@ class Standing:
     scores: NDArray[np.float64]
     covariance: NDArray[np.float64]
     judgments: int
-
-
-class Scored(Protocol):
-    """The score that one system's summary earned in a topic."""
-
-    @property
-    def system(self) -> str: ...
-
-    @property
-    def score(self) -> float: ...
-
-
-class Topic(Protocol):
-    """What a ranking asks of a topic, be it a result that was just worked out or one that was stored.
-
-    `judgments`: how many its scores rest on; `covariance` (s, s): of the scores, in the order of `summaries`.
-    """
-
-    @property
-    def judgments(self) -> int: ...
-
-    @property
-    def summaries(self) -> Sequence[Scored]: ...
-
-    @property
-    def covariance(self) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,50 @@
+"""The door to the tables: rows become evidence, results become rows, and what is behind is read off the rows.
+
+Nothing here computes, and nothing that computes runs inside a transaction. What is saved is guarded by the version
+that it was computed from: a late result finds a version that is no longer below its own, changes no row and is thrown
+away. Claims only keep two workers from doing the same work.
+"""
+
+from evaluation.records.agenda import Mark, Work, find_work, topics_behind, topics_uncut
+from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims
+from evaluation.records.evidence import Snapshot, load_evidence
+from evaluation.records.preparation import Cut, Texts, load_texts, save_preparation
+from evaluation.records.results import (
+    Standings,
+    load_standings,
+    note_ranking_failure,
+    save_nothing,
+    save_ranking,
+    save_result,
+    study_to_rank,
+)
+from evaluation.records.tries import begin_try, end_try, note_failure, problems_of
+
+__all__ = [
+    "Cut",
+    "Mark",
+    "Snapshot",
+    "Standings",
+    "Texts",
+    "Work",
+    "begin_try",
+    "claimed",
+    "drop_claims",
+    "end_try",
+    "find_work",
+    "give_sign_of_life",
+    "load_evidence",
+    "load_standings",
+    "load_texts",
+    "note_failure",
+    "note_ranking_failure",
+    "problems_of",
+    "renew_claims",
+    "save_nothing",
+    "save_preparation",
+    "save_ranking",
+    "save_result",
+    "study_to_rank",
+    "topics_behind",
+    "topics_uncut",
+]

@@ -1,0 +1,82 @@
+"""What is behind and may be worked on now, read from the tables alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F, Q, QuerySet, Sum
+from django.utils import timezone
+
+from annotate.models import Claim, Export, Study, Topic, Upload
+from evaluation.records.tries import HOPEFUL, PAUSES
+
+#: What of a row changes when a try at it has come to an end.
+Mark = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A task to be done: its name, the key of its row, and the name under which whoever does it claims it."""
+
+    task: str
+    key: int
+    claim: str
+    mark: Mark
+
+
+def find_work() -> list[Work]:
+    """Everything that is behind, due and claimed by nobody; among topics those first that were tried longest ago."""
+    now = timezone.now()
+    claimed = set(Claim.objects.filter(until__gt=now).values_list("name", flat=True))
+    found = [*_topics(now), *_studies(), *_uploads(), *_exports()]
+    return [work for work in found if work.claim not in claimed]
+
+
+def topics_behind() -> QuerySet[Topic]:
+    """The topics that are not prepared or not fitted as they stand now, whatever the reason."""
+    return topics_uncut() | Topic.objects.filter(progress__fitted_version__lt=F("tally__data_version"))
+
+
+def topics_uncut() -> QuerySet[Topic]:
+    """The topics whose texts are not cut as they stand now."""
+    return Topic.objects.filter(Q(progress__isnull=True) | Q(progress__prepared_version__lt=F("text_version")))
+
+
+def _topics(now: datetime) -> list[Work]:
+    columns = ("text_version", "progress__prepared_version", "progress__fitted_version", "progress__tried_at")
+    behind = topics_behind().filter(_due(now)).order_by(F("progress__tried_at").asc(nulls_first=True), "pk")
+    return [
+        Work("refit_topic" if (mark[1] or 0) >= mark[0] else "prepare_topic", pk, f"topic:{pk}", tuple(mark))
+        for pk, *mark in behind.values_list("pk", *columns)
+    ]
+
+
+def _due(now: datetime) -> Q:
+    """Never failed, has waited long enough (or longer than anybody waits: the clock was set back), or has new data."""
+    return (
+        Q(progress__retry_at__isnull=True)
+        | Q(progress__retry_at__lte=now)
+        | Q(progress__retry_at__gt=now + PAUSES[-1])
+        | Q(progress__tries__lte=HOPEFUL, progress__tried_version__lt=F("tally__data_version"))
+    )
+
+
+def _studies() -> list[Work]:
+    studies = (
+        Study.objects.annotate(version=Sum("topics__progress__fitted_version"))
+        .filter(Q(ranking__isnull=True, version__gt=0) | Q(ranking__version__lt=F("version")))
+        .order_by("pk")
+    )
+    return [Work("rank_study", pk, f"study:{pk}", (version,)) for pk, version in studies.values_list("pk", "version")]
+
+
+def _uploads() -> list[Work]:
+    tasks = {str(Upload.State.WAITING): "read_upload", str(Upload.State.CONFIRMED): "store_upload"}
+    uploads = Upload.objects.filter(state__in=tasks).order_by("pk").values_list("pk", "state", "tries")
+    return [Work(tasks[state], pk, f"upload:{pk}", (state, tries)) for pk, state, tries in uploads]
+
+
+def _exports() -> list[Work]:
+    exports = Export.objects.filter(state=Export.State.WAITING).order_by("pk").values_list("pk", "tries")
+    return [Work("write_export", pk, f"export:{pk}", (tries,)) for pk, tries in exports]

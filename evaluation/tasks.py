@@ -1,0 +1,195 @@
+"""What the worker does, each in three words: load, compute, save.
+
+A task may come twice, late or never: it looks at the tables first and finds nothing to do where others were faster.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import lru_cache
+
+from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+
+import formats
+from annotate import exports, imports
+from annotate.models import Export, Upload
+from annotate.refusal import Refusal
+from evaluation import intake, prepare, records
+from evaluation.evaluate import UndeterminedTopic, curve, evaluate
+from evaluation.ranking import compare_systems, rank_systems
+from evaluation.similarity import Similarity, similarity
+
+logger = logging.getLogger(__name__)
+
+#: A file that could not be read, stored or written in so many tries will not be tried again.
+TRIES = 3
+
+UNDETERMINED = (
+    "Without a prior the judgments leave the strengths of this topic's sentences undetermined: nothing else was ever "
+    "preferred to %(sentences)s. More judgments may settle it; a small prior such as 0.1, in the study's settings, "
+    "does so at once."
+)
+TOO_LONG = (
+    "It took longer than a minute and was stopped. The topic has too many sentences or judgments for this machine."
+)
+BROKEN = "The program failed: %(error)s. Whoever runs this installation finds more in the worker's log."
+FILE_TOO_LONG = "It took longer than a minute and was stopped. Try smaller files, one after another."
+FILE_BROKEN = "The program failed three times over this file. Whoever runs this installation finds out why in its log."
+
+
+@shared_task(name="prepare_topic")
+def prepare_topic(topic_id: int) -> None:
+    """Cut the documents of a topic into sentences."""
+    if records.topics_uncut().filter(pk=topic_id).exists():
+        _try_topic(topic_id, intake.cut_topic)
+
+
+@shared_task(name="refit_topic")
+def refit_topic(topic_id: int) -> None:
+    """Work out what the judgments of a topic say by now; then what they say of the systems, if nothing else waits."""
+    if records.topics_behind().filter(pk=topic_id).exists():
+        _try_topic(topic_id, _refit)
+    study_id = records.study_to_rank(topic_id)
+    if study_id is not None:
+        rank_study(study_id)
+
+
+@shared_task(name="rank_study")
+def rank_study(study_id: int) -> None:
+    """Put a study's systems in order over all of its topics."""
+    with records.claimed(f"study:{study_id}") as ours:
+        if not ours:
+            return
+        try:
+            standings = records.load_standings(study_id)
+            if standings is not None:
+                records.save_ranking(standings, rank_systems(standings.topics), compare_systems(standings.topics))
+        except Exception as error:
+            logger.exception("study %s could not be ranked", study_id)
+            records.note_ranking_failure(study_id, _said(error))
+
+
+@shared_task(name="read_upload")
+def read_upload(upload_id: int) -> None:
+    """Read a file and say what it would bring, or why it cannot be taken."""
+    _try_upload(upload_id, Upload.State.WAITING, _read)
+
+
+@shared_task(name="store_upload")
+def store_upload(upload_id: int) -> None:
+    """Store what a person looked at and confirmed, if it still fits the study."""
+    _try_upload(upload_id, Upload.State.CONFIRMED, _store)
+
+
+@shared_task(name="write_export")
+def write_export(export_id: int) -> None:
+    """Write a study into a file for whoever asked for it."""
+    with records.claimed(f"export:{export_id}") as ours:
+        export = Export.objects.filter(pk=export_id, state=Export.State.WAITING).first() if ours else None
+        if export is None:
+            return
+        if exports.note_try(export) > TRIES:
+            exports.give_up(export, FILE_BROKEN)
+            return
+        try:
+            exports.write_export(export)
+        except SoftTimeLimitExceeded:
+            exports.give_up(export, TOO_LONG)
+        except Exception:
+            logger.exception("export %s could not be written", export_id)
+
+
+def catch_up(study_id: int) -> dict[str, str]:
+    """Do now, in this process, whatever is behind in a study; by the names of its topics, what went wrong with them."""
+    for topic_id in list(records.topics_behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
+        prepare_topic(topic_id)
+        refit_topic(topic_id)
+    rank_study(study_id)
+    return records.problems_of(study_id)
+
+
+def _refit(topic_id: int) -> None:
+    began = time.perf_counter()
+    snapshot = records.load_evidence(topic_id, split)
+    if snapshot is None:
+        return
+    if len(snapshot.evidence.judgments):
+        compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
+        result = evaluate(snapshot.evidence, snapshot.settings, similarity=compared)
+        path = curve(snapshot.evidence, snapshot.settings, similarity=compared)
+        records.save_result(snapshot, result, path, time.perf_counter() - began)
+    else:
+        records.save_nothing(snapshot)
+
+
+@lru_cache(maxsize=4096)
+def split(text: str, language: str) -> tuple[str, ...]:
+    """The sentences of a summary; cutting it again at every judgment would take longer than the fit."""
+    return tuple(one.text for one in prepare.cut_text(formats.Text("", text), language))
+
+
+# Keyed by the sentences themselves, so that it cannot be out of date. A thousand sentences take 8 MB.
+@lru_cache(maxsize=16)
+def _compare(sentences: tuple[str, ...], name: str) -> Similarity:
+    return similarity(sentences, name)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """The first of some names, and how many more there are."""
+    rest = len(names) - 3
+    return ", ".join(names[:3]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _try_topic(topic_id: int, work: Callable[[int], None]) -> None:
+    """Work on a topic that nobody else is at; what goes wrong is said on its page, and keeps no other from its turn."""
+    with records.claimed(f"topic:{topic_id}") as ours:
+        if not ours or not records.begin_try(topic_id):
+            return
+        try:
+            work(topic_id)
+        except UndeterminedTopic as error:
+            records.note_failure(topic_id, UNDETERMINED % {"sentences": _some(error.sentences)}, curable=True)
+        except SoftTimeLimitExceeded:
+            records.note_failure(topic_id, TOO_LONG)
+        except Exception as error:
+            logger.exception("topic %s failed", topic_id)
+            records.note_failure(topic_id, BROKEN % {"error": _said(error)})
+        else:
+            records.end_try(topic_id)
+
+
+def _said(error: Exception) -> str:
+    """An error in one line, short enough for a page."""
+    line = " ".join(str(error).split())
+    return f"{type(error).__name__}: {line}"[:300] if line else type(error).__name__
+
+
+def _try_upload(upload_id: int, state: str, work: Callable[[Upload], None]) -> None:
+    with records.claimed(f"upload:{upload_id}") as ours:
+        upload = Upload.objects.select_related("study").filter(pk=upload_id, state=state).first() if ours else None
+        if upload is None:
+            return
+        if imports.note_try(upload) > TRIES:
+            imports.give_up(upload, FILE_BROKEN)
+            return
+        try:
+            work(upload)
+        except Refusal:
+            logger.info("upload %s was stored by somebody else", upload_id)
+        except SoftTimeLimitExceeded:
+            imports.give_up(upload, FILE_TOO_LONG)
+        except Exception:
+            logger.exception("upload %s failed", upload_id)
+
+
+def _read(upload: Upload) -> None:
+    imports.read_upload(upload, intake.count_sentences)
+
+
+def _store(upload: Upload) -> None:
+    bundle = imports.read_upload(upload, intake.count_sentences)
+    if bundle is not None:
+        intake.take_in(upload.study, bundle, upload=upload)

@@ -1,0 +1,203 @@
+# ruff: noqa: E402 - numpy reads the environment when it loads, and the tables exist only after Django's setup
+"""The worker: a Celery app, and the heartbeat that looks every second for what is behind.
+
+    python -m celery -A evaluation.worker worker --loglevel WARNING
+
+Only the heartbeat publishes tasks, a task only says where to look, and what is behind follows from the tables alone:
+a message that is lost, doubled or late, an emptied broker or a worker that was killed costs a delay and nothing else.
+So by default (`BROKER_URL=memory://`) the queue lives in this process and nothing of it is ever written to a disk;
+with Redis any number of workers share the work, each with a heartbeat of its own.
+"""
+
+from __future__ import annotations
+
+import os
+
+# The mathematics works on many small topics: more BLAS threads only get into each other's way. Read when numpy loads.
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
+# Celery would have Django check every page of the website before a worker may start.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
+
+import logging
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import django
+from celery import Celery, signals
+from celery.worker import state
+from django.conf import settings
+from django.db import connections
+
+django.setup()
+
+from evaluation import records
+
+logger = logging.getLogger(__name__)
+
+EMBEDDED = settings.BROKER_URL.startswith("memory://")
+SOFT_LIMIT = 60.0
+HARD_LIMIT = 90.0
+
+BEAT_SECONDS = 1.0
+PULSE_SECONDS = 2.0
+#: A message that changed nothing for so long was lost, or waits in a long queue: the next one may be sent.
+LOST_SECONDS = 10.0
+#: Messages of ours that may be under way at once: the queue stays short, whatever there is to do.
+UNDER_WAY = 32
+#: Work waits and this process was given none for so long: it no longer hears its broker and had better start anew.
+DEAF_SECONDS = 180.0
+
+_EMBEDDED_BROKER: dict[str, Any] = {"broker_transport_options": {"polling_interval": 0.05}}
+_REDIS_BROKER: dict[str, Any] = {
+    "broker_transport_options": {
+        # Longer than the hard limit of a task, so that no task is given out again while it may still run.
+        "visibility_timeout": 120,
+        # By default what a dead worker held is looked for every 100 s only.
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 2,
+        "socket_keepalive": True,
+    },
+    "worker_cancel_long_running_tasks_on_connection_loss": True,
+}
+
+app = Celery("preferendum", broker=settings.BROKER_URL, include=["evaluation.tasks"])
+app.conf.update(
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    accept_content=["json"],
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    # A task that fails must not come back at once: the heartbeat tries again, each time after a longer while.
+    task_acks_on_failure=True,
+    task_acks_on_timeout=True,
+    task_soft_time_limit=SOFT_LIMIT,
+    task_time_limit=HARD_LIMIT,
+    task_publish_retry=False,
+    worker_pool="prefork",
+    worker_concurrency=settings.WORKER_PROCESSES,
+    worker_prefetch_multiplier=1,
+    worker_max_tasks_per_child=1000,
+    worker_max_memory_per_child=800_000,  # kB
+    worker_soft_shutdown_timeout=5.0,
+    worker_send_task_events=False,
+    worker_enable_remote_control=False,
+    worker_hijack_root_logger=False,
+    timezone=settings.TIME_ZONE,
+    **(_EMBEDDED_BROKER if EMBEDDED else _REDIS_BROKER),
+)
+
+Publish = Callable[[records.Work], object]
+
+
+def publish(work: records.Work) -> None:
+    """Put one task into the queue. Its id begins with its claim, so that the heartbeat knows what runs here."""
+    app.send_task(work.task, (work.key,), task_id=f"{work.claim} {uuid.uuid4()}")
+
+
+class Heartbeat(threading.Thread):
+    """Every second: queue a task for whatever is behind, renew the claims of what runs here, give a sign of life."""
+
+    def __init__(self, publish: Publish = publish) -> None:
+        super().__init__(name="heartbeat", daemon=True)
+        self.stopping = threading.Event()
+        self.name_of_process = f"{socket.gethostname()}:{os.getpid()}"
+        # A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back, and
+        # a database connection, which must not be carried across a fork.
+        self.forking = threading.Lock()
+        os.register_at_fork(
+            before=self.forking.acquire,
+            after_in_parent=self.forking.release,
+            after_in_child=self.forking.release,
+        )
+        self._publish = publish
+        self._sent: dict[tuple[str, int], tuple[records.Mark, float]] = {}
+        self._pulse_at = float("-inf")
+        self._heard = 0
+        self._heard_at = time.monotonic()
+
+    def run(self) -> None:
+        while not self.stopping.wait(BEAT_SECONDS):
+            with self.forking:
+                try:
+                    self.beat(time.monotonic())
+                except Exception:
+                    logger.exception("this beat failed; the next one comes in a second")
+                finally:
+                    connections.close_all()
+
+    def beat(self, now: float) -> None:
+        """One beat at `now` (seconds on a clock that never jumps)."""
+        if now - self._pulse_at >= PULSE_SECONDS:
+            records.give_sign_of_life(self.name_of_process)
+            self._pulse_at = now
+        records.renew_claims(claims_at_work())
+        self.look_for_work(now)
+
+    def look_for_work(self, now: float) -> None:
+        """Queue a task for whatever the tables show to be behind, unless one was queued and nothing came of it yet."""
+        waiting = records.find_work()
+        still = {(work.task, work.key): work.mark for work in waiting}
+        self._sent = {
+            address: (mark, at)
+            for address, (mark, at) in self._sent.items()
+            if still.get(address) == mark and now - at < LOST_SECONDS
+        }
+        for work in waiting:
+            if len(self._sent) >= UNDER_WAY:
+                break
+            if (work.task, work.key) not in self._sent:
+                self._publish(work)
+                self._sent[work.task, work.key] = (work.mark, now)
+        self._notice_deafness(bool(waiting), now)
+
+    def _notice_deafness(self, waiting: bool, now: float) -> None:
+        heard = sum(state.total_count.values())
+        if heard != self._heard or not waiting:
+            self._heard, self._heard_at = heard, now
+        elif now - self._heard_at > DEAF_SECONDS:
+            logger.critical("work is waiting and the broker gave this worker none for %d s: leaving", DEAF_SECONDS)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def claims_at_work() -> set[str]:
+    """What the tasks that run in this process right now have claimed."""
+    return {str(request.id).partition(" ")[0] for request in _snapshot(state.active_requests)}
+
+
+def _snapshot(requests: Iterable[Any]) -> list[Any]:
+    """What is in a set that another thread changes: Python notices a change in the middle, and we look again."""
+    while True:
+        try:
+            return list(requests)
+        except RuntimeError:
+            continue
+
+
+_heartbeats: list[Heartbeat] = []
+
+
+@signals.worker_ready.connect
+def begin(**_: Any) -> None:
+    if EMBEDDED:
+        # Nobody else works on this database: whatever is claimed was claimed by a worker that is dead.
+        records.drop_claims()
+        connections.close_all()
+    heartbeat = Heartbeat()
+    _heartbeats.append(heartbeat)
+    heartbeat.start()
+
+
+@signals.worker_shutting_down.connect
+def end(**_: Any) -> None:
+    for heartbeat in _heartbeats:
+        heartbeat.stopping.set()
