@@ -1,0 +1,257 @@
+"""Judgments to scores: the worked example, what must not matter, what rests on nothing, and what cannot be said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from evaluation import zermelo
+from evaluation.evaluate import AS_PUBLISHED, UndeterminedTopic, curve, evaluate
+from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
+from evaluation.scoring import values
+from evaluation.similarity import similarity
+
+EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
+
+
+def judgments(triples: list[tuple[int, int, float]]) -> Judgments:
+    a, b, outcome = np.array(triples, dtype=np.float64).reshape(-1, 3).T
+    ones = np.ones(len(triples))
+    return Judgments(a.astype(np.int64), b.astype(np.int64), outcome, ones, ones.astype(np.int64))
+
+
+def example(**changes: object) -> Evidence:
+    base = Evidence(
+        topic_id="M0",
+        sentence_ids=tuple(f"d1:{i}" for i in range(4)),
+        sentences=tuple(EXAMPLE["sentences"]),
+        judgments=judgments([(winner, loser, 1.0) for winner, loser in EXAMPLE["judgments"]]),
+        summaries=tuple(SummaryText(system, tuple(text)) for system, text in EXAMPLE["summaries"].items()),
+    )
+    return replace(base, **changes)
+
+
+decided = st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0])).filter(
+    lambda t: t[0] != t[1]
+)
+many = st.lists(decided, min_size=1, max_size=12)
+modes = st.sampled_from(["paper", "sharpened", "none"])
+
+
+def test_the_worked_example_is_reproduced() -> None:
+    for redundancy, key in ((True, "scores"), (False, "scores_without_redundancy")):
+        result = evaluate(example(), Settings(prior=0.1, redundancy=redundancy))
+
+        np.testing.assert_allclose(result.strengths, EXAMPLE["strengths_prior_0_1"], rtol=0, atol=1e-9)
+        assert {s.system: s.score for s in result.summaries} == pytest.approx(EXAMPLE[key], abs=1e-9)
+
+
+def test_a_result_says_what_it_rests_on() -> None:
+    result = evaluate(example(), Settings(prior=0.1))
+
+    assert result.judgments == 3
+    assert result.judged.tolist() == [2, 1, 1, 2]
+    assert result.wins.tolist() == [2, 0, 1, 0]
+    assert result.residual < 1e-8
+    assert result.iterations > 0
+    np.testing.assert_allclose(result.utilities, np.log(result.strengths) - np.log(result.strengths).mean())
+    assert result.se is not None
+    assert result.low is not None
+    assert result.high is not None
+    np.testing.assert_allclose(result.high - result.low, 2 * 1.959963984540054 * result.se)
+    np.testing.assert_allclose((result.high + result.low) / 2, result.utilities, atol=1e-12)
+
+
+def test_the_values_are_those_that_the_settings_ask_for() -> None:
+    result = evaluate(example(), Settings(prior=0.1, value="chance"))
+
+    np.testing.assert_allclose(result.values, values(result.utilities, "chance"))
+    assert result.summaries[0].parts[0].value == result.values[0]
+
+
+@given(many, st.randoms(use_true_random=False), modes)
+@settings(deadline=None)
+def test_the_order_of_the_judgments_does_not_matter(triples: list, random: object, mode: str) -> None:
+    shuffled = list(triples)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    first = evaluate(example(judgments=judgments(triples)), Settings(smooth=mode))
+    second = evaluate(example(judgments=judgments(shuffled)), Settings(smooth=mode))
+
+    np.testing.assert_allclose(first.utilities, second.utilities, atol=1e-9)
+
+
+@given(many, modes)
+@settings(deadline=None)
+def test_which_sentence_was_shown_on_the_left_does_not_matter(triples: list, mode: str) -> None:
+    mirrored = [(b, a, 1 - outcome) for a, b, outcome in triples]
+    first = evaluate(example(judgments=judgments(triples)), Settings(smooth=mode))
+    second = evaluate(example(judgments=judgments(mirrored)), Settings(smooth=mode))
+
+    np.testing.assert_allclose(first.utilities, second.utilities, atol=1e-9)
+
+
+@given(many, st.permutations(range(4)), modes, st.sampled_from(["strength", "chance"]))
+@settings(deadline=None)
+def test_renaming_the_sentences_renames_the_utilities_and_leaves_the_scores(
+    triples: list, order: list[int], mode: str, value: str
+) -> None:
+    chosen = Settings(smooth=mode, value=value)
+    place = {old: new for new, old in enumerate(order)}
+    before = evaluate(example(judgments=judgments(triples)), chosen)
+    after = evaluate(
+        example(
+            sentences=tuple(EXAMPLE["sentences"][old] for old in order),
+            judgments=judgments([(place[a], place[b], outcome) for a, b, outcome in triples]),
+        ),
+        chosen,
+    )
+
+    np.testing.assert_allclose(after.utilities, before.utilities[order], atol=1e-7)
+    assert [s.score for s in after.summaries] == pytest.approx([s.score for s in before.summaries], abs=1e-7)
+    np.testing.assert_allclose(after.covariance, before.covariance, atol=1e-7)
+
+
+@given(many, st.integers(0, 3), st.integers(0, 3), modes)
+@settings(deadline=None)
+def test_one_more_win_raises_the_winner_above_the_loser(triples: list, winner: int, loser: int, mode: str) -> None:
+    if winner == loser:
+        return
+    before = evaluate(example(judgments=judgments(triples)), Settings(smooth=mode)).utilities
+    after = evaluate(example(judgments=judgments([*triples, (winner, loser, 1.0)])), Settings(smooth=mode)).utilities
+
+    if mode == "none":  # smoothing pulls similar sentences along, so that only the raw model promises this
+        assert after[winner] - after[loser] > before[winner] - before[loser]
+    assert not np.allclose(after, before, atol=1e-6) or mode != "none"
+
+
+def test_the_winner_of_a_single_judgment_is_ahead_in_every_mode() -> None:
+    for mode in ("paper", "sharpened", "kernel", "none"):
+        result = evaluate(example(judgments=judgments([(1, 2, 1.0)])), Settings(smooth=mode))
+        assert result.utilities[1] > result.utilities[2]
+
+
+def test_the_same_evidence_gives_the_same_bits() -> None:
+    first, second = (evaluate(example(), Settings(prior=0.1)) for _ in range(2))
+
+    assert first.utilities.tobytes() == second.utilities.tobytes()
+    assert first.covariance.tobytes() == second.covariance.tobytes()
+    assert [s.score for s in first.summaries] == [s.score for s in second.summaries]
+
+
+def test_a_similarity_at_hand_and_a_warm_start_change_nothing() -> None:
+    plain = evaluate(example(), Settings(prior=0.1))
+    helped = evaluate(
+        example(), Settings(prior=0.1), similarity=similarity(EXAMPLE["sentences"]), start=plain.utilities + 0.5
+    )
+
+    np.testing.assert_allclose(helped.utilities, plain.utilities, atol=1e-8)
+
+
+def test_a_topic_without_judgments_has_equal_utilities_and_scores_that_say_so() -> None:
+    for chosen in (Settings(), AS_PUBLISHED, Settings(smooth="kernel")):
+        result = evaluate(example(judgments=judgments([])), chosen)
+
+        assert result.judgments == 0
+        assert result.utilities.tolist() == [0, 0, 0, 0]
+        assert result.strengths.tolist() == [0.25] * 4
+        assert result.se is None
+        assert result.low is None
+        assert result.high is None
+        one, *_, none = result.summaries
+        assert (one.score, one.se, one.low, one.high) == (0.25, None, None, None)
+        assert none.score == 0
+
+
+def test_a_topic_without_sentences_or_summaries_has_a_result() -> None:
+    empty = Evidence("M0", (), (), judgments([]), (SummaryText("lead", ("It rained.",)),))
+
+    assert [s.score for s in evaluate(empty).summaries] == [0]
+    assert evaluate(example(summaries=())).summaries == ()
+    assert evaluate(example(summaries=())).covariance.shape == (0, 0)
+
+
+def test_the_papers_model_says_where_it_has_no_finite_maximum() -> None:
+    with pytest.raises(
+        UndeterminedTopic, match=r"topic M0: .* d1:0, d1:2, d1:3; .* small prior such as 0\.1"
+    ) as caught:
+        evaluate(example(), AS_PUBLISHED)
+
+    assert caught.value.topic_id == "M0"
+    assert isinstance(caught.value, zermelo.Undetermined)
+
+
+def test_the_papers_model_has_a_maximum_where_everything_won_and_lost() -> None:
+    triples = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 1.0)]
+    result = evaluate(example(judgments=judgments(triples)), AS_PUBLISHED)
+
+    assert result.settings == AS_PUBLISHED
+    assert np.isfinite(result.utilities).all()
+
+
+def test_scores_come_with_intervals_that_start_at_nought_at_the_least() -> None:
+    result = evaluate(example(), Settings(prior=0.1))
+
+    for summary in result.summaries:
+        assert summary.se is not None
+        assert summary.low == pytest.approx(max(0.0, summary.score - 1.959963984540054 * summary.se))
+        assert summary.high == pytest.approx(summary.score + 1.959963984540054 * summary.se)
+    np.testing.assert_allclose([s.se for s in result.summaries], np.sqrt(np.diag(result.covariance)))
+
+
+@pytest.mark.parametrize("value", ["strength", "chance"])
+def test_intervals_of_scores_cover_what_they_claim(value: str) -> None:
+    """Bradley-Terry judges without smoothing: of 1,600 intervals at nominal 95%, between 90% and 99% hold the truth."""
+    covered = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, m = 40, 600
+        truth = rng.normal(0, 1.2, n)
+        a = rng.integers(0, n, m)
+        b = (a + rng.integers(1, n, m)) % n
+        outcome = (rng.random(m) < expit(truth[a] - truth[b])).astype(np.float64)
+        sentences = tuple(f"word{i} twin{i}" for i in range(n))
+        summaries = tuple(SummaryText(str(k), tuple(rng.choice(sentences, 4, replace=False))) for k in range(80))
+        ids = tuple(f"d:{i}" for i in range(n))
+        evidence = Evidence("M0", ids, sentences, Judgments(a, b, outcome, np.ones(m), np.zeros(m, int)), summaries)
+        result = evaluate(evidence, Settings(smooth="none", value=value))
+        worth = dict(zip(sentences, values(truth, value), strict=True))
+        for summary in result.summaries:
+            true = sum(worth[p.sentence] * p.weight for p in summary.parts)
+            assert summary.low is not None
+            assert summary.high is not None
+            covered.append(summary.low <= true <= summary.high)
+
+    assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_the_curve_ends_with_the_result_and_begins_with_the_first_judgments() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 4, 95)
+    b = (a + rng.integers(1, 4, 95)) % 4
+    evidence = example(judgments=Judgments(a, b, (a < b).astype(float), np.ones(95), np.zeros(95, int)))
+    path = curve(evidence, Settings(prior=0.1))
+
+    assert [point.judgments for point in path] == [10, 19, 29, 38, 48, 57, 67, 76, 86, 95]
+    whole = evaluate(evidence, Settings(prior=0.1))
+    assert path[-1].scores == pytest.approx({s.system: s.score for s in whole.summaries}, abs=1e-9)
+    first = replace(evidence.judgments, **{k: getattr(evidence.judgments, k)[:10] for k in ("a", "b", "outcome")})
+    first = replace(first, weight=first.weight[:10], annotator=first.annotator[:10])
+    begun = evaluate(replace(evidence, judgments=first), Settings(prior=0.1))
+    assert path[0].scores == pytest.approx({s.system: s.score for s in begun.summaries}, abs=1e-9)
+
+
+def test_a_curve_of_few_judgments_has_a_point_for_each_and_none_of_nothing() -> None:
+    assert [point.judgments for point in curve(example())] == [1, 2, 3]
+    assert curve(example(judgments=judgments([]))) == ()
+
+
+def test_a_curve_passes_over_what_the_papers_model_leaves_open() -> None:
+    triples = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 1.0)]
+    path = curve(example(judgments=judgments(triples)), replace(AS_PUBLISHED, smooth="none"))
+
+    assert [point.judgments for point in path] == [4, 5]

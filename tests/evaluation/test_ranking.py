@@ -1,0 +1,156 @@
+"""Systems in order over topics, the ranks they may have, and which differences are sure."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm, ttest_rel
+
+from evaluation.ranking import Standing, compare_systems, holm, rank_systems
+
+
+def standing(scores: dict[str, float], sd: float = 0.01, judgments: int = 100, shared: float = 0.0) -> Standing:
+    s = len(scores)
+    covariance = sd**2 * ((1 - shared) * np.eye(s) + shared)
+    return Standing(tuple(scores), np.array(list(scores.values()), dtype=np.float64), covariance, judgments)
+
+
+scores = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 10).map(lambda k: k / 10), min_size=1)
+standings = st.lists(
+    st.builds(standing, scores, st.sampled_from([0.01, 0.3]), st.sampled_from([0, 50])), min_size=1, max_size=5
+)
+
+
+def test_a_systems_score_is_the_mean_over_its_topics() -> None:
+    ranking = rank_systems([standing({"a": 0.5, "b": 0.1}), standing({"a": 0.7})])
+
+    assert [(r.system, r.score, r.topics) for r in ranking] == [("a", 0.6, 2), ("b", 0.1, 1)]
+
+
+def test_intervals_of_means_come_from_the_topics_covariances() -> None:
+    a, _ = rank_systems([standing({"a": 0.5, "b": 0.4}, sd=0.03), standing({"a": 0.7, "b": 0.6}, sd=0.04)])
+
+    assert a.se == pytest.approx(0.05 / 2)
+    assert a.low == pytest.approx(0.6 - norm.ppf(0.975) * 0.025)
+    assert a.high == pytest.approx(0.6 + norm.ppf(0.975) * 0.025)
+
+
+def test_what_two_scores_share_does_not_blur_their_difference() -> None:
+    apart = compare_systems([standing({"a": 0.5, "b": 0.45}, sd=0.03)])[0]
+    together = compare_systems([standing({"a": 0.5, "b": 0.45}, sd=0.03, shared=0.96)])[0]
+
+    assert (apart.better, apart.worse) == ("a", "b")
+    assert apart.difference == pytest.approx(0.05)
+    assert apart.p == pytest.approx(2 * norm.sf(0.05 / (0.03 * 2**0.5)))
+    assert not apart.significant
+    assert together.significant
+    assert together.low is not None
+    assert together.low > 0
+
+
+def test_differences_are_over_common_topics_only() -> None:
+    found = compare_systems([standing({"a": 0.9, "b": 0.5}), standing({"a": 0.1}), standing({"b": 0.9, "c": 0.2})])
+
+    assert [(d.better, d.worse, round(d.difference, 9), d.topics) for d in found] == [
+        ("a", "b", 0.4, 1),
+        ("b", "c", 0.7, 1),
+    ]
+
+
+def test_ranks_may_be_those_that_significant_differences_leave() -> None:
+    ranking = rank_systems([standing({"a": 0.50, "b": 0.49, "c": 0.30, "d": 0.10})])
+
+    assert [(r.system, r.rank, r.rank_low, r.rank_high) for r in ranking] == [
+        ("a", 1, 1, 2),
+        ("b", 2, 1, 2),
+        ("c", 3, 3, 3),
+        ("d", 4, 4, 4),
+    ]
+
+
+def test_equals_share_a_rank() -> None:
+    ranking = rank_systems([standing({"b": 0.3, "a": 0.1 + 0.2, "c": 0.1})])
+
+    assert [(r.system, r.rank) for r in ranking] == [("a", 1), ("b", 1), ("c", 3)]
+
+
+def test_topics_without_judgments_do_not_count_but_for_who_has_no_others() -> None:
+    ranking = rank_systems([standing({"a": 0.5}), standing({"a": 0.1, "b": 0.2}, judgments=0)])
+
+    assert [(r.system, r.score, r.topics, r.se) for r in ranking] == [("a", 0.5, 1, 0.01), ("b", 0.2, 1, None)]
+    assert ranking[1].low is ranking[1].high is None
+    (difference,) = compare_systems([standing({"a": 0.5}), standing({"a": 0.1, "b": 0.2}, judgments=0)])
+    assert difference.p is difference.low is difference.high is difference.significant is None
+    assert (ranking[0].rank_low, ranking[0].rank_high) == (1, 2)
+
+
+def test_over_topics_a_difference_is_judged_like_a_paired_t_test() -> None:
+    a, b = [0.5, 0.62, 0.41, 0.7], [0.42, 0.6, 0.3, 0.61]
+    topics = [standing({"a": x, "b": y}, sd=0.001) for x, y in zip(a, b, strict=True)]
+    (difference,) = compare_systems(topics, over="topics")
+
+    assert difference.p == pytest.approx(ttest_rel(a, b).pvalue)
+    interval = ttest_rel(a, b).confidence_interval()
+    assert (difference.low, difference.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_over_topics_there_is_never_less_doubt_than_the_judgments_leave() -> None:
+    """t = .1 / .2 at one degree of freedom, where Student's distribution is Cauchy's."""
+    topics = [standing({"a": 0.5, "b": 0.4}, sd=0.2), standing({"a": 0.5, "b": 0.4}, sd=0.2)]
+
+    assert compare_systems(topics, over="topics")[0].p == pytest.approx(1 - 2 * np.arctan(0.5) / np.pi)
+    assert rank_systems(topics, over="topics")[0].se == pytest.approx(0.2 / 2**0.5)
+
+
+def test_one_topic_says_nothing_about_other_topics() -> None:
+    topic = [standing({"a": 0.5, "b": 0.1})]
+
+    assert rank_systems(topic, over="topics")[0].se is None
+    assert compare_systems(topic, over="topics")[0].significant is None
+
+
+def test_where_nothing_is_in_doubt_a_difference_is_sure() -> None:
+    (sure,) = compare_systems([standing({"a": 0.5, "b": 0.1}, sd=0.0)])
+    (equal,) = compare_systems([standing({"a": 0.5, "b": 0.5}, sd=0.0)])
+
+    assert (sure.p, sure.significant) == (0.0, True)
+    assert (equal.p, equal.significant) == (1.0, False)
+
+
+def test_nothing_to_rank_gives_an_empty_ranking() -> None:
+    assert rank_systems([]) == ()
+    assert compare_systems([]) == ()
+    assert rank_systems([standing({})]) == ()
+
+
+def test_holm_is_the_step_down_of_print() -> None:
+    # Holm (1979): p .01, .04, .03, .005 at four tests become .03, .06, .06, .02.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, None, 0.9]) == [1.0, None, 1.0]
+
+
+@given(standings)
+def test_a_rank_lies_in_its_range_and_the_order_is_that_of_the_scores(found: list[Standing]) -> None:
+    for over in ("judgments", "topics"):
+        ranking = rank_systems(found, over)
+
+        assert all(1 <= r.rank_low <= r.rank <= r.rank_high <= len(ranking) for r in ranking)
+        assert all(x.score >= y.score - 1e-12 and x.rank <= y.rank for x, y in pairwise(ranking))
+
+
+@given(standings, st.randoms(use_true_random=False))
+def test_the_order_of_topics_and_systems_does_not_matter(found: list[Standing], random: object) -> None:
+    shuffled = []
+    for one in found:
+        order = list(range(len(one.systems)))
+        random.shuffle(order)  # type: ignore[attr-defined]
+        systems = tuple(one.systems[i] for i in order)
+        shuffled.append(Standing(systems, one.scores[order], one.covariance[np.ix_(order, order)], one.judgments))
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+
+    for before, after in zip(rank_systems(found), rank_systems(shuffled), strict=True):
+        assert (after.system, after.rank, after.topics) == (before.system, before.rank, before.topics)
+        assert after.score == pytest.approx(before.score, abs=1e-12)
+        assert (after.rank_low, after.rank_high) == (before.rank_low, before.rank_high)
