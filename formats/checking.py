@@ -36,7 +36,8 @@ def assembled(draft: Draft, known: Known | None, cut: Cut | None, place: Place) 
     scores = whole.join_scores()
     preferences = whole.check_preferences()
     place.complaints.raise_if_any()
-    return Bundle(tuple(whole.topics.values()), late, scores, preferences, tuple(place.complaints.remarks))
+    remarks = tuple(place.complaints.remarks)
+    return Bundle(tuple(whole.topics.values()), late, scores, preferences, dict(draft.pyramids), remarks)
 
 
 class _Whole:

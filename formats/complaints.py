@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from formats import limits
 from formats.records import Complaint, Refused, Remark
 
 SHOWN_CHARACTERS = 60
@@ -79,7 +80,7 @@ class Place:
 
     def remark(self, said: str, **params: Any) -> None:
         """Say what was passed over or mended here, while it can be read by people."""
-        if len(self.complaints.remarks) < Refused.LIMIT:
+        if len(self.complaints.remarks) < limits.REMARKS:
             self.complaints.remarks.append(Remark(self.file, self.line, self.field, said, params))
 
     def refuse_unknown(self, kind: str, name: str, names: Iterable[str], expected: str, **params: Any) -> None:

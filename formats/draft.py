@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from formats import limits
 from formats.complaints import Place
+from formats.pyramid import Annotation
 from formats.records import HumanScore, LateSummary, Preference, Topic
 
 Record = TypeVar("Record")
@@ -25,6 +26,7 @@ class Draft:
     summaries: list[Placed[LateSummary]] = field(default_factory=list)
     human_scores: list[Placed[HumanScore]] = field(default_factory=list)
     preferences: list[Placed[Preference]] = field(default_factory=list)
+    pyramids: dict[str, Annotation] = field(default_factory=dict)
     memory: int = 0
 
     def add_topic(self, topic: Topic, place: Place) -> bool:

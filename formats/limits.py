@@ -28,6 +28,8 @@ DIRECTORY = Limits(upload=1_000 * MEGABYTE, entries=100_000, unpacked=1_000 * ME
 
 LINE = 16 * MEGABYTE
 TEXT = 1 * MEGABYTE
+# A pyramid with its annotated summary.
+ANNOTATION = 5 * MEGABYTE
 # All texts together as they lie in memory, where one rare character can make a text four times as large as its file.
 MEMORY = 250 * MEGABYTE
 
@@ -37,6 +39,7 @@ TITLE_CHARACTERS = 500
 QUESTION_CHARACTERS = 300
 COLUMNS = 100
 DEPTH = 20
+REMARKS = 200
 TOPICS = 2_000
 ROWS = 200_000
 # Lists, objects and what they hold, in one line of JSON.

@@ -12,6 +12,7 @@ from formats import late, limits, preferences, strict_json, topics
 from formats.archive import MAGIC, Archive, nested
 from formats.checking import Cut, assembled
 from formats.complaints import Complaints, Place, escaped, shown
+from formats.corpus import read_corpus, recognised
 from formats.draft import Draft
 from formats.folder import belongs, read_folder
 from formats.lines import first_line
@@ -25,7 +26,7 @@ Reader = Callable[[BinaryIO, Place, Draft], None]
 KINDS = (
     "topics (.jsonl with topic_id and documents), preferences (.jsonl, or .csv with topic,a,b,winner), "
     "summaries (.csv with topic,system,text), human scores (.csv with topic,system,dimension,score), "
-    "or a folder or zip of these"
+    "a folder or zip of these, or a DUC or TAC directory"
 )
 
 _TABLES: dict[Reader, Columns] = {
@@ -98,13 +99,16 @@ def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
     """Each file by what it is; what belongs to no form is complained of, what nobody meant to send is remarked on."""
     wanted = [source for source in sources if not source.is_debris()]
     debris = [source for source in sources if source.is_debris()]
+    if recognised(wanted) and not any("topics" in source.parts[:-1] for source in wanted):
+        _remark_on(debris, place)
+        read_corpus(wanted, place, draft)
+        return
     wanted = unwrapped(wanted)
     if special := _special(wanted):
         place.refuse(special[0], special[1])
         return
     leaflets = [source for source in wanted if source.is_leaflet()]
-    for source in debris + leaflets:
-        Place(place.complaints, source.label).remark("passed over: it holds no data")
+    _remark_on(debris + leaflets, place)
     wanted = [source for source in wanted if not source.is_leaflet()]
     if not wanted:
         place.refuse("nothing to read in it", KINDS)
@@ -117,6 +121,11 @@ def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
                 _read_table_or_lines(source, here, draft)
             except BROKEN:
                 here.refuse("data that cannot be unpacked", "a zip that is whole")
+
+
+def _remark_on(sources: list[Source], place: Place) -> None:
+    for source in sources:
+        Place(place.complaints, source.label).remark("passed over: it holds no data")
 
 
 def _special(sources: list[Source]) -> tuple[str, str] | None:

@@ -100,13 +100,14 @@ class Bundle:
     """Everything that one upload brings, checked as a whole.
 
     Summaries and human scores of topics that the same upload brings stand in those topics; `summaries` and
-    `human_scores` hold what belongs to topics that were there before.
+    `human_scores` hold what belongs to topics that were there before. `pyramids`: by topic, where a corpus has them.
     """
 
     topics: tuple[Topic, ...] = ()
     summaries: tuple[LateSummary, ...] = ()
     human_scores: tuple[HumanScore, ...] = ()
     preferences: tuple[Preference, ...] = ()
+    pyramids: Mapping[str, Annotation] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -63,13 +64,17 @@ def write_rows(file: Sink, columns: Sequence[str], rows: Iterable[Sequence[str |
     file.writelines((",".join(map(_cell, row)) + "\r\n").encode() for row in chain([columns], rows))
 
 
+def is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
+
+
 def number(place: Place, text: str) -> float | None:
     """A finite number with a decimal point, or None and a complaint."""
     if not _NUMBER.fullmatch(text):
         place.refuse("%(what)s", "a number such as 3.5, with a point", what=shown(text) if text else "nothing")
         return None
     value = float(text)
-    if abs(value) == float("inf"):
+    if math.isinf(value):
         place.refuse("%(what)s, which is too large", "a number", what=shown(text))
         return None
     return value

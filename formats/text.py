@@ -81,6 +81,11 @@ def clean(place: Place, text: str) -> str | None:
     return unicodedata.normalize("NFC", text)
 
 
+def replace_forbidden(text: str) -> tuple[str, int]:
+    """The text with a space for each character that is not taken and old Windows quotes mended, and how many spaces."""
+    return _FORBIDDEN.subn(" ", text.translate(_WINDOWS) if not text.isascii() else text)
+
+
 def blank(text: str) -> bool:
     """Nothing to be seen: spaces and invisible characters only."""
     if not text or text.isspace():

@@ -1,0 +1,289 @@
+"""A DUC or TAC corpus as it was distributed: documents, topic statements, summaries, manual scores and pyramids.
+
+    docs/d30001t/<document>, D0901A/D0901A-A/<document>       the document sets
+    *topics.xml, *topics.sgml, *.topicsets                    what each topic asks for
+    ROUGE/models/*, ROUGE/peers/*                             what people and systems wrote
+    manual/manual.peer.*, responsiveness.table ...            what people thought of it (`formats.tac`, `formats.duc`)
+    *.pyr, and the annotated summaries beside them            pyramids (`formats.pyramid_xml`)
+
+The corpora have their faults. Each is survived, and a remark says what was replaced or passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TypeVar
+
+from formats import duc, limits, nist, tac
+from formats.complaints import Complaints, Place
+from formats.draft import Draft
+from formats.pyramid import Annotation, Peer, Pyramid
+from formats.pyramid_xml import read_peer, read_pyramid
+from formats.records import Remark, Summary, Text, Topic
+from formats.sgml import Statement, lenient_text, read_document, read_statements, read_summary
+from formats.sources import Source
+from formats.text import name
+from formats.topics import checked_text
+
+Value = TypeVar("Value")
+
+_STATEMENTS = re.compile(r".*topics\.(?:xml|sgml)(?:\.txt)?", re.IGNORECASE)
+_SUMMARIES = re.compile(r"models|peers", re.IGNORECASE)
+# Folders that hold annotated summaries under the names of the summaries, and one that holds parsed copies of them.
+_ANNOTATED = re.compile(r"manual|.*pyramids?.*|.*pans", re.IGNORECASE)
+_COPIES = re.compile(r"be", re.IGNORECASE)
+_DATA = re.compile(r".*\.(?:jsonl?|ndjson|csv|zip)", re.IGNORECASE)
+_PYRAMIDS = re.compile(r".*\.pyr", re.IGNORECASE)
+_LANGUAGE = "en"
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found of each topic."""
+
+    documents: dict[str, list[Text]] = field(default_factory=lambda: defaultdict(list))
+    statements: dict[str, Statement] = field(default_factory=dict)
+    references: dict[str, dict[str, Text]] = field(default_factory=lambda: defaultdict(dict))
+    summaries: dict[str, dict[str, Summary]] = field(default_factory=lambda: defaultdict(dict))
+    scores: dict[tuple[str, str], dict[str, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    pyramids: dict[str, Pyramid] = field(default_factory=dict)
+    peers: dict[str, dict[str, tuple[Source, str]]] = field(default_factory=lambda: defaultdict(dict))
+
+
+def recognised(sources: list[Source]) -> bool:
+    """Whether these files are (a part of) a corpus: they have its document sets or its summaries."""
+    return any(_is_document(source) or _is_summary(source) for source in sources)
+
+
+def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
+    """Add the topics that have documents."""
+    found = _Found()
+    others: list[Source] = []
+    for source in sources:
+        here = Place(place.complaints, source.label)
+        reader = _reader(source)
+        if reader is None:
+            others.append(source)
+        else:
+            reader(source, here, found)
+    if others:
+        said = "%(count)s other files were passed over, the first of them this one"
+        Place(place.complaints, others[0].label).remark(said, count=len(others))
+    _add_topics(found, place, draft)
+    for topic, pyramid in found.pyramids.items():
+        draft.pyramids[topic] = Annotation(pyramid, dict(_peers(found.peers[topic], pyramid, place)))
+
+
+def _reader(source: Source) -> Callable[[Source, Place, _Found], None] | None:
+    if _is_summary(source):
+        return _read_summary
+    if _PYRAMIDS.fullmatch(source.name):
+        return _read_pyramid
+    if nist.summary_name(source.name) and _lies_in(_ANNOTATED, source):
+        return _note_peer
+    if _STATEMENTS.fullmatch(source.name) or duc.TOPIC_SETS.fullmatch(source.name):
+        return _read_statements
+    if _layouts(source.name):
+        return _read_scores
+    if _is_document(source):
+        return _read_document
+    return None
+
+
+def _is_document(source: Source) -> bool:
+    return len(source.parts) > 1 and nist.is_topic_folder(source.parts[-2]) and not _DATA.fullmatch(source.name)
+
+
+def _is_summary(source: Source) -> bool:
+    folders = source.parts[:-1]
+    return (
+        bool(folders)
+        and _SUMMARIES.fullmatch(folders[-1]) is not None
+        and nist.summary_name(source.name) is not None
+        and not _lies_in(_ANNOTATED, source)
+        and not _lies_in(_COPIES, source)
+    )
+
+
+def _lies_in(folder: re.Pattern[str], source: Source) -> bool:
+    return any(folder.fullmatch(part) for part in source.parts[:-1])
+
+
+def _layouts(file: str) -> Mapping[int, nist.Layout] | None:
+    tables = {**tac.TABLES, **duc.TABLES}
+    return next((layouts for pattern, layouts in tables.items() if pattern.fullmatch(file)), None)
+
+
+def _read_document(source: Source, place: Place, found: _Found) -> None:
+    topic = nist.topic_name(source.parts[-2])
+    text = lenient_text(source, place)
+    document = read_document(text, place) if text is not None else None
+    if document is None or topic is None:
+        return
+    called = _survived(place, lambda here: name(here, source.name))
+    content = _survived(place, lambda here: checked_text(here, document.text, empty=False))
+    if called is None or content is None:
+        return
+    if any(other.name == called for other in found.documents[topic]):
+        place.remark("passed over: topic %(topic)s has a document of this name already", topic=topic)
+        return
+    extra = {"headline": document.headline} if document.headline else {}
+    found.documents[topic].append(Text(called, content, extra=extra))
+
+
+def _read_statements(source: Source, place: Place, found: _Found) -> None:
+    text = lenient_text(source, place)
+    if text is None:
+        return
+    if duc.TOPIC_SETS.fullmatch(source.name):
+        rows = [match for line in text.split("\n") if (match := duc.TOPIC_SET.fullmatch(line.strip()))]
+        statements = [Statement(row[1], "", row[2]) for row in rows]
+    else:
+        statements = list(read_statements(text))
+    for statement in statements:
+        topic = nist.topic_name(statement.topic)
+        if topic is None:
+            place.remark("a topic without a name passed over")
+        else:
+            found.statements.setdefault(topic, statement)
+
+
+def _read_summary(source: Source, place: Place, found: _Found) -> None:
+    named = nist.summary_name(source.name)
+    text = lenient_text(source, place)
+    if named is None or text is None:
+        return
+    topic, who = named
+    whole, sentences = read_summary(text)
+    checked = _survived(place, lambda here: checked_text(here, "\n".join(sentences or ()) or whole or "", empty=True))
+    if checked is None:
+        return
+    whole = None if sentences else checked
+    there = found.references[topic] if nist.is_person(who) else found.summaries[topic]
+    if not checked:
+        place.remark("an empty summary" if not nist.is_person(who) else "passed over: an empty summary")
+        if nist.is_person(who):
+            return
+    if tac.is_human(topic, who):
+        place.remark("passed over: in TAC 2009 people made the summaries of systems 2 and 3")
+    elif who in there:
+        # Models often stand among the peers as well.
+        if (there[who].text, there[who].sentences) != (whole, sentences):
+            place.remark("passed over: another summary of topic %(topic)s by %(who)s came before", topic=topic, who=who)
+    elif nist.is_person(who):
+        found.references[topic][who] = Text(who, whole, sentences)
+    else:
+        found.summaries[topic][who] = Summary(who, whole, sentences)
+
+
+def _read_scores(source: Source, place: Place, found: _Found) -> None:
+    layouts = _layouts(source.name)
+    text = lenient_text(source, place)
+    if layouts is None or text is None:
+        return
+    for number, scores in nist.read_scores(text, layouts):
+        if not scores:
+            place.at(number).remark("a row passed over: not the columns of this table")
+        for score in scores:
+            found.scores[score.topic, score.summarizer][score.dimension].append(score.score)
+
+
+def _read_pyramid(source: Source, place: Place, found: _Found) -> None:
+    topic = nist.topic_name(source.name.split(".")[0])
+    data = _bytes(source, place)
+    pyramid = read_pyramid(data, place) if data is not None else None
+    if topic is None:
+        place.remark("passed over: its name begins with no topic")
+    elif pyramid is not None and topic in found.pyramids:
+        place.remark("passed over: topic %(topic)s has a pyramid already", topic=topic)
+    elif pyramid is not None:
+        found.pyramids[topic] = pyramid
+
+
+def _note_peer(source: Source, place: Place, found: _Found) -> None:
+    """An annotated summary can be read only when its pyramid is known."""
+    named = nist.summary_name(source.name)
+    if named is not None:
+        found.peers[named[0]].setdefault(named[1], (source, place.file))
+
+
+def _peers(sources: Mapping[str, tuple[Source, str]], pyramid: Pyramid, place: Place) -> list[tuple[str, Peer]]:
+    peers = []
+    for who, (source, label) in sources.items():
+        here = Place(place.complaints, label)
+        data = _bytes(source, here)
+        peer = read_peer(data, pyramid, here) if data is not None else None
+        if peer is not None:
+            peers.append((who, peer))
+    return peers
+
+
+def _add_topics(found: _Found, place: Place, draft: Draft) -> None:
+    for topic in sorted(found.references.keys() | found.summaries.keys()):
+        if topic not in found.documents:
+            place.remark("topic %(topic)s passed over: it has summaries and no documents", topic=topic)
+    for topic in sorted(found.documents):
+        statement = found.statements.get(topic) or found.statements.get(topic.partition("-")[0])
+        if not draft.add_topic(_topic(topic, statement, found), place):
+            return
+    for topic, who in found.scores:
+        if topic in found.documents:
+            place.remark("scores of %(who)s in topic %(topic)s passed over: no such summary", topic=topic, who=who)
+    if not found.documents:
+        place.refuse(
+            "summaries and no documents", "document sets such as docs/d30001t/... or D0901A/D0901A-A/... with them"
+        )
+
+
+def _topic(topic: str, statement: Statement | None, found: _Found) -> Topic:
+    """The topic, with the scores of its summaries taken out of what was found."""
+    narrative = statement.narrative if statement else ""
+    short = len(narrative) <= limits.QUESTION_CHARACTERS
+    references = (
+        Text(text.name, text.text, text.sentences, {"human": human} if (human := _scores(topic, text, found)) else {})
+        for text in found.references[topic].values()
+    )
+    summaries = (
+        Summary(text.name, text.text, text.sentences, human=_scores(topic, text, found))
+        for text in found.summaries[topic].values()
+    )
+    return Topic(
+        topic,
+        tuple(found.documents[topic]),
+        tuple(references),
+        tuple(summaries),
+        title=(statement.title if statement else "")[: limits.TITLE_CHARACTERS],
+        question=narrative if short else "",
+        language=_LANGUAGE,
+        extra={} if short else {"narrative": narrative},
+    )
+
+
+def _scores(topic: str, text: Text, found: _Found) -> dict[str, float]:
+    """The mean of what several people gave."""
+    return {dimension: fmean(scores) for dimension, scores in found.scores.pop((topic, text.name), {}).items()}
+
+
+def _bytes(source: Source, place: Place) -> bytes | None:
+    if source.size > limits.ANNOTATION:
+        place.remark("passed over: larger than %(limit)s MB", limit=limits.ANNOTATION // limits.MEGABYTE)
+        return None
+    with source.open() as file:
+        return file.read(limits.ANNOTATION)
+
+
+def _survived(place: Place, read: Callable[[Place], Value | None]) -> Value | None:
+    """What `read` gives; its complaints become remarks, since the rest of the corpus is good without it."""
+    quiet = Complaints()
+    value = read(Place(quiet, place.file, place.line, place.field))
+    for one in quiet.found:
+        said = "passed over: found " + one.found + "; expected " + one.expected
+        if len(place.complaints.remarks) < limits.REMARKS:
+            place.complaints.remarks.append(Remark(one.file, one.line, one.field, said, one.params))
+    return None if quiet.found else value

@@ -1,0 +1,80 @@
+"""How NIST names things in DUC and TAC, and how its tables are laid out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from formats.tables import is_number
+
+# D0901A-A, d30001t, D0601A, and in summaries D0901-A, D301: a letter after the digits says who chose the documents.
+_TOPIC = re.compile(r"d?(\d{2,5})[a-z]?(?:-([a-c]))?", re.IGNORECASE)
+_FOLDER = re.compile(r"d\d{2,5}[a-z]?(?:-[a-c])?", re.IGNORECASE)
+# D0901-A.M.100.A.F: topic and set, multi-document, words, who chose the documents, who summarized.
+_SUMMARY = re.compile(
+    r"(D\d{2,5}(?:-[A-C])?)\.[MP]\.\d{1,4}\.[A-Z]\.(\w{1,10})(?:\.(?:html?|txt|pan|pyr))?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns (from 0) of topic, summarizer and scores by dimension; `question` tells scores of one name apart."""
+
+    topic: int
+    summarizer: int
+    scores: Mapping[int, str]
+    question: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    topic: str
+    summarizer: str
+    dimension: str
+    score: float
+
+
+def topic_name(found: str) -> str | None:
+    """The topic that a folder, a summary or a row of a table is about, as summaries name it: D0901-A, D301."""
+    match = _TOPIC.fullmatch(found.strip())
+    return match and f"D{match[1]}" + (f"-{match[2].upper()}" if match[2] else "")
+
+
+def is_topic_folder(found: str) -> bool:
+    return _FOLDER.fullmatch(found) is not None
+
+
+def summary_name(found: str) -> tuple[str, str] | None:
+    """The topic and the summarizer that a summary's file name gives; None where it is none."""
+    match = _SUMMARY.fullmatch(found)
+    topic = match and topic_name(match[1])
+    return (topic, match[2]) if match and topic else None
+
+
+def is_person(summarizer: str) -> bool:
+    """Letters are people, numbers are systems."""
+    return summarizer.isalpha()
+
+
+def read_scores(text: str, layouts: Mapping[int, Layout]) -> Iterator[tuple[int, list[Score]]]:
+    """The number and the scores of each row; none where the row cannot be read. `layouts`: by number of columns.
+
+    Lines before the first row that begins with a topic are a header.
+    """
+    begun = False
+    for number, line in enumerate(text.split("\n"), 1):
+        cells = line.split()
+        topic = topic_name(cells[0]) if cells else None
+        begun = begun or (topic is not None and len(cells) in layouts)
+        if not cells or not begun:
+            continue
+        layout = layouts.get(len(cells))
+        yield number, list(_scores(cells, topic, layout)) if topic and layout else []
+
+
+def _scores(cells: list[str], topic: str, layout: Layout) -> Iterator[Score]:
+    for column, dimension in layout.scores.items():
+        if is_number(cells[column]):
+            asked = "" if layout.question is None else f"_{cells[layout.question]}"
+            yield Score(topic, cells[layout.summarizer], dimension + asked, float(cells[column]))

@@ -1,0 +1,285 @@
+"""DUC and TAC directories, small ones of their shape with text of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+import formats
+from formats.records import Bundle, Summary, Text
+
+STORY = """<DOC id="APW_ENG_20041006.0256" type="story" >
+<HEADLINE>
+Ferry &amp; bridge
+</HEADLINE>
+<TEXT>
+<P>
+The ferry stopped
+at noon.
+</P>
+<P>
+Nobody was hurt &MD; the &quot;bridge&quot; held.
+</P>
+</TEXT>
+</DOC>
+"""
+WITHOUT_P = """<DOC>
+<DOCNO> APW19981016.0240 </DOCNO>
+<BODY><TEXT>
+   The council met on
+Friday.
+   It voted 5 < 6, as <ANNOTATION>planned</ANNOTATION>.
+
+A new paragraph.
+</TEXT></BODY>
+</DOC>
+"""
+TOPICS = """<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]>
+<tac><topic id = "D0801A" category="1"><title> Ferry </title>
+<narrative>
+What happened
+to the ferry? &b;
+</narrative><docsetA id="D0801A-A"/></topic></tac>
+"""
+PYRAMID = """<?xml version="1.0"?><pyramid><text><line>The ferry stopped.</line></text>
+<scu uid="1" label="it stopped"><contributor label="The ferry stopped">
+<part label="The ferry stopped" start="0" end="17"/></contributor></scu></pyramid>"""
+PAN = (
+    "<peerAnnotation>"
+    + PYRAMID.partition("?>")[2]
+    + """<annotation><text><line>Ferry stopped</line></text>
+<peerscu uid="1" label="(1) it stopped"><contributor label="Ferry stopped">
+<part label="Ferry stopped" start="0" end="13"/></contributor></peerscu>
+<peerscu uid="0" label="All non-matching SCUs go here"/></annotation></peerAnnotation>"""
+)
+
+TAC_2008 = {
+    "docs/D0801A/D0801A-A/APW_ENG_20041006.0256": STORY,
+    "docs/D0801A/D0801A-B/APW_ENG_20041007.0001": STORY,
+    "UpdateSumm08_test_topics.xml": TOPICS,
+    "eval/ROUGE/models/D0801-A.M.100.A.C": "A ferry stopped.\nNobody was hurt.\n",
+    "eval/ROUGE/peers/D0801-A.M.100.A.C": "A ferry stopped.\nNobody was hurt.\n",
+    "eval/ROUGE/peers/D0801-A.M.100.A.12": "Ferry stopped\n",
+    "eval/ROUGE/peers/D0801-A.M.100.A.7": "",
+    "eval/BE/peers/D0801-A.M.100.A.12": "ferry|stop|subj",
+    "eval/ROUGE/rouge.m.out": "numbers",
+    "eval/manual/manual.peer": "D0801-A 12 0.286 5 0 A 0.276 4 2\nD0801-A 7 0 0 0 A 0 1 1\nD0801-A 99 0 0 0 A 0 1 1\n",
+    "eval/manual/manual.model": "D0801-A C 16 A 0.905 5 5\n",
+    "eval/manual/pyramids/D0801-A.pyr": PYRAMID,
+    "eval/manual/peers/D0801-A.M.100.A.12": PAN,
+}
+DUC_2005 = {
+    "docs/d301i/APW19981016.0240": WITHOUT_P,
+    "docs/d301i/FT911-3.txt": "Plain text.\n\nOf two\nparagraphs.",
+    "duc2005_topics.sgml": "<topic>\n<num> d301i </num>\n<title> Council </title>\n"
+    "<narr>\nWhat was\nvoted?\n</narr>\n</topic>",
+    "results/ROUGE/models/D301.M.250.I.A": "The council voted.",
+    "results/ROUGE/peers/D301.M.250.I.4": '<html><body><a name="1">[1]</a> <a href="#1" id=1>It voted</a>\n'
+    '<a name="2">[2]</a> <a href="#2" id=2>5 &lt; 6.</a></body></html>',
+    "results/responsiveness/responsiveness.table": "Responsiveness\n\n a\n b\n topic x x who score\n ------\n"
+    "D301 I A A 5\nD301 I A 4 2\nD301 I B 4 3\n",
+    "results/linguistic_quality/linguistic_quality.table": "h\nh\nh\nh\nh\nh\nh\nD301 I A 4 1 5\nD301 I A 4 2 3\n",
+    "pyramid/processed_pans.txt": "301 4 0.5 0.25 9 1\n",
+}
+
+
+def on_disk(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def said(bundle: Bundle) -> list[tuple[str, str]]:
+    return [(remark.file, remark.said % remark.params) for remark in bundle.remarks]
+
+
+def test_a_tac_directory_gives_topics_summaries_scores_and_pyramids(tmp_path: Path) -> None:
+    bundle = formats.read(on_disk(tmp_path, TAC_2008))
+
+    first, second = bundle.topics
+    assert (first.topic_id, first.title, first.question, first.language) == (
+        "D0801-A", "Ferry", "What happened to the ferry? &b;", "en",
+    )  # fmt: skip
+    assert second.topic_id == "D0801-B"
+    text = 'The ferry stopped at noon.\nNobody was hurt – the "bridge" held.'
+    assert first.documents == (Text("APW_ENG_20041006.0256", text, extra={"headline": "Ferry & bridge"}),)
+    human = {"modified_pyramid_jackknifed": 0.905, "linguistic_quality": 5.0, "responsiveness": 5.0}
+    assert first.references == (Text("C", "A ferry stopped.\nNobody was hurt.", extra={"human": human}),)
+    scores = {"modified_pyramid": 0.286, "modified_pyramid_jackknifed": 0.276}
+    none = {"modified_pyramid": 0.0, "modified_pyramid_jackknifed": 0.0, "linguistic_quality": 1, "responsiveness": 1}
+    assert first.summaries == (
+        Summary("7", "", human=none),
+        Summary("12", "Ferry stopped", human=scores | {"linguistic_quality": 4.0, "responsiveness": 2.0}),
+    )
+    assert bundle.pyramids["D0801-A"].pyramid.weights == {"1": 1}
+    assert list(bundle.pyramids["D0801-A"].peers["12"].matched) == ["1"]
+    assert said(bundle) == [
+        ("eval/ROUGE/peers/D0801-A.M.100.A.7", "an empty summary"),
+        (
+            "eval/manual/pyramids/D0801-A.pyr",
+            "the borders of the model summaries are not marked; each contributor counts as one model",
+        ),
+        ("eval/BE/peers/D0801-A.M.100.A.12", "2 other files were passed over, the first of them this one"),
+        (tmp_path.name, "scores of 99 in topic D0801-A passed over: no such summary"),
+    ]
+
+
+def test_a_duc_directory_gives_topics_summaries_and_scores(tmp_path: Path) -> None:
+    bundle = formats.read(on_disk(tmp_path, DUC_2005))
+
+    (topic,) = bundle.topics
+    assert (topic.topic_id, topic.title, topic.question) == ("D301", "Council", "What was voted?")
+    assert [(text.name, text.text) for text in topic.documents] == [
+        ("APW19981016.0240", "The council met on Friday.\nIt voted 5 < 6, as planned.\nA new paragraph."),
+        ("FT911-3.txt", "Plain text.\nOf two paragraphs."),
+    ]
+    assert topic.references == (Text("A", "The council voted.", extra={"human": {"responsiveness": 5.0}}),)
+    human = {
+        "responsiveness": 2.5,
+        "linguistic_quality_1": 5.0,
+        "linguistic_quality_2": 3.0,
+        "pyramid": 0.5,
+        "modified_pyramid": 0.25,
+    }
+    assert topic.summaries == (Summary("4", sentences=("It voted", "5 < 6."), human=human),)
+    assert said(bundle) == []
+
+
+def test_later_tac_tables_have_a_second_assessor(tmp_path: Path) -> None:
+    files = {
+        "D1001A/D1001A-A/x": STORY,
+        "ROUGE/peers/D1001-A.M.100.A.1": "Ferry stopped",
+        "ROUGE/models/D1001-A.M.100.A.A": "It stopped",
+        "manual/manual.peer.A": "D1001-A 1 0.286 5 0 A A 0.276 4 2\nD1001-A 1 NA\n",
+        "manual/manual.model.A": "D1001-A A 16 A A 0.905 5 5\n",
+    }
+    bundle = formats.read(on_disk(tmp_path, files))
+
+    assert bundle.topics[0].summaries[0].human["responsiveness"] == 2.0
+    assert bundle.topics[0].references[0].extra["human"]["linguistic_quality"] == 5.0
+    assert said(bundle) == [("manual/manual.peer.A", "a row passed over: not the columns of this table")]
+    assert bundle.remarks[0].line == 2
+
+
+def test_in_tac_2009_what_people_made_is_no_system(tmp_path: Path) -> None:
+    files = {"D0901A/D0901A-A/x": STORY} | {f"ROUGE/peers/D0901-A.M.100.A.{n}": "It stopped" for n in (1, 2, 3, 4)}
+    bundle = formats.read(on_disk(tmp_path, files))
+
+    assert [summary.name for summary in bundle.topics[0].summaries] == ["1", "4"]
+    assert len(bundle.remarks) == 2
+
+
+def test_duc_2004_asks_its_questions_in_a_table(tmp_path: Path) -> None:
+    files = {
+        "docs/d31001a/x": STORY,
+        "duc2004.task5.topicsets": "h\n" * 7 + "d31001a\tWho stopped the ferry?\n",
+        "ROUGE/peers/D31001.M.100.A.1": "It stopped",
+    }
+    bundle = formats.read(on_disk(tmp_path, files))
+
+    assert (bundle.topics[0].topic_id, bundle.topics[0].question) == ("D31001", "Who stopped the ferry?")
+
+
+def test_a_narrative_too_long_for_a_question_is_kept_beside_it(tmp_path: Path) -> None:
+    long = "Why? " * 100
+    files = {"docs/d301i/x": STORY, "t_topics.sgml": f"<topic><num>D301I</num><narr>{long}</narr></topic>"}
+    bundle = formats.read(on_disk(tmp_path, files))
+
+    assert bundle.topics[0].question == ""
+    assert bundle.topics[0].extra == {"narrative": long.strip()}
+
+
+def test_a_zip_of_a_corpus_reads_like_its_directory(
+    tmp_path: Path, zipped: Callable[[Mapping[str, str | bytes]], Path]
+) -> None:
+    directory = formats.read(on_disk(tmp_path / "directory", TAC_2008))
+
+    assert (
+        formats.read(zipped({f"TAC 2008/{name}": text for name, text in TAC_2008.items()})).topics == directory.topics
+    )
+
+
+def test_one_document_set_alone_is_a_topic(zipped: Callable[[Mapping[str, str | bytes]], Path]) -> None:
+    bundle = formats.read(zipped({"D0901A-A/one": STORY, "D0901A-A/two": STORY}))
+
+    assert [topic.topic_id for topic in bundle.topics] == ["D0901-A"]
+
+
+def test_a_folder_named_like_a_document_set_may_hold_other_forms(
+    zipped: Callable[[Mapping[str, str | bytes]], Path],
+) -> None:
+    topic = '{"topic_id": "T", "documents": [{"id": "d", "text": "One."}]}'
+
+    assert formats.read(zipped({"d2024/topics.jsonl": topic})).topics[0].topic_id == "T"
+    assert formats.read(zipped({"topics/d301i/documents/d1.txt": "One."})).topics[0].topic_id == "d301i"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "remark"),
+    [
+        ("docs/d301i/bad", b"<DOC><TEXT>caf\xe9 \x1a</TEXT></DOC>", "1 bytes or so are not UTF-8 and were replaced"),
+        ("docs/d301i/bad", b"<DOC><TEXT>form\x0cfeed</TEXT></DOC>", "1 control characters were replaced by spaces"),
+        ("docs/d301i/bad", b"<DOC><BODY>no text</BODY></DOC>", "passed over: no text in it"),
+        ("docs/d301i/bad", b"", "passed over: found an empty text; expected some text"),
+        ("docs/d301i/bad", b"<DOC><TEXT>" + b"<P>" * 100_000, "passed over: no text in it"),
+        ("docs/d301i/bad", b"<DOC><TEXT>" + b"x" * 1_000_001, "passed over: larger than 1 MB"),
+        ("docs/d301i/bad", "<DOC><TEXT>z" + "\u0301" * 40, "passed over: found more than 30 combining marks"),
+        ("ROUGE/models/D301.M.250.I.B", b"", "passed over: an empty summary"),
+        ("ROUGE/peers/D302.M.250.I.1", b"x", "topic D302 passed over: it has summaries and no documents"),
+        ("x_topics.sgml", b"<topic><num>seven</num></topic>", "a topic without a name passed over"),
+        ("x_topics.sgml", b"<topic" * 100_000, "a topic without a name passed over"),
+        ("pyramids/D301.pyr", b"<pyramid>", "passed over: not well-formed XML"),
+        ("pyramids/D301.pyr", b"<!DOCTYPE x [<!ENTITY a 'b'>]><pyramid/>", "passed over: not well-formed XML"),
+        ("pyramids/x.pyr", PYRAMID.encode(), "passed over: its name begins with no topic"),
+        ("pyramids/D301.second.pyr", PYRAMID.encode(), "passed over: topic D301 has a pyramid already"),
+        ("allpans/D301.M.250.I.4.pan", b"<a><b></a>", "passed over: not well-formed XML"),
+        ("manual/manual.peer", b"D301 4 0.5 5 0 A 0.5 4 2\nD301 4\n", "a row passed over: not the columns"),
+    ],
+)
+def test_a_faulty_file_is_survived_and_it_is_said(tmp_path: Path, name: str, content: bytes | str, remark: str) -> None:
+    files = {**DUC_2005, "pyramids/D301.a.pyr": PYRAMID, name: content}
+    bundle = formats.read(on_disk(tmp_path, files))
+
+    assert [topic.topic_id for topic in bundle.topics] == ["D301"]
+    assert {"APW19981016.0240", "FT911-3.txt"} <= {text.name for text in bundle.topics[0].documents}
+    assert any(said.startswith(remark) for _, said in said(bundle)), said(bundle)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<a id=" * 150_000,
+        "<topic><title" * 70_000,
+        "<DOC " * 190_000,
+        "<TEXT>" * 150_000,
+        "<" * 900_000,
+        " \n" * 450_000,
+    ],
+    ids=range(6),
+)
+def test_files_made_to_be_slow_are_survived_too(tmp_path: Path, content: str) -> None:
+    files = {
+        **DUC_2005,
+        "docs/d301i/slow": content,
+        "slow_topics.sgml": content,
+        "ROUGE/peers/D301.M.250.I.9": "<html>" + content,
+    }
+
+    assert formats.read(on_disk(tmp_path, files)).topics[0].topic_id == "D301"
+
+
+def test_summaries_without_any_documents_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(formats.Refused, match="summaries and no documents"):
+        formats.read(on_disk(tmp_path, {"ROUGE/peers/D301.M.250.I.1": "x"}))
+
+
+def test_what_a_corpus_gives_can_be_written_and_read_again(tmp_path: Path) -> None:
+    bundle = formats.read(on_disk(tmp_path / "corpus", TAC_2008))
+    with (tmp_path / "topics.jsonl").open("wb") as file:
+        formats.write_topics(bundle.topics, file)
+
+    assert formats.read(tmp_path / "topics.jsonl").topics == bundle.topics
