@@ -1,0 +1,139 @@
+"""How two rows of scores go together, for many resamples at once.
+
+Every function takes `x` and `y` of shape (b, n) or (1, n) and weights `w` (b, n), and gives (b,) coefficients. A
+weight says how often an item was drawn in that resample; 0 leaves it out. Not a number stands where a coefficient is
+undefined, because fewer than two items remain or all of them are tied.
+
+With weights of 1 these are scipy's `pearsonr`, `spearmanr` and `kendalltau` (tau-b); scipy has no weighted forms of
+them, and a thousand calls for a thousand resamples would take a thousand times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Rows = NDArray[np.float64]
+Coefficient = Callable[[Rows, Rows, Rows], NDArray[np.float64]]
+
+# Tables of all pairs are made for so many numbers at a time, and for no more items than this.
+_CELLS = 4_000_000
+_ITEMS = 3_000
+_SIGNIFICANT = 12
+
+
+def without_dust(scores: Rows) -> Rows:
+    """Scores rounded to 12 significant digits, so that what differs only by the order of additions is tied."""
+    with np.errstate(all="ignore"):
+        digits = np.where(scores == 0, 0, np.floor(np.log10(np.abs(scores))))
+        unit = 10.0 ** (_SIGNIFICANT - 1 - digits)
+        rounded: Rows = np.where(np.isfinite(unit) & (unit > 0), np.round(scores * unit) / unit, scores)
+    return rounded
+
+
+def pearson(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
+    """The product-moment correlation."""
+    total = w.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dx = x - (w * x).sum(axis=1, keepdims=True) / total
+        dy = y - (w * y).sum(axis=1, keepdims=True) / total
+        xx, yy = (w * dx * dx).sum(axis=1), (w * dy * dy).sum(axis=1)
+        r: NDArray[np.float64] = (w * dx * dy).sum(axis=1) / np.sqrt(xx * yy)
+    # What is constant may come out as a variance of a few bits.
+    flat = (xx <= 1e-24 * (w * x * x).sum(axis=1)) | (yy <= 1e-24 * (w * y * y).sum(axis=1))
+    return np.where(flat, np.nan, np.clip(r, -1, 1))
+
+
+def spearman(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
+    """Pearson's correlation of the ranks; ties share the mean of theirs."""
+    if x.shape[1] > _ITEMS:
+        return _one_by_one(lambda x, y: float(stats.spearmanr(x, y).statistic), x, y, w)
+    return _in_blocks(lambda x, y, w: pearson(_ranks(x, w), _ranks(y, w), w), x, y, w)
+
+
+def kendall(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
+    """Kendall's tau-b: pairs ordered alike less pairs ordered otherwise, ties set aside on both sides."""
+    if x.shape[1] > _ITEMS:
+        return _one_by_one(lambda x, y: float(stats.kendalltau(x, y).statistic), x, y, w)
+
+    def tau(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
+        in_x, in_y = _signs(x), _signs(y)
+        untied = _over_pairs(np.abs(in_x), w) * _over_pairs(np.abs(in_y), w)
+        return _divide(_over_pairs(in_x * in_y, w), np.sqrt(untied))
+
+    return _in_blocks(tau, x, y, w)
+
+
+def agreement(human: Rows, metric: Rows, w: Rows) -> NDArray[np.float64]:
+    """Zopf (2018), equation 1: of the pairs that people order, the share that the metric orders alike.
+
+    A metric's tie on such a pair counts one half.
+    """
+    ordered_alike, ordered = agreement_counts(human, metric, w)
+    return _divide(ordered_alike, ordered)
+
+
+def agreement_counts(human: Rows, metric: Rows, w: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(b,), (b,): weight of the pairs that both order alike (a metric's tie: half of it), and that people order."""
+
+    def counts(human: Rows, metric: Rows, w: Rows) -> NDArray[np.float64]:
+        by_people = _signs(human)
+        ordered = _over_pairs(np.abs(by_people), w)
+        return np.stack([(ordered + _over_pairs(by_people * _signs(metric), w)) / 2, ordered], axis=1)
+
+    both = _in_blocks(counts, human, metric, w)
+    return both[:, 0], both[:, 1]
+
+
+def _signs(x: Rows) -> NDArray[np.float64]:
+    """(b, n, n): 1 where the row's item is above the column's, -1 where below, 0 where tied."""
+    signs: NDArray[np.float64] = np.sign(x[:, :, None] - x[:, None, :])
+    return signs
+
+
+def _over_pairs(table: NDArray[np.float64], w: Rows) -> NDArray[np.float64]:
+    """(b,): the sum of a symmetric table over all unordered pairs of drawn items; its diagonal is 0."""
+    half: NDArray[np.float64] = (_weighed(table, w) * w).sum(axis=1) / 2
+    return half
+
+
+def _ranks(x: Rows, w: Rows) -> Rows:
+    """(b, n): mid-ranks among the drawn items, up to a constant."""
+    return _weighed((_signs(x) + 1) / 2, w)
+
+
+def _weighed(table: NDArray[np.float64], w: Rows) -> Rows:
+    """(b, n): the rows of (b, n, n) or of one (1, n, n), summed with weights."""
+    if len(table) == 1:
+        one: Rows = w @ table[0].T
+        return one
+    each: Rows = np.einsum("bij,bj->bi", table, w)
+    return each
+
+
+def _divide(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(a, b, out=np.full_like(a, np.nan), where=b > 0)
+
+
+def _in_blocks(coefficient: Coefficient, x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
+    """Apply to so many resamples at a time that the tables of pairs fit into memory."""
+    if len(x) == len(y) == 1:
+        return coefficient(x, y, w)
+    size = max(1, _CELLS // max(1, x.shape[1] ** 2))
+    blocks = [slice(start, start + size) for start in range(0, len(w), size)]
+    return np.concatenate([coefficient(x if len(x) == 1 else x[s], y if len(y) == 1 else y[s], w[s]) for s in blocks])
+
+
+def _one_by_one(
+    coefficient: Callable[[NDArray[np.float64], NDArray[np.float64]], float], x: Rows, y: Rows, w: Rows
+) -> NDArray[np.float64]:
+    """scipy's own, for each resample written out; for more items than a table of their pairs has room."""
+    found = []
+    for b, times in enumerate(w.astype(np.int64)):
+        own = np.repeat(x[b % len(x)], times), np.repeat(y[b % len(y)], times)
+        varies = all(len(row) > 1 and np.ptp(row) > 0 for row in own)
+        found.append(coefficient(*own) if varies else np.nan)
+    return np.array(found)

@@ -1,0 +1,265 @@
+"""Does a metric order summaries as people do?
+
+Scores stand in matrices, one row a system and one column a topic; nan marks a summary without a score. Every figure
+is worked out for many resamples at once: resample b draws system s `resamples.systems[b, s]` times and topic t
+`resamples.topics[b, t]` times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation import correlation
+from evaluation.correlation import Coefficient, without_dust
+from evaluation.resampling import (
+    Interval,
+    Over,
+    Resamples,
+    Seed,
+    interval,
+    permutation_test,
+    williams,
+)
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Level = Literal["summary", "system", "global"]
+LEVELS: tuple[Level, ...] = ("summary", "system", "global")
+COEFFICIENTS: Mapping[str, Coefficient] = {
+    "pearson": correlation.pearson,
+    "spearman": correlation.spearman,
+    "kendall": correlation.kendall,
+}
+
+
+def correlate(human: Matrix, metric: Matrix, level: Level, coefficient: Coefficient, resamples: Resamples) -> Vector:
+    """(b,): the correlation of a metric with people.
+
+    `human` (s, t); `metric` (s, t), or (b, s, t) with one matrix a resample. At the level of summaries: within each
+    topic, then the mean over the topics where it is defined. Of systems: between the systems' means over topics.
+    Global: over all summaries as one pool. A summary counts where both people and the metric gave it a score.
+    """
+    metric = without_dust(metric if metric.ndim == 3 else metric[None])
+    human = without_dust(human)[None]
+    present = np.isfinite(human) & np.isfinite(metric)
+    human, metric = np.where(present, human, 0.0), np.where(present, metric, 0.0)
+    match level:
+        case "summary":
+            by_topic = _by_topic(coefficient, human, metric, present, resamples)
+            return _mean(by_topic, resamples.topics)
+        case "system":
+            times = resamples.topics[:, None, :] * present
+            counts = times.sum(axis=2)
+            drawn = resamples.systems * (counts > 0)
+            counts = np.maximum(counts, 1)
+            by_people, by_metric = (without_dust((times * scores).sum(axis=2) / counts) for scores in (human, metric))
+            return coefficient(by_people, by_metric, drawn)
+        case "global":
+            weights = resamples.systems[:, :, None] * resamples.topics[:, None, :] * present
+            people, scores, drawn = (rows.reshape(len(rows), -1) for rows in (human, metric, weights))
+            return coefficient(people, scores, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Equation 1: averaged over the topics where people order any pair, and over all pairs as one pool."""
+
+    mean: Vector
+    pooled: Vector
+
+
+def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> Agreement:
+    """(b,), (b,): of the pairs of summaries of a topic that people order, the share that the metric orders alike."""
+    metric = without_dust(metric if metric.ndim == 3 else metric[None])
+    human = without_dust(human)[None]
+    present = np.isfinite(human) & np.isfinite(metric)
+    human, metric = np.where(present, human, 0.0), np.where(present, metric, 0.0)
+    both = _by_topic(
+        lambda x, y, w: np.stack(correlation.agreement_counts(x, y, w), axis=1), human, metric, present, resamples
+    )
+    alike, ordered = both[:, 0], both[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(ordered > 0, alike / ordered, np.nan)
+        pooled = (resamples.topics * alike).sum(axis=1) / (resamples.topics * ordered).sum(axis=1)
+    return Agreement(_mean(shares, resamples.topics), pooled)
+
+
+def undefined_topics(human: Matrix, metric: Matrix) -> int:
+    """In how many topics a correlation is undefined: too few summaries, or all of them tied."""
+    present = np.isfinite(human) & np.isfinite(metric)
+    spread = [
+        min(len(np.unique(without_dust(scores[own, topic]))) for scores in (human, metric))
+        for topic, own in enumerate(present.T)
+    ]
+    return sum(kinds < 2 for kinds in spread)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """The share of pairs on which people and metric agree, ties included; scores within `epsilon` count as tied."""
+
+    value: float
+    epsilon: float
+
+
+def pairwise_accuracy(human: Matrix, metric: Matrix, epsilon: float | None = None) -> Accuracy:
+    """Tie-aware pairwise accuracy: (ordered alike + tied in both) / all pairs, within topics, then averaged over them.
+
+    Without `epsilon` the one that gives the highest accuracy is taken, the smallest of such (tie calibration: Deutsch,
+    Foster & Freitag, EMNLP 2023). It is chosen on the very data that it is reported on, and flatters by a little.
+    """
+    gaps, if_ordered, if_tied = (np.concatenate(rows) for rows in zip(*_pairs(human, metric), strict=True))
+    if not len(gaps):
+        return Accuracy(math.nan, math.nan)
+    order = np.argsort(gaps)
+    gaps, if_ordered, if_tied = gaps[order], if_ordered[order], if_tied[order]
+    # Entry k: the accuracy if the k pairs with the smallest gaps are ties.
+    accuracy = np.concatenate([[0.0], np.cumsum(if_tied)]) + np.concatenate([np.cumsum(if_ordered[::-1])[::-1], [0.0]])
+    if epsilon is None:
+        thresholds = np.unique(np.concatenate([[0.0], gaps]))
+        after = np.searchsorted(gaps, thresholds, side="right")
+        best = int(np.argmax(np.round(accuracy[after], 12)))
+        return Accuracy(float(accuracy[after[best]]), float(thresholds[best]))
+    return Accuracy(float(accuracy[np.searchsorted(gaps, epsilon, side="right")]), epsilon)
+
+
+def _pairs(human: Matrix, metric: Matrix) -> list[tuple[Vector, Vector, Vector]]:
+    """Topic by topic: the metric's gap in each pair, and what the pair earns if the metric orders it or ties it."""
+    topics = []
+    for h, m in zip(without_dust(human).T, without_dust(metric).T, strict=True):
+        own = np.isfinite(h) & np.isfinite(m)
+        first, second = np.triu_indices(int(own.sum()), 1)
+        if len(first):
+            by_people, by_metric = (np.sign(x[own][first] - x[own][second]) for x in (h, m))
+            gap = without_dust(np.abs(m[own][first] - m[own][second]))
+            topics.append((gap, (by_people * by_metric > 0) / len(first), (by_people == 0) / len(first)))
+    share = max(len(topics), 1)
+    return [(gap, ordered / share, tied / share) for gap, ordered, tied in topics] or [(np.empty(0),) * 3]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How well a metric orders summaries as people do.
+
+    `correlations`: by level and coefficient; `undefined_topics`: topics left out at the level of summaries.
+    """
+
+    metric: str
+    signature: str
+    agreement: Interval
+    agreement_pooled: Interval
+    correlations: Mapping[Level, Mapping[str, Interval]]
+    accuracy: Accuracy
+    undefined_topics: int
+
+
+def report(name: str, signature: str, human: Matrix, metric: Matrix, resamples: Resamples) -> Report:
+    """Everything about one metric, with percentile intervals from the resamples."""
+    whole = Resamples.whole(*human.shape)
+    value, resampled = agreement(human, metric, whole), agreement(human, metric, resamples)
+    return Report(
+        name,
+        signature,
+        interval(float(value.mean[0]), resampled.mean),
+        interval(float(value.pooled[0]), resampled.pooled),
+        {
+            level: {
+                kind: interval(
+                    float(correlate(human, metric, level, coefficient, whole)[0]),
+                    correlate(human, metric, level, coefficient, resamples),
+                )
+                for kind, coefficient in COEFFICIENTS.items()
+            }
+            for level in LEVELS
+        },
+        pairwise_accuracy(human, metric),
+        undefined_topics(human, metric),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether one metric is better than another: differences of the first from the second, and tests of them.
+
+    `agreement` and `pearson` (of systems): permutation tests; `williams`: for the systems' Pearson correlations.
+    """
+
+    first: str
+    second: str
+    agreement: Interval
+    agreement_p: float
+    pearson: Interval
+    pearson_p: float
+    williams_t: float
+    williams_p: float
+
+
+def compare(
+    names: tuple[str, str],
+    human: Matrix,
+    a: Matrix,
+    b: Matrix,
+    resamples: Resamples,
+    over: Over,
+    draws: int,
+    seed: Seed,
+) -> Comparison:
+    """Test the difference of two metrics on the summaries that both of them and people scored."""
+    present = np.isfinite(human) & np.isfinite(a) & np.isfinite(b)
+    human, a, b = (np.where(present, scores, np.nan) for scores in (human, a, b))
+    rng = np.random.default_rng(seed)
+    whole = Resamples.whole(*human.shape)
+
+    def agrees(scores: Matrix, drawn: Resamples = whole) -> Vector:
+        return agreement(human, scores, drawn).mean
+
+    def correlates(scores: Matrix, drawn: Resamples = whole) -> Vector:
+        return correlate(human, scores, "system", correlation.pearson, drawn)
+
+    def difference(statistic: Callable[..., Vector]) -> Interval:
+        return interval(float(statistic(a)[0] - statistic(b)[0]), statistic(a, resamples) - statistic(b, resamples))
+
+    between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
+    systems = int(present.any(axis=1).sum())
+    t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, systems)
+    return Comparison(
+        *names,
+        difference(agrees),
+        permutation_test(a, b, agrees, over, draws, rng),
+        difference(correlates),
+        permutation_test(a, b, correlates, over, draws, rng),
+        t,
+        p,
+    )
+
+
+def _by_topic(
+    statistic: Callable[[Matrix, Matrix, Matrix], Vector],
+    human: Matrix,
+    metric: Matrix,
+    present: NDArray[np.bool_],
+    resamples: Resamples,
+) -> Matrix:
+    """(b, ..., t): a statistic of (b, s) rows, topic by topic."""
+    b = max(len(metric), len(resamples.systems))
+    columns = []
+    for t in range(human.shape[2]):
+        weights = np.broadcast_to(resamples.systems * present[:, :, t], (b, human.shape[1]))
+        columns.append(statistic(human[:, :, t], metric[:, :, t], weights))
+    return np.stack(columns, axis=-1)
+
+
+def _mean(by_topic: Matrix, times: Matrix) -> Vector:
+    """(b,): the mean of (b, t) values over the topics drawn, where they are defined."""
+    defined = np.isfinite(by_topic)
+    drawn = times * defined
+    total = drawn.sum(axis=1)
+    summed: Vector = (drawn * np.where(defined, by_topic, 0.0)).sum(axis=1)
+    means: Vector = np.divide(summed, total, out=np.full(len(total), np.nan), where=total > 0)
+    return means

@@ -1,0 +1,219 @@
+"""Tests and intervals: printed examples, cases small enough to count out, and what must be the same."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.correlation import pearson
+from evaluation.resampling import (
+    Resamples,
+    benjamini_hochberg,
+    holm,
+    interval,
+    paired_tests,
+    permutation_test,
+    signed_ranks,
+    williams,
+)
+
+# Student (1908): hours of sleep gained with two drugs; the differences of ten patients.
+FIRST_DRUG = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+SECOND_DRUG = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+# Hollander & Wolfe (1973), p. 29: depression before and after; no ties, no zeros.
+BEFORE = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+AFTER = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+# Benjamini & Hochberg (1995), section 4.1.
+FIFTEEN = np.array(
+    [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1]
+)
+
+
+def test_two_drugs_differ_as_student_found() -> None:
+    found = paired_tests(np.array([SECOND_DRUG, FIRST_DRUG]), draws=2000, seed=0)[0]
+
+    assert found.topics == 10
+    assert found.difference == pytest.approx(1.58)
+    assert found.t == pytest.approx(0.002833, abs=5e-7)
+    assert found.wilcoxon == pytest.approx(0.009091, abs=5e-7)  # a zero and ties: approximate, corrected
+
+
+def test_signed_ranks_without_ties_are_exact() -> None:
+    assert signed_ranks(np.array(BEFORE) - np.array(AFTER)) == pytest.approx(0.0390625, abs=1e-12)
+
+
+def test_signed_ranks_see_equal_differences_as_equal() -> None:
+    """.31 - .27 and .42 - .38 are both .04, though not in floats."""
+    in_floats = np.array([0.31 - 0.27, 0.42 - 0.38, -(0.31 - 0.28), 0.09, 0.11])
+
+    assert signed_ranks(in_floats) == signed_ranks(np.array([0.04, 0.04, -0.03, 0.09, 0.11]))
+
+
+def test_swapping_and_its_hybrid_give_what_counting_out_gives() -> None:
+    """Differences 1 and 3, mean 2. Swapped: 2, 1, -1, -2, half of them as far. On topics drawn with replacement:
+    1 and 1 (a quarter of the draws) never, 3 and 3 (a quarter) in half, 1 and 3 (a half) in half: 3/8."""
+    found = paired_tests(np.array([[1.0, 3.0], [0.0, 0.0]]), draws=40_000, seed=1)[0]
+
+    assert found.swap == pytest.approx(1 / 2, abs=0.01)
+    assert found.hybrid == pytest.approx(3 / 8, abs=0.01)
+
+
+def test_randomised_p_values_count_the_observed_arrangement() -> None:
+    clear = np.array([np.arange(1.0, 31.0), np.zeros(30)])
+
+    found = paired_tests(clear, draws=99, seed=0)[0]
+
+    assert found.swap == found.hybrid == 1 / 100
+
+
+def test_only_topics_that_both_systems_have_are_used() -> None:
+    scores = np.array([[1.0, 2.0, 4.0, math.nan], [0.5, 1.0, 1.0, 9.0], [math.nan, math.nan, math.nan, 1.0]])
+
+    found = {(pair.first, pair.second): pair for pair in paired_tests(scores, draws=200, seed=0)}
+
+    whole = paired_tests(scores[:2, :3], draws=200, seed=0)[0]
+    assert (found[0, 1].topics, found[0, 1].t, found[0, 1].wilcoxon) == (3, whole.t, whole.wilcoxon)
+    assert found[0, 2].topics == 0
+    assert all(math.isnan(p) for p in (found[0, 2].t, found[0, 2].wilcoxon, found[0, 2].swap, found[0, 2].hybrid))
+
+
+def test_systems_that_never_differ_are_not_told_apart() -> None:
+    found = paired_tests(np.ones((2, 8)), draws=100, seed=0)[0]
+
+    assert (found.t, found.wilcoxon, found.swap, found.hybrid) == (1, 1, 1, 1)
+
+
+@given(st.integers(0, 10_000))
+def test_the_order_of_two_systems_changes_no_p_value(seed: int) -> None:
+    scores = np.random.default_rng(seed).integers(1, 6, (2, 9)).astype(float)
+
+    there, back = (paired_tests(rows, draws=50, seed=3)[0] for rows in (scores, scores[::-1]))
+
+    assert there.difference == -back.difference
+    assert (there.t, there.wilcoxon, there.swap, there.hybrid) == pytest.approx(
+        (back.t, back.wilcoxon, back.swap, back.hybrid), nan_ok=True
+    )
+
+
+def test_false_discoveries_are_held_down_as_benjamini_and_hochberg_printed() -> None:
+    assert (benjamini_hochberg(FIFTEEN) <= 0.05).sum() == 4
+    assert (holm(FIFTEEN) <= 0.05).sum() == 3
+
+
+def test_holm_multiplies_the_smallest_by_their_number() -> None:
+    assert holm(np.array([0.04, 0.01, 0.03, math.nan])) == pytest.approx([0.06, 0.03, 0.06, math.nan], nan_ok=True)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20).map(np.array))
+def test_adjusted_p_values_are_larger_and_in_the_same_order(p: np.ndarray) -> None:
+    for adjusted in (holm(p), benjamini_hochberg(p)):
+        assert np.all(adjusted >= p - 1e-12)
+        assert np.all(adjusted <= 1)
+        assert np.all(np.diff(adjusted[np.argsort(p)]) >= -1e-12)
+    assert np.all(benjamini_hochberg(p) <= holm(p) + 1e-12)
+
+
+def test_williams_is_the_printed_one() -> None:
+    """The example of Steiger (1980) as the documentation of R's `psych` prints it: t -.89, p .37."""
+    t, p = williams(0.4, 0.5, 0.1, 103)
+
+    assert (t, p) == pytest.approx((-0.89, 0.37), abs=0.005)
+
+
+@given(st.floats(-0.9, 0.9), st.floats(-0.9, 0.9), st.floats(-0.3, 0.9), st.integers(4, 200))
+def test_williams_is_antisymmetric(a: float, b: float, between: float, n: int) -> None:
+    t, p = williams(a, b, between, n)
+
+    assert williams(b, a, between, n) == pytest.approx((-t, p))
+
+
+def test_williams_is_undefined_for_fewer_than_four_items() -> None:
+    assert all(map(math.isnan, williams(0.5, 0.6, 0.2, 3)))
+    assert all(map(math.isnan, williams(math.nan, 0.6, 0.2, 30)))
+
+
+def test_williams_rejects_one_in_twenty_where_nothing_differs() -> None:
+    rng = np.random.default_rng(0)
+    third, noise = rng.normal(size=(2000, 40)), rng.normal(size=(2, 2000, 40))
+    p = []
+    for h, a, b in zip(third, third + noise[0], third + noise[1], strict=True):
+        r = np.corrcoef([h, a, b])
+        p.append(williams(r[0, 1], r[0, 2], r[1, 2], 40)[1])
+
+    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.015)
+
+
+def correlation_with(human: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    flat = human.reshape(1, -1)
+    return lambda scores: pearson(flat, scores.reshape(len(scores), -1), np.ones((len(scores), human.size)))
+
+
+def test_a_metric_does_not_differ_from_itself_or_from_itself_on_another_scale() -> None:
+    rng = np.random.default_rng(0)
+    human, metric = rng.normal(size=(2, 6, 5))
+
+    for other in (metric, 3 * metric + 10):
+        assert permutation_test(metric, other, correlation_with(human), "both", draws=50, seed=0) == 1
+
+
+@pytest.mark.parametrize("over", ["systems", "topics", "both"])
+def test_permutations_find_a_good_metric_better_than_noise(over: str) -> None:
+    rng = np.random.default_rng(0)
+    human, noise = rng.normal(size=(2, 15, 20))
+    good = human + 0.1 * rng.normal(size=(15, 20))
+
+    assert permutation_test(good, noise, correlation_with(human), over, draws=199, seed=0) == pytest.approx(0.005)
+
+
+@pytest.mark.parametrize("over", ["systems", "topics", "both"])
+def test_permutations_reject_about_as_often_as_they_claim(over: str) -> None:
+    rng = np.random.default_rng(0)
+    p = []
+    for _ in range(300):
+        human = rng.normal(size=(8, 8))
+        a, b = human + rng.normal(size=(2, 8, 8))
+        p.append(permutation_test(a, b, correlation_with(human), over, draws=99, seed=rng))
+
+    assert np.mean(np.array(p) <= 0.1) == pytest.approx(0.1, abs=0.05)
+
+
+def test_a_statistic_that_no_permutation_defines_speaks_for_no_difference() -> None:
+    scores = np.arange(6.0).reshape(2, 3)
+    undefined = lambda s: np.where((s == s[0]).all(axis=(1, 2)) & (len(s) == 1), s[:, 0, 0], np.nan)  # noqa: E731
+
+    assert permutation_test(scores, -scores, undefined, "both", draws=9, seed=0) == 1
+
+
+def test_the_interval_is_the_middle_of_the_resamples_and_counts_undefined_ones() -> None:
+    found = interval(0.5, np.array([*np.linspace(0, 1, 101), math.nan]))
+
+    assert (found.low, found.high, found.undefined) == pytest.approx((0.025, 0.975, 1))
+    assert math.isnan(interval(0.5, np.array([math.nan])).low)
+
+
+@pytest.mark.parametrize(
+    ("over", "system_varies", "topic_varies"), [("systems", 1, 0), ("topics", 0, 1), ("both", 1, 1)]
+)
+def test_what_is_drawn_with_replacement_keeps_its_number(over: str, system_varies: int, topic_varies: int) -> None:
+    drawn = Resamples.drawn(5, 7, over, draws=30, seed=2)
+
+    assert np.all(drawn.systems.sum(axis=1) == 5)
+    assert np.all(drawn.topics.sum(axis=1) == 7)
+    assert (np.ptp(drawn.systems) > 0, np.ptp(drawn.topics) > 0) == (system_varies, topic_varies)
+    assert np.array_equal(drawn.systems, Resamples.drawn(5, 7, over, draws=30, seed=2).systems)
+
+
+def test_percentile_intervals_of_a_mean_cover_it() -> None:
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        sample = rng.normal(1.0, 2.0, 40)
+        drawn = Resamples.drawn(1, 40, "topics", draws=200, seed=rng).topics
+        found = interval(sample.mean(), drawn @ sample / 40)
+        covered += found.low <= 1.0 <= found.high
+
+    assert stats.binomtest(covered, 400, 0.94).pvalue > 0.01
