@@ -209,7 +209,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotate.api.parsers.StrictJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Schema",
     "DEFAULT_PAGINATION_CLASS": "annotate.api.pages.Pages",
     "EXCEPTION_HANDLER": "annotate.api.errors.answer",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -223,6 +223,13 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "StudyStateEnum": "annotate.models.study.Study.State",
+        "UploadStateEnum": "annotate.models.corpus.Upload.State",
+        "ExportStateEnum": "annotate.models.export.Export.State",
+        "AnswerEnum": "annotate.models.judging.Judgment.Answer",
+        "PreferenceEnum": ["left", "right", "tie"],
+    },
 }
 
 # How long a drawn pair is kept for its annotator, in seconds.

@@ -1,9 +1,24 @@
 """Who calls the API: a token, or a signed-in browser. What nobody allowed is denied."""
 
-from rest_framework.authentication import BaseAuthentication
-from rest_framework.permissions import BasePermission
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext_lazy as _
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
+
+from annotate import access, accounts
+from annotate.models import Annotator, Membership, Study, Token
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView
 
 
 class DenyAll(BasePermission):
@@ -16,5 +31,84 @@ class DenyAll(BasePermission):
 class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer <token>`."""
 
-    def authenticate(self, request: Request) -> None:
-        return None
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        kind, _space, secret = get_authorization_header(request).partition(b" ")
+        if kind.lower() != b"bearer":
+            return None
+        token = accounts.find_token(secret.strip().decode("latin-1"))
+        if token is None:
+            raise AuthenticationFailed(_("This token opens nothing: it is wrong, or it was revoked."))
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class SignedIn(BasePermission):
+    """A person, or a program with their token; a token that may only read reads."""
+
+    message = _("This token may only read.")
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if not request.user.is_authenticated:
+            return False
+        changes = request.method not in SAFE_METHODS and not getattr(view, "changes_nothing", False)
+        return not (changes and isinstance(request.auth, Token) and request.auth.read_only)
+
+
+class BySession(SignedIn):
+    """A person in a browser: no token makes other tokens."""
+
+    message = _("Sign in with a browser to do this: a token may not.")
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return super().has_permission(request, view) and request.auth is None
+
+
+def person(request: Request) -> User:
+    """Who calls, where a permission saw to it that somebody does."""
+    return cast(User, request.user)
+
+
+def visible_studies(request: Request) -> QuerySet[Study]:
+    """The studies that the caller may look into, as far as their token reaches."""
+    studies = access.visible_studies(person(request))
+    if isinstance(request.auth, Token) and request.auth.study_id is not None:
+        return studies.filter(pk=request.auth.study_id)
+    return studies
+
+
+def find_study(request: Request, study_id: int, ability: str) -> Study:
+    """The study, if the caller may see it and has the ability. Raises `Http404` or `PermissionDenied`."""
+    study = visible_studies(request).filter(pk=study_id).first()
+    if study is None:
+        raise Http404
+    if not access.may(person(request), study, ability):
+        raise PermissionDenied
+    return study
+
+
+def find_own_study(request: Request, study_id: int) -> Study:
+    """A study that the caller belongs to in any role, be it only to judge in it. Raises `Http404`."""
+    if not reaches(request, study_id):
+        raise Http404
+    study = Study.objects.filter(pk=study_id).first()
+    user = person(request)
+    belongs = study is not None and Membership.objects.filter(study=study, user=user).exists()
+    if study is None or not (belongs or user.is_superuser):
+        raise Http404
+    return study
+
+
+def own_annotators(request: Request) -> QuerySet[Annotator]:
+    """The annotators that the caller is, or lets judge, as far as their token reaches."""
+    annotators = Annotator.objects.filter(user=person(request)).select_related("study")
+    if isinstance(request.auth, Token) and request.auth.study_id is not None:
+        return annotators.filter(study=request.auth.study_id)
+    return annotators
+
+
+def reaches(request: Request, study_id: int) -> bool:
+    """Whether the caller's token, if they came by one, is good for this study."""
+    narrowed = request.auth.study_id if isinstance(request.auth, Token) else None
+    return narrowed is None or narrowed == study_id

@@ -1,0 +1,70 @@
+"""Every error in one form: {"error": {"code", "message", "fields"}}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, JsonResponse
+from django.utils.translation import gettext as _
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from annotate import judging
+from annotate.refusal import Refusal
+
+#: A refusal is a conflict with how things stand, unless its code says that it is about what was sent.
+STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "no_room": 507}
+
+
+def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
+    """The answer to an exception, or None for one that nobody foresaw."""
+    if isinstance(exception, Refusal):
+        status = STATUS_OF_REFUSALS.get(exception.code, 409)
+        return _response(status, exception.code, exception.message, exception.fields)
+    if isinstance(exception, judging.OutOfTurn):
+        message = _("This is not the next revision of this pair: draw it again to learn which one is.")
+        return _response(409, "out_of_turn", message)
+    if isinstance(exception, Http404):
+        exception = exceptions.NotFound(_("There is nothing here, or you may not see it."))
+    elif isinstance(exception, PermissionDenied):
+        exception = exceptions.PermissionDenied(_("You may not do this."))
+    if not isinstance(exception, exceptions.APIException):
+        return None
+    set_rollback()
+    fields: dict[str, list[str]] = {}
+    if isinstance(exception, exceptions.ValidationError):
+        code, message = "invalid", _("Some values will not do.")
+        _flatten(exception.detail, "", fields)
+    else:
+        code, message = str(exception.get_codes()), str(exception.detail)
+    response = _response(exception.status_code, code, message, fields)
+    if header := getattr(exception, "auth_header", None):
+        response["WWW-Authenticate"] = header
+    return response
+
+
+def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
+    """An address below the API's that leads nowhere."""
+    message = _("There is nothing here; the schema tells what is where.")
+    return JsonResponse({"error": {"code": "not_found", "message": message, "fields": {}}}, status=404)
+
+
+def _response(status: int, code: str, message: str, fields: dict[str, list[str]] | None = None) -> Response:
+    return Response({"error": {"code": code, "message": message, "fields": fields or {}}}, status=status)
+
+
+def _flatten(detail: Any, path: str, fields: dict[str, list[str]]) -> None:
+    """Nested complaints as lists by dotted path."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            _flatten(inner, f"{path}.{name}" if path else str(name), fields)
+    elif isinstance(detail, list):
+        for number, inner in enumerate(detail):
+            if isinstance(inner, dict | list):
+                _flatten(inner, f"{path}[{number}]", fields)
+            else:
+                fields.setdefault(path, []).append(str(inner))
+    else:
+        fields.setdefault(path, []).append(str(detail))

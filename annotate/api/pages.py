@@ -1,0 +1,11 @@
+"""Lists come in pages."""
+
+from rest_framework.pagination import PageNumberPagination
+
+
+class Pages(PageNumberPagination):
+    """`?page=2&page_size=100`; a page holds 50 of them, or up to 200 where that is asked for."""
+
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = 200

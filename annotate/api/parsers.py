@@ -1,0 +1,83 @@
+"""What is sent to us, read strictly."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.files import File
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser, DataAndFiles
+
+import formats
+from formats import strict_json, text
+from formats.complaints import Complaints, Place
+
+CHUNK = 64 * 1024
+
+
+class TooLarge(APIException):
+    status_code = 413
+    default_detail = gettext_lazy("The body is larger than may be.")
+    default_code = "too_large"
+
+
+class StrictJSONParser(BaseParser):
+    """An object as the standard has it: no key twice, no NaN, no bottomless nesting, no text that breaks a database."""
+
+    media_type = "application/json"
+    limit = 256 * 1024
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        data = stream.read(self.limit + 1)
+        if len(data) > self.limit:
+            raise TooLarge
+        complaints = Complaints()
+        place = Place(complaints, _("the body"))
+        try:
+            found = self._object(place, data)
+        except formats.Refused:
+            found = None
+        if complaints.found or found is None:
+            raise ParseError(" ".join(formats.message(one) for one in complaints.found[:3]))
+        return found
+
+    def _object(self, place: Place, data: bytes) -> dict[str, Any] | None:
+        decoded = text.decode(place, data, start=True)
+        found = None if decoded is None else strict_json.parse_object(place, decoded)
+        # Nothing is known here: every key and every text in it is cleaned.
+        return None if found is None else strict_json.extras(place, found, frozenset())
+
+
+class LargeJSONParser(StrictJSONParser):
+    """The same for whole documents."""
+
+    limit = 5 * 1024 * 1024
+
+
+class FileParser(BaseParser):
+    """The body as it is, as one file, never in memory. `?filename=` says what to call it."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> DataAndFiles[dict[str, Any], dict[str, File[Any]]]:
+        request = (parser_context or {})["request"]
+        kept = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the request's files
+        size = 0
+        while chunk := stream.read(CHUNK):
+            size += len(chunk)
+            if size > settings.UPLOAD_LIMIT:
+                kept.close()
+                raise TooLarge
+            kept.write(chunk)
+        kept.seek(0)
+        file: File[Any] = File(kept, name=request.query_params.get("filename", ""))
+        return DataAndFiles({}, {"file": file})

@@ -1,0 +1,46 @@
+"""What every view of the API begins with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet
+from rest_framework.generics import GenericAPIView
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from annotate.api.access import SignedIn, find_study, person
+from annotate.models import Study
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class View(GenericAPIView[Any]):
+    """A view for people who are signed in, with the few steps that all of them share."""
+
+    permission_classes = [SignedIn]
+    filter_backends: list[Any] = []
+
+    @property
+    def user(self) -> User:
+        return person(self.request)
+
+    def study(self, study_id: int, ability: str = "see") -> Study:
+        """The study, if the caller may see it and has the ability. Raises `Http404` or `PermissionDenied`."""
+        return find_study(self.request, study_id, ability)
+
+    def sent(self, serializer: type[BaseSerializer[Any]], **options: Any) -> Any:
+        """What was sent, checked. Raises `ValidationError`."""
+        checked = serializer(data=self.request.data, context=self.get_serializer_context(), **options)
+        checked.is_valid(raise_exception=True)
+        return checked.validated_data
+
+    def show(self, serializer: type[BaseSerializer[Any]], row: Any, status: int = 200) -> Response:
+        return Response(serializer(row, context=self.get_serializer_context()).data, status=status)
+
+    def page(self, serializer: type[BaseSerializer[Any]], rows: QuerySet[Any], **context: Any) -> Response:
+        """A page of rows, which must have an order."""
+        found = self.paginate_queryset(rows) or []
+        data = serializer(found, many=True, context={**self.get_serializer_context(), **context}).data
+        return self.get_paginated_response(data)

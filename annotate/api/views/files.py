@@ -1,0 +1,132 @@
+"""Files on their way in and out."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, cast
+
+from django.core.files import File
+from django.http import FileResponse
+from django.shortcuts import get_object_or_404
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import exports, imports
+from annotate.api.parsers import FileParser
+from annotate.api.serializers import ExportSerializer, FileSerializer, UploadSerializer
+from annotate.api.views.base import View
+from annotate.models import Export, Study, Upload
+from annotate.refusal import Refusal
+
+
+@extend_schema(tags=["uploads"])
+class Uploads(View):
+    parser_classes = [MultiPartParser, FileParser]
+
+    @extend_schema(operation_id="list_uploads", responses=UploadSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """What was uploaded to a study, the newest first."""
+        return self.page(UploadSerializer, Upload.objects.filter(study=self.study(study_id)).order_by("-pk"))
+
+    @extend_schema(
+        operation_id="upload",
+        parameters=[OpenApiParameter("filename", str, description="What to call a file that is sent as the body.")],
+        request={"multipart/form-data": FileSerializer, "application/octet-stream": OpenApiTypes.BINARY},
+        responses={202: UploadSerializer},
+    )
+    def post(self, request: Request, study_id: int) -> Response:
+        """Send topics, summaries, human scores or preferences, as a form's `file` or as the body itself.
+
+        The worker reads it; then its `state` is `ready`, with a preview, or `refused`, with complaints. Confirm it to
+        have it stored.
+        """
+        study = self.study(study_id, "edit")
+        file = cast(Mapping[str, Any], request.data).get("file")
+        if not isinstance(file, File):
+            raise ValidationError({"file": [_("Send a file.")]})
+        with file:
+            upload = imports.receive(study, self.user, file)
+        return self.show(UploadSerializer, upload, 202)
+
+
+@extend_schema(tags=["uploads"])
+class OneUpload(View):
+    @extend_schema(operation_id="read_upload", responses=UploadSerializer)
+    def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """How far an upload has come, with its preview or what is wrong with it."""
+        return self.show(UploadSerializer, get_object_or_404(Upload, key=key, study=self.study(study_id)))
+
+
+@extend_schema(tags=["uploads"])
+class Confirmation(View):
+    @extend_schema(operation_id="confirm_upload", request=None, responses={202: UploadSerializer})
+    def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """Have it stored, whole, by the worker."""
+        upload = get_object_or_404(Upload, key=key, study=self.study(study_id, "edit"))
+        imports.confirm(upload, self.user)
+        return self.show(UploadSerializer, upload, 202)
+
+
+@extend_schema(tags=["uploads"])
+class Discard(View):
+    @extend_schema(operation_id="discard_upload", request=None, responses=UploadSerializer)
+    def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """Throw it away, until it was confirmed."""
+        upload = get_object_or_404(Upload, key=key, study=self.study(study_id, "edit"))
+        imports.discard(upload, self.user)
+        return self.show(UploadSerializer, upload)
+
+
+@extend_schema(tags=["exports"])
+class Exports(View):
+    #: Asking for a file of what one may read changes nothing in the study: a token that may only read may.
+    changes_nothing = True
+
+    @extend_schema(operation_id="list_exports", responses=ExportSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """The exports that you asked for, the newest first."""
+        study = self.study(study_id, "export")
+        return self.page(ExportSerializer, self.exports(study).order_by("-pk"))
+
+    @extend_schema(operation_id="request_export", request=None, responses={202: ExportSerializer})
+    def post(self, request: Request, study_id: int) -> Response:
+        """Ask for the whole study as a zip; the worker writes it."""
+        study = self.study(study_id, "export")
+        return self.show(ExportSerializer, exports.request_export(study, self.user), 202)
+
+    def exports(self, study: Study) -> Any:
+        return Export.objects.filter(study=study, user=self.user)
+
+
+@extend_schema(tags=["exports"])
+class OneExport(View):
+    @extend_schema(operation_id="read_export", responses=ExportSerializer)
+    def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """Whether an export that you asked for is ready."""
+        study = self.study(study_id, "export")
+        return self.show(ExportSerializer, get_object_or_404(Export, key=key, study=study, user=self.user))
+
+
+@extend_schema(tags=["exports"])
+class ExportFile(View):
+    @extend_schema(
+        operation_id="fetch_export",
+        responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The zip.")},
+    )
+    def get(self, request: Request, study_id: int, key: uuid.UUID) -> FileResponse:
+        """The zip itself."""
+        study = self.study(study_id, "export")
+        export = get_object_or_404(Export, key=key, study=study, user=self.user)
+        if export.state != Export.State.READY:
+            raise Refusal(_("This export is not ready: %(state)s.") % {"state": export.get_state_display()}, "state")
+        name = slugify(study.title)[:60] or "study"
+        return FileResponse(
+            export.file.open(), as_attachment=True, filename=f"{name}.zip", content_type="application/zip"
+        )

@@ -1,0 +1,148 @@
+"""Judging by programs: the same draw and the same answer as on the page, and no more to be seen than there."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db.models import Max
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import judging
+from annotate.api.access import find_own_study, own_annotators
+from annotate.api.serializers import (
+    AnnotatorSerializer,
+    AnswerSerializer,
+    JoiningSerializer,
+    OwnAnnotatorSerializer,
+    PairSerializer,
+    RecordedSerializer,
+    SkippingSerializer,
+    UndoingSerializer,
+)
+from annotate.api.views.base import View
+from annotate.models import Annotator, Assignment, Judgment
+from annotate.refusal import Refusal
+
+
+def _nothing(reason: judging.Reason) -> Refusal:
+    said = {
+        judging.Reason.DONE: _("You judged as many pairs as you were asked for. Thank you."),
+        judging.Reason.NO_WORK: _("There is no pair left for you now. More may come."),
+        judging.Reason.PAUSED: _("The study is paused."),
+        judging.Reason.CLOSED: _("The study is closed."),
+        judging.Reason.EXCLUDED: _("You do not judge in this study any more."),
+    }
+    return Refusal(said[reason], reason.name.lower())
+
+
+def _show(view: View, assignment: Assignment) -> Response:
+    """What a judge may know of a pair."""
+    annotator = assignment.annotator
+    last = Judgment.objects.filter(assignment=assignment).aggregate(last=Max("revision"))["last"]
+    progress = judging.progress(annotator)
+    shown = {
+        "key": assignment.key,
+        "question": assignment.topic.question or annotator.study.question,
+        "left": assignment.left.text,
+        "right": assignment.right.text,
+        "ties_allowed": annotator.study.ties_allowed,
+        "revision": (last or 0) + 1,
+        "progress": {"judged": progress.judged, "quota": progress.quota},
+    }
+    return view.show(PairSerializer, shown)
+
+
+class JudgeView(View):
+    def assignment(self, key: uuid.UUID) -> Assignment:
+        """A pair that was drawn by the caller, in a study that their token reaches. Raises `Http404`."""
+        rows = Assignment.objects.select_related("annotator__study", "topic", "pair__first", "pair__second")
+        return get_object_or_404(rows, key=key, annotator__in=own_annotators(self.request))
+
+
+@extend_schema(tags=["judging"])
+class Annotators(View):
+    @extend_schema(operation_id="list_annotators", responses=AnnotatorSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """Who judges in a study, under pseudonyms, with how much."""
+        study = self.study(study_id, "people")
+        return self.page(AnnotatorSerializer, Annotator.objects.filter(study=study).order_by("pk"))
+
+    @extend_schema(operation_id="join_as_machine", request=JoiningSerializer, responses={201: OwnAnnotatorSerializer})
+    def post(self, request: Request, study_id: int) -> Response:
+        """Let a program judge in a study that you belong to. Its judgments are kept and shown as a machine's."""
+        study = find_own_study(request, study_id)
+        pseudonym = self.sent(JoiningSerializer)["pseudonym"]
+        annotator = judging.join(study, user=self.user, kind=Annotator.Kind.MACHINE, pseudonym=pseudonym)
+        return self.show(OwnAnnotatorSerializer, annotator, 201)
+
+
+@extend_schema(tags=["judging"])
+class Draw(View):
+    @extend_schema(operation_id="draw_pair", request=None, responses=PairSerializer)
+    def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """The pair to judge now: the one that is still open, or a new one.
+
+        409 where there is none; its code says why: `done`, `no_work`, `paused`, `closed`, `excluded`.
+        """
+        annotator = get_object_or_404(own_annotators(request), key=key, study=study_id)
+        drawn = judging.draw(annotator)
+        if isinstance(drawn, judging.Nothing):
+            raise _nothing(drawn.reason)
+        return _show(self, drawn)
+
+
+@extend_schema(tags=["judging"])
+class Answer(JudgeView):
+    @extend_schema(
+        operation_id="judge_pair",
+        request=AnswerSerializer,
+        responses={201: RecordedSerializer, 200: RecordedSerializer},
+    )
+    def post(self, request: Request, key: uuid.UUID) -> Response:
+        """Say which sentence contains more important information.
+
+        201: stored. 200: this very answer was stored before. 409: another answer to this revision stands.
+        """
+        assignment = self.assignment(key)
+        sent = self.sent(AnswerSerializer)
+        if sent["answer"] == "tie" and not assignment.annotator.study.ties_allowed:
+            message = _("This study asks for a choice: “equally important” is no answer here.")
+            raise Refusal(message, "invalid", {"answer": [message]})
+        recorded = judging.record_judgment(assignment, sent["revision"], sent["answer"], sent.get("seconds"))
+        if recorded.outcome == judging.Outcome.DIFFERS:
+            raise Refusal(
+                _("Another answer was given before, and stands: %(answer)s.") % {"answer": recorded.judgment.answer},
+                "answered",
+            )
+        shown = {
+            "key": assignment.key,
+            "revision": recorded.judgment.revision,
+            "answer": recorded.judgment.answer,
+            "counted": recorded.counted,
+        }
+        return self.show(RecordedSerializer, shown, 201 if recorded.outcome == judging.Outcome.STORED else 200)
+
+
+@extend_schema(tags=["judging"])
+class Skip(JudgeView):
+    @extend_schema(operation_id="skip_pair", request=SkippingSerializer, responses={204: None})
+    def post(self, request: Request, key: uuid.UUID) -> Response:
+        """Leave a pair out and say why."""
+        if not judging.skip(self.assignment(key), self.sent(SkippingSerializer)["reason"]):
+            raise Refusal(_("This pair was answered or skipped already."), "answered")
+        return Response(status=204)
+
+
+@extend_schema(tags=["judging"])
+class Undo(JudgeView):
+    @extend_schema(operation_id="undo_judgment", request=UndoingSerializer, responses=PairSerializer)
+    def post(self, request: Request, key: uuid.UUID) -> Response:
+        """Take the last answer back; the pair is open again, to be judged under a new revision."""
+        assignment = self.assignment(key)
+        if not judging.undo(assignment, self.sent(UndoingSerializer).get("revision")):
+            raise Refusal(_("There is no answer to take back."), "not_answered")
+        return _show(self, assignment)

@@ -1,0 +1,138 @@
+"""Studies, who belongs to them, and the links that let people in."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import access, studies
+from annotate.api.access import visible_studies
+from annotate.api.serializers import (
+    InvitationSerializer,
+    MemberRoleSerializer,
+    MemberSerializer,
+    NewInvitationSerializer,
+    NewStudySerializer,
+    StudyChangesSerializer,
+    StudyDeletionSerializer,
+    StudySerializer,
+)
+from annotate.api.views.base import View
+from annotate.models import Invitation, Membership, Study, Token
+
+Role = Membership.Role
+
+
+def _with_counts(rows: QuerySet[Study]) -> QuerySet[Study]:
+    return rows.annotate(topic_count=Count("topics", distinct=True)).prefetch_related("memberships")
+
+
+@extend_schema(tags=["studies"])
+class Studies(View):
+    @extend_schema(operation_id="list_studies", responses=StudySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The studies that you may look into, the newest first."""
+        # By key: joining memberships to find them must not join them again to count.
+        found = Study.objects.filter(pk__in=visible_studies(request).values("pk"))
+        return self.page(StudySerializer, _with_counts(found).order_by("-pk"))
+
+    @extend_schema(operation_id="create_study", request=NewStudySerializer, responses={201: StudySerializer})
+    def post(self, request: Request) -> Response:
+        """Begin a study of your own."""
+        if isinstance(request.auth, Token) and request.auth.study_id is not None:
+            self.permission_denied(request, _("This token is for one study only."))
+        study = studies.create_study(self.user, **self.sent(NewStudySerializer))
+        return self.show(StudySerializer, _with_counts(Study.objects.filter(pk=study.pk)).get(), 201)
+
+
+@extend_schema(tags=["studies"])
+class OneStudy(View):
+    @extend_schema(operation_id="read_study", responses=StudySerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """A study with its settings."""
+        study = self.study(study_id)
+        return self.show(StudySerializer, _with_counts(Study.objects.filter(pk=study.pk)).get())
+
+    @extend_schema(operation_id="change_study", request=StudyChangesSerializer, responses=StudySerializer)
+    def patch(self, request: Request, study_id: int) -> Response:
+        """Change settings, or open, pause or close the study. What scores rest on is computed anew by itself."""
+        study = self.study(study_id, "settings")
+        changes = self.sent(StudyChangesSerializer, partial=True)
+        state = changes.pop("state", None)
+        with transaction.atomic():
+            studies.change_settings(study, self.user, **changes)
+            if state is not None:
+                studies.set_state(study, self.user, state)
+        return self.show(StudySerializer, _with_counts(Study.objects.filter(pk=study.pk)).get())
+
+    @extend_schema(operation_id="delete_study", request=StudyDeletionSerializer, responses={204: None})
+    def delete(self, request: Request, study_id: int) -> Response:
+        """Delete the study with all its texts and judgments, for ever. Say its title to mean it."""
+        study = self.study(study_id, "members")
+        if self.sent(StudyDeletionSerializer)["title"] != study.title:
+            raise ValidationError({"title": [_("This is not the title of the study.")]})
+        studies.delete_study(study, self.user)
+        return Response(status=204)
+
+
+@extend_schema(tags=["people"])
+class Members(View):
+    @extend_schema(operation_id="list_members", responses=MemberSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """Who belongs to the study, and as what. They come in by invitation."""
+        study = self.study(study_id)
+        return self.page(MemberSerializer, study.memberships.select_related("user").order_by("pk"))
+
+
+@extend_schema(tags=["people"])
+class OneMember(View):
+    @extend_schema(operation_id="change_member", request=MemberRoleSerializer, responses=MemberSerializer)
+    def patch(self, request: Request, study_id: int, user_id: int) -> Response:
+        """Give somebody who belongs to the study another role. A study keeps an owner."""
+        study = self.study(study_id, "members")
+        member = get_object_or_404(study.memberships.select_related("user"), user=user_id)
+        changed = studies.set_role(study, self.user, member.user, self.sent(MemberRoleSerializer)["role"])
+        return self.show(MemberSerializer, changed)
+
+    @extend_schema(operation_id="remove_member", responses={204: None})
+    def delete(self, request: Request, study_id: int, user_id: int) -> Response:
+        """Send somebody away, or go yourself; tokens for this study go too."""
+        study = self.study(study_id, "see" if user_id == self.user.pk else "members")
+        member = get_object_or_404(study.memberships.select_related("user"), user=user_id)
+        studies.remove_member(study, self.user, member.user)
+        return Response(status=204)
+
+
+@extend_schema(tags=["people"])
+class Invitations(View):
+    @extend_schema(operation_id="list_invitations", responses=InvitationSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """Links that let people in. Those that let in more than annotators are for owners to see."""
+        study = self.study(study_id, "people")
+        invitations = study.invitations.order_by("-pk")
+        if not access.may(self.user, study, "members"):
+            invitations = invitations.filter(role=Role.ANNOTATOR)
+        return self.page(InvitationSerializer, invitations)
+
+    @extend_schema(operation_id="invite", request=NewInvitationSerializer, responses={201: InvitationSerializer})
+    def post(self, request: Request, study_id: int) -> Response:
+        """Make a link that lets people in."""
+        study = self.study(study_id, "people")
+        invitation = studies.invite(study, self.user, **self.sent(NewInvitationSerializer))
+        return self.show(InvitationSerializer, invitation, 201)
+
+
+@extend_schema(tags=["people"])
+class OneInvitation(View):
+    @extend_schema(operation_id="revoke_invitation", responses={204: None})
+    def delete(self, request: Request, study_id: int, invitation_id: int) -> Response:
+        """Let nobody else in by this link; whoever came in by it stays."""
+        study = self.study(study_id, "people")
+        studies.revoke(get_object_or_404(Invitation, pk=invitation_id, study=study), self.user)
+        return Response(status=204)

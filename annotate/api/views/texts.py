@@ -1,0 +1,134 @@
+"""Topics with their texts, sentences with what they are worth, summaries with their scores."""
+
+from __future__ import annotations
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import imports
+from annotate.api.parsers import LargeJSONParser
+from annotate.api.serializers import (
+    DocumentSerializer,
+    MendingSerializer,
+    SentenceSerializer,
+    SummaryDetailSerializer,
+    SummarySerializer,
+    TextSerializer,
+    TopicSerializer,
+)
+from annotate.api.views.base import View
+from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Summary, Topic
+
+
+class SummaryFilter(serializers.Serializer[None]):
+    """Which summaries are asked for."""
+
+    topic = serializers.IntegerField(required=False)
+    system = serializers.CharField(required=False, max_length=200)
+
+
+def _topics(study: Study) -> QuerySet[Topic]:
+    newest = Fit.objects.filter(topic=OuterRef("pk")).order_by("-data_version").values("judgments")[:1]
+    return (
+        Topic.objects.filter(study=study)
+        .select_related("progress", "tally")
+        .annotate(sentence_count=Count("sentences"), judgment_count=Coalesce(Subquery(newest), 0))
+        .order_by("position")
+    )
+
+
+@extend_schema(tags=["texts"])
+class Topics(View):
+    @extend_schema(operation_id="list_topics", responses=TopicSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """The topics of a study, in the order in which they came."""
+        return self.page(TopicSerializer, _topics(self.study(study_id)))
+
+
+@extend_schema(tags=["texts"])
+class OneTopic(View):
+    @extend_schema(operation_id="read_topic", responses=TopicSerializer)
+    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
+        """A topic, and how far the worker has come with it."""
+        return self.show(TopicSerializer, get_object_or_404(_topics(self.study(study_id)), pk=topic_id))
+
+
+@extend_schema(tags=["texts"])
+class Documents(View):
+    @extend_schema(operation_id="list_documents", responses=DocumentSerializer(many=True))
+    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
+        """The source documents of a topic as they were uploaded."""
+        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
+        return self.page(DocumentSerializer, SourceDocument.objects.filter(topic=topic).order_by("position"))
+
+
+@extend_schema(tags=["texts"])
+class OneDocument(View):
+    parser_classes = [LargeJSONParser]
+
+    @extend_schema(operation_id="mend_document", request=MendingSerializer, responses=DocumentSerializer)
+    def patch(self, request: Request, study_id: int, topic_id: int, document_id: int) -> Response:
+        """Say how a document is to be cut into sentences, until the first judgment of its topic."""
+        study = self.study(study_id, "edit")
+        document = get_object_or_404(SourceDocument, pk=document_id, topic=topic_id, topic__study=study)
+        return self.show(
+            DocumentSerializer, imports.mend(document, self.sent(MendingSerializer)["sentences"], self.user)
+        )
+
+
+@extend_schema(tags=["texts"])
+class References(View):
+    @extend_schema(operation_id="list_references", responses=TextSerializer(many=True))
+    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
+        """The summaries of a topic that people wrote as models."""
+        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
+        return self.page(TextSerializer, Reference.objects.filter(topic=topic).order_by("position"))
+
+
+@extend_schema(tags=["results"])
+class Sentences(View):
+    @extend_schema(operation_id="list_sentences", responses=SentenceSerializer(many=True))
+    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
+        """The sentences of a topic in their order, with what each is worth and what that rests on."""
+        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
+        rows = Sentence.objects.filter(topic=topic).select_related("document", "utility")
+        return self.page(SentenceSerializer, rows.order_by("position"))
+
+
+@extend_schema(tags=["results"])
+class Summaries(View):
+    @extend_schema(
+        operation_id="list_summaries",
+        parameters=[
+            OpenApiParameter("topic", int, description="Only those of this topic, by its id."),
+            OpenApiParameter("system", str, description="Only those of this system, by its name."),
+        ],
+        responses=SummarySerializer(many=True),
+    )
+    def get(self, request: Request, study_id: int) -> Response:
+        """The summaries of a study with their scores and what people thought of them."""
+        rows = Summary.objects.filter(topic__study=self.study(study_id))
+        wanted = SummaryFilter(data={name: request.query_params[name] for name in request.query_params})
+        wanted.is_valid(raise_exception=True)
+        if "topic" in wanted.validated_data:
+            rows = rows.filter(topic=wanted.validated_data["topic"])
+        if "system" in wanted.validated_data:
+            rows = rows.filter(system__name=wanted.validated_data["system"])
+        rows = rows.select_related("topic", "system", "score").prefetch_related("human_scores")
+        return self.page(SummarySerializer, rows.order_by("topic__position", "system__name"))
+
+
+@extend_schema(tags=["results"])
+class OneSummary(View):
+    @extend_schema(operation_id="read_summary", responses=SummaryDetailSerializer)
+    def get(self, request: Request, study_id: int, summary_id: int) -> Response:
+        """A summary and how its score was put together, sentence by sentence."""
+        rows = Summary.objects.select_related("topic", "system", "score").prefetch_related("human_scores")
+        return self.show(
+            SummaryDetailSerializer, get_object_or_404(rows, pk=summary_id, topic__study=self.study(study_id))
+        )
