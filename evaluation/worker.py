@@ -69,7 +69,7 @@ _REDIS_BROKER: dict[str, Any] = {
     "worker_cancel_long_running_tasks_on_connection_loss": True,
 }
 
-app = Celery("preferendum", broker=settings.BROKER_URL, include=["evaluation.tasks"])
+app = Celery("preferendum", broker="memory://localhost//" if EMBEDDED else settings.BROKER_URL, include=["evaluation.tasks"])
 app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
@@ -121,12 +121,13 @@ class Heartbeat(threading.Thread):
         )
         self._publish = publish
         self._sent: dict[tuple[str, int], tuple[records.Mark, float]] = {}
+        self._alone = EMBEDDED
         self._pulse_at = float("-inf")
         self._heard = 0
         self._heard_at = time.monotonic()
 
     def run(self) -> None:
-        while not self.stopping.wait(BEAT_SECONDS):
+        while True:
             with self.forking:
                 try:
                     self.beat(time.monotonic())
@@ -134,9 +135,15 @@ class Heartbeat(threading.Thread):
                     logger.exception("this beat failed; the next one comes in a second")
                 finally:
                     connections.close_all()
+            if self.stopping.wait(BEAT_SECONDS):
+                return
 
     def beat(self, now: float) -> None:
         """One beat at `now` (seconds on a clock that never jumps)."""
+        if self._alone:
+            # Nobody else works on this database: whatever is claimed was claimed by a worker that is dead.
+            records.drop_claims()
+            self._alone = False
         if now - self._pulse_at >= PULSE_SECONDS:
             records.give_sign_of_life(self.name_of_process)
             self._pulse_at = now
@@ -188,10 +195,6 @@ _heartbeats: list[Heartbeat] = []
 
 @signals.worker_ready.connect
 def begin(**_: Any) -> None:
-    if EMBEDDED:
-        # Nobody else works on this database: whatever is claimed was claimed by a worker that is dead.
-        records.drop_claims()
-        connections.close_all()
     heartbeat = Heartbeat()
     _heartbeats.append(heartbeat)
     heartbeat.start()

@@ -19,6 +19,7 @@ from annotate.refusal import Refusal
 from evaluation import intake, tasks
 
 REFUSED = 2
+QUESTION = "Which of these two sentences contains more important information?"
 
 
 class Command(BaseCommand):
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path)
         parser.add_argument("--owner", required=True, metavar="USER", help="whose study it will be")
         parser.add_argument("--title", default="", help="needed unless the file is an exported study, which has one")
-        parser.add_argument("--question", default="", help="what annotators are asked (the usual question if left out)")
+        parser.add_argument("--question", default=QUESTION, help=f"what annotators are asked (default: {QUESTION})")
         parser.add_argument("--language", default="en", help="of topics that do not say theirs (default: en)")
         parser.add_argument(
             "--kind",
@@ -67,7 +68,7 @@ class Command(BaseCommand):
             known=formats.Known({}),
             cut=lambda text, language: intake.count_sentences(text, language or options["language"]),
         )
-        fields = {name: options[name] for name in ("title", "question", "language") if options[name]}
+        fields = {name: options[name] for name in ("title", "question", "language")}
         with transaction.atomic():
             study = studies.make_study(owner, **fields)
             intake.take_in(study, bundle, kind=options["kind"])

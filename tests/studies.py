@@ -1,0 +1,84 @@
+"""Studies as the worker meets them, made by the verbs that make them in earnest."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+
+import formats
+from annotate import judging, studies
+from annotate.models import Annotator, Assignment, Study, Topic
+from evaluation import intake, tasks
+from evaluation.evaluate import TopicResult, evaluate
+from evaluation.records import load_evidence
+
+EXAMPLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "model_example.json").read_text())
+
+_numbers = itertools.count(1)
+
+
+def person() -> User:
+    return User.objects.create_user(f"researcher{next(_numbers)}", password="a long enough password")
+
+
+def study(**settings: Any) -> Study:
+    return studies.make_study(person(), **{"title": "News", "question": "Which matters more?"} | settings)
+
+
+def example_bundle(topic: str = "ohio") -> formats.Bundle:
+    """The worked example: four sentences, three judgments, four summaries."""
+    return formats.Bundle(
+        topics=(
+            formats.Topic(
+                topic,
+                documents=(formats.Text("d1", sentences=tuple(EXAMPLE["sentences"])),),
+                summaries=tuple(
+                    formats.Summary(system, sentences=tuple(sentences))
+                    for system, sentences in EXAMPLE["summaries"].items()
+                ),
+            ),
+        ),
+        preferences=tuple(
+            formats.Preference(topic, f"d1:{winner}", f"d1:{loser}", "a", annotator="w1")
+            for winner, loser in EXAMPLE["judgments"]
+        ),
+    )
+
+
+def example_study(**settings: Any) -> tuple[Study, Topic]:
+    """A study of the worked example's topic alone, with its judgments and the prior that it was calculated with."""
+    made = study(**{"prior": 0.1, "smooth": "paper"} | settings)
+    (topic,) = intake.take_in(made, example_bundle())
+    return made, topic
+
+
+def wide_topic(made: Study, sentences: int, name: str = "wide", systems: int = 3) -> Topic:
+    """A topic of made-up sentences that share some of their words."""
+    rng = np.random.default_rng(sentences)
+    texts = [" ".join(f"word{i}" for i in rng.integers(60, size=8)) for _ in range(sentences)]
+    summaries = tuple(
+        formats.Summary(f"system{k}", sentences=tuple(texts[k :: sentences // 3][:3])) for k in range(systems)
+    )
+    topic = formats.Topic(name, documents=(formats.Text("d1", sentences=tuple(texts)),), summaries=summaries)
+    (stored,) = intake.take_in(made, formats.Bundle(topics=(topic,)))
+    return stored
+
+
+def judge(annotator: Annotator, answer: str = "left") -> Assignment:
+    """One click."""
+    assignment = judging.draw(annotator)
+    assert isinstance(assignment, Assignment), assignment
+    judging.record_judgment(assignment, 1, answer, 3.0)
+    return assignment
+
+
+def from_scratch(topic: Topic) -> TopicResult:
+    """What the topic's judgments come to, computed here and now."""
+    snapshot = load_evidence(topic.pk, tasks.split)
+    assert snapshot is not None
+    return evaluate(snapshot.evidence, snapshot.settings)
