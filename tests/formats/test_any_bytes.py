@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import formats
 from formats import study
+from tests.formats.test_corpora import TAC_2008
 from tests.formats.test_study import STUDY
 
 GOOD_TOPIC = (
@@ -34,6 +35,14 @@ def zip_of(method: int) -> bytes:
     return file.getvalue()
 
 
+def corpus_bytes() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, content in TAC_2008.items():
+            packed.writestr(name, content)
+    return file.getvalue()
+
+
 def study_bytes() -> bytes:
     file = io.BytesIO()
     study.write(STUDY, file)
@@ -47,6 +56,7 @@ SEEDS = {
     "stored zip": zip_of(zipfile.ZIP_STORED),
     "packed zip": zip_of(zipfile.ZIP_DEFLATED),
     "study": study_bytes(),
+    "corpus": corpus_bytes(),
 }
 SPLICES = [
     b'"',

@@ -234,6 +234,8 @@ def test_a_folder_named_like_a_document_set_may_hold_other_forms(
         ("x_topics.sgml", b"<topic" * 100_000, "a topic without a name passed over"),
         ("pyramids/D301.pyr", b"<pyramid>", "passed over: not well-formed XML"),
         ("pyramids/D301.pyr", b"<!DOCTYPE x [<!ENTITY a 'b'>]><pyramid/>", "passed over: not well-formed XML"),
+        ("pyramids/D301.pyr", b"<a>" * 100_000, "passed over: not well-formed XML"),
+        ("pyramids/D301.b.pyr", b"<a>" * 100_000 + b"</a>" * 100_000, "passed over: no pyramid in it"),
         ("pyramids/x.pyr", PYRAMID.encode(), "passed over: its name begins with no topic"),
         ("pyramids/D301.second.pyr", PYRAMID.encode(), "passed over: topic D301 has a pyramid already"),
         ("allpans/D301.M.250.I.4.pan", b"<a><b></a>", "passed over: not well-formed XML"),
