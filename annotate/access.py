@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 
-from annotate.models import Membership, Study
+from annotate.models import Annotator, Membership, Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,23 +66,33 @@ def may(user: User | AnonymousUser, study: Study, ability: str) -> bool:
     return Membership.objects.filter(study=study, user=user, role__in=ABILITIES[ability]).exists()
 
 
+def abilities(user: User | AnonymousUser, study: Study) -> frozenset[str]:
+    """Everything that this person may do in the study, so that a page offers nothing that would be refused."""
+    if not user.is_authenticated:
+        return frozenset()
+    if user.is_superuser:
+        return frozenset(ABILITIES)
+    roles = set(Membership.objects.filter(study=study, user=user).values_list("role", flat=True))
+    return frozenset(ability for ability, may_do in ABILITIES.items() if roles & may_do)
+
+
 def in_study(
     ability: str,
 ) -> Callable[
-    [Callable[Concatenate[HttpRequest, Study, P], HttpResponse]],
-    Callable[Concatenate[HttpRequest, int, P], HttpResponse],
+    [Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]],
+    Callable[Concatenate[HttpRequest, int, P], HttpResponseBase],
 ]:
     """Let a view of `/studies/<study_id>/...` begin with the study, found for a signed-in person with the ability."""
 
     def decorate(
-        view: Callable[Concatenate[HttpRequest, Study, P], HttpResponse],
-    ) -> Callable[Concatenate[HttpRequest, int, P], HttpResponse]:
+        view: Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase],
+    ) -> Callable[Concatenate[HttpRequest, int, P], HttpResponseBase]:
         @login_required
         @wraps(view)
-        def guarded(request: HttpRequest, study_id: int, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def guarded(request: HttpRequest, study_id: int, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             return view(request, find_study(request.user, study_id, ability), *args, **kwargs)
 
-        return cast("Callable[Concatenate[HttpRequest, int, P], HttpResponse]", guarded)
+        return cast("Callable[Concatenate[HttpRequest, int, P], HttpResponseBase]", guarded)
 
     return decorate
 
@@ -98,3 +108,15 @@ def may_create_studies(user: User | AnonymousUser) -> bool:
 def known_annotators(request: HttpRequest) -> dict[str, Any]:
     """The annotators that this browser is, by study: what joining left in the session."""
     return dict(request.session.get("annotators", {}))
+
+
+def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
+    """Whether this browser is the annotator: it joined as them, or their account is signed in."""
+    if known_annotators(request).get(str(annotator.study_id)) == str(annotator.key):
+        return True
+    return annotator.user_id is not None and request.user.is_authenticated and request.user.pk == annotator.user_id
+
+
+def remember_annotator(request: HttpRequest, annotator: Annotator) -> None:
+    """Let this browser be the annotator from now on."""
+    request.session["annotators"] = known_annotators(request) | {str(annotator.study_id): str(annotator.key)}

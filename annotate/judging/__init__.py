@@ -6,9 +6,10 @@ them ever wait for each other crosswise. Whoever must lock several tallies does 
 
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, record_judgment, skip, undo
 from annotate.judging.bringing import bring_preferences
-from annotate.judging.drawing import Nothing, Reason, draw
+from annotate.judging.drawing import Nothing, Reason, draw, standing
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
 from annotate.judging.restoring import restore
+from annotate.judging.showing import Shown, find_shown, last_judged
 from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs, open_tallies, raise_version
 
 __all__ = [
@@ -18,12 +19,15 @@ __all__ = [
     "Progress",
     "Reason",
     "Recorded",
+    "Shown",
     "bring_preferences",
     "counted_judgments",
     "draw",
+    "find_shown",
     "forget_pairs",
     "join",
     "keep_needs",
+    "last_judged",
     "open_tallies",
     "pause",
     "progress",
@@ -32,5 +36,6 @@ __all__ = [
     "restore",
     "set_shortcuts",
     "skip",
+    "standing",
     "undo",
 ]

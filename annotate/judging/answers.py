@@ -169,8 +169,8 @@ def _close(assignment: Assignment, state: str, now: datetime, holds_place: bool)
 
 
 def _add_up(annotator: Annotator, judged: int, seconds: float) -> None:
-    Annotator.objects.filter(pk=annotator.pk).update(
-        judged=F("judged") + judged, seconds=Greatest(F("seconds") + seconds, 0.0)
-    )
+    sums = {"judged": F("judged") + judged, "seconds": Greatest(F("seconds") + seconds, 0.0)}
+    # Whoever takes an answer back is not done any more.
+    Annotator.objects.filter(pk=annotator.pk).update(**sums, **({"finished_at": None} if judged < 0 else {}))
     annotator.judged += judged
     annotator.seconds = max(0.0, annotator.seconds + seconds)

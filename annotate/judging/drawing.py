@@ -71,7 +71,7 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
                 return drawn
     with transaction.atomic():  # no topic has a place left, but they may hold one
         person = _look_at_person(annotator)
-        return _standing(person, besides) or _held(person, besides) or Nothing(Reason.NO_WORK)
+        return _settled(person, besides) or Nothing(Reason.NO_WORK)
 
 
 def lease_of(seconds: int | None = None) -> timedelta:
@@ -145,8 +145,8 @@ def _look_at_person(annotator: Annotator) -> Annotator:
     )
 
 
-def _standing(person: Annotator, besides: Assignment | None) -> Nothing | None:
-    """Why this person judges no more at present, if so."""
+def standing(person: Annotator, *, ahead: int = 0) -> Nothing | None:
+    """Why this person judges no more at present, if so; with `ahead` pairs as if they were judged already."""
     if person.excluded_at is not None:
         return Nothing(Reason.EXCLUDED)
     if person.study.state == Study.State.PAUSED:
@@ -154,11 +154,15 @@ def _standing(person: Annotator, besides: Assignment | None) -> Nothing | None:
     if person.study.state == Study.State.CLOSED:
         return Nothing(Reason.CLOSED)
     quota = person.study.pairs_per_annotator if person.quota is None else person.quota
-    if person.judged + (besides is not None) < quota:
-        return None
-    if besides is None and person.finished_at is None:
+    return None if person.judged + ahead < quota else Nothing(Reason.DONE)
+
+
+def _settled(person: Annotator, besides: Assignment | None) -> Assignment | Nothing | None:
+    """What there is to say without drawing: that they judge no more, or the pair that they hold already."""
+    nothing = standing(person, ahead=0 if besides is None else 1)
+    if nothing == Nothing(Reason.DONE) and besides is None and person.finished_at is None:
         Annotator.objects.filter(pk=person.pk).update(finished_at=Now())
-    return Nothing(Reason.DONE)
+    return nothing or _held(person, besides)
 
 
 def _held(person: Annotator, besides: Assignment | None) -> Assignment | None:
@@ -200,7 +204,7 @@ def _draw_from(
     with transaction.atomic():
         desk = _look_at_topic(topic_id)
         person = _look_at_person(annotator)
-        if (settled := _standing(person, besides) or _held(person, besides)) is not None:
+        if (settled := _settled(person, besides)) is not None:
             return settled
         taken = desk.taken - (free_lapsed(topic_id, desk.now) if desk.lapsed else 0)
         if taken >= person.study.judgments_per_topic:

@@ -1,3 +1,347 @@
-from django.urls import URLPattern
+"""The annotator's pages: an invitation, one pair after another, and the way out.
 
-urlpatterns: list[URLPattern] = []
+Every address is a page that works without JavaScript. Where htmx asks, it gets the part `#task` of that page.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import access, judging, links, studies
+from annotate.judging import Nothing, Outcome, Shown
+from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence
+from annotate.refusal import Refusal
+from annotate.views import account
+
+State = Assignment.State
+
+
+class JudgmentForm(forms.Form):
+    """What a click or a key sends; the revision says which showing of the pair it answers."""
+
+    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right"), ("tie", "tie")])
+    revision = forms.IntegerField(min_value=1, max_value=32_000)
+    seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
+
+    def __init__(self, *args: Any, ties_allowed: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not ties_allowed:
+            cast(forms.ChoiceField, self.fields["answer"]).choices = [("left", "left"), ("right", "right")]
+
+
+class UndoForm(forms.Form):
+    revision = forms.IntegerField(required=False, min_value=1, max_value=32_000)
+
+
+class SkipForm(forms.Form):
+    reason = forms.ChoiceField(choices=Assignment.SkipReason.choices)
+
+
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Tell somebody who was invited what this is; let them in when they begin."""
+    invitation = links.find_invitation(token)
+    if invitation is None:
+        raise Http404
+    if invitation.role != Membership.Role.ANNOTATOR:
+        return account.accept_invitation(request, invitation, token)
+    annotator = _annotator_here(request, invitation)
+    if annotator is None and not studies.is_good(invitation):
+        return render(request, "judge/not_good.html", {"study": invitation.study}, status=404)
+    if request.method == "POST":
+        if annotator is None:
+            user = request.user if request.user.is_authenticated else None
+            try:
+                annotator = judging.join(invitation.study, invitation=invitation, user=user)
+            except Refusal as refusal:
+                messages.error(request, refusal.message)
+                return redirect("join", token=token)
+            access.remember_annotator(request, annotator)
+        return _go_on(request, annotator)
+    study = invitation.study
+    newcomer = Annotator(study=study)
+    context = {"study": study, "annotator": annotator, "progress": judging.progress(annotator or newcomer)}
+    return render(request, "judge/join.html", context)
+
+
+@require_safe
+def desk(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Where an annotator comes back to: go on, or why there is nothing to do."""
+    return _show_desk(request, _find_annotator(request, key), request.GET.get("nothing", ""))
+
+
+@require_POST
+def draw(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Lead an annotator to the pair that they judge now."""
+    return _go_on(request, _find_annotator(request, key))
+
+
+@require_POST
+def pause(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Let somebody rest; nobody waits for the pair that they held."""
+    annotator = _find_annotator(request, key)
+    judging.pause(annotator)
+    messages.success(request, _("You have paused. Everything you judged is saved; go on whenever you like."))
+    return redirect("desk", key=key)
+
+
+@require_POST
+def shortcuts(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Switch the single-key shortcuts on or off."""
+    annotator = _find_annotator(request, key)
+    judging.set_shortcuts(annotator, request.POST.get("shortcuts") == "on")
+    return _go_on(request, annotator)
+
+
+@require_safe
+def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
+    """What the researchers ask their annotators to keep in mind, and the keys."""
+    annotator = _find_annotator(request, key)
+    return _page(request, "guidelines", {"annotator": annotator, "study": annotator.study})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def pair(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Show two sentences; take the answer and lead to the next two."""
+    if request.method == "POST":
+        return _take_answer(request, _find_shown(request, key, ticket=request.POST.get("ticket", "")))
+    return _show_pair(request, _find_shown(request, key))
+
+
+@require_POST
+def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
+    """The pair to come after this one, under its own lease, so that the page can show it at once."""
+    assignment = _find_shown(request, key).assignment
+    drawn = judging.draw(assignment.annotator, besides=assignment)
+    if isinstance(drawn, Nothing):
+        return HttpResponse(status=204)
+    return _show_pair(request, _shown_again(drawn.key))
+
+
+@require_POST
+def skip(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Leave a pair out, with a reason, and go on with the next."""
+    assignment = _find_shown(request, key).assignment
+    form = SkipForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Say in one tap why you skip this pair."))
+        return redirect("pair", key=key)
+    if judging.skip(assignment, form.cleaned_data["reason"]):
+        said = _("Skipped. Thank you for saying why.")
+    else:
+        said = _("You have answered this pair already: your answer stands.")
+    return _go_on(request, assignment.annotator, said)
+
+
+@require_POST
+def undo(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Take an answer back and show its pair again."""
+    shown = _find_shown(request, key)
+    form = UndoForm(request.POST)
+    revision = form.cleaned_data["revision"] if form.is_valid() else None
+    judging.undo(shown.assignment, revision or shown.revision)
+    said = _("Your last answer is taken back. Judge this pair again.")
+    return _lead_to_pair(request, key, said)
+
+
+@require_safe
+def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
+    """One of the two sentences where it stands in its document."""
+    shown = _find_shown(request, key)
+    if side not in ("left", "right"):
+        raise Http404
+    sentence: Sentence = getattr(shown.assignment, side)
+    sentences = Sentence.objects.filter(document=sentence.document_id).order_by("index")
+    found = {
+        **_common(shown),
+        "side": side,
+        "sentence": sentence,
+        "sentences": sentences,
+        "other": "right" if side == "left" else "left",
+    }
+    return _page(request, "context", found)
+
+
+def _take_answer(request: HttpRequest, shown: Shown) -> HttpResponse:
+    assignment = shown.assignment
+    form = JudgmentForm(request.POST, ties_allowed=assignment.annotator.study.ties_allowed)
+    if not form.is_valid():
+        return _show_pair(request, shown, _("Choose one of the two sentences."), status=400)
+    try:
+        recorded = judging.record_judgment(assignment, **_given(form))
+    except judging.OutOfTurn:
+        messages.warning(request, _("This page was out of date. Please judge the pair as it is shown now."))
+        return redirect("pair", key=assignment.key)
+    _remember_again(request, assignment.annotator)
+    return _go_on(request, assignment.annotator, _what_became_of_it(recorded.outcome, recorded.judgment))
+
+
+def _given(form: JudgmentForm) -> dict[str, Any]:
+    return {name: form.cleaned_data[name] for name in ("revision", "answer", "seconds")}
+
+
+def _what_became_of_it(outcome: Outcome, judgment: Judgment) -> str:
+    if outcome == Outcome.DIFFERS and judgment.answer == Judgment.Answer.UNDONE:
+        return _("You had taken that answer back; nothing was changed.")
+    if outcome == Outcome.DIFFERS:
+        answer = Judgment.Answer(judgment.answer).label
+        return _("You had answered this pair already (%(answer)s): your first answer stands.") % {"answer": answer}
+    if judgment.answer == Judgment.Answer.TIE:
+        return _("Saved: equally important.")
+    return _("Saved: left.") if judgment.answer == Judgment.Answer.LEFT else _("Saved: right.")
+
+
+def _remember_again(request: HttpRequest, annotator: Annotator) -> None:
+    """Where the cookie was lost between showing and answering, the form's own ticket has said who they are."""
+    known = str(annotator.study_id) in access.known_annotators(request)
+    if not known and annotator.user_id is None:
+        access.remember_annotator(request, annotator)
+
+
+def _go_on(request: HttpRequest, annotator: Annotator, said: str = "") -> HttpResponse:
+    """Lead to the pair that they judge now, or to where it says why there is none."""
+    drawn = judging.draw(annotator)
+    if isinstance(drawn, Nothing):
+        return _lead_to_desk(request, annotator, drawn.reason.name.lower(), said)
+    return _lead_to_pair(request, drawn.key, said)
+
+
+def _lead_to_pair(request: HttpRequest, key: UUID, said: str) -> HttpResponse:
+    """The next pair at once for htmx, which moves its address along; a redirect for everyone else."""
+    if _wants_part(request):
+        response = _show_pair(request, _shown_again(key), said)
+        response["HX-Push-Url"] = reverse("pair", args=[key])
+        return response
+    if said:
+        messages.success(request, said)
+    return redirect("pair", key=key)
+
+
+def _lead_to_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: str) -> HttpResponse:
+    target = f"{reverse('desk', args=[annotator.key])}?nothing={nothing}"
+    if _wants_part(request):
+        response = _show_desk(request, annotator, nothing, said)
+        response["HX-Push-Url"] = target
+        return response
+    if said:
+        messages.success(request, said)
+    return redirect(target)
+
+
+def _show_pair(request: HttpRequest, shown: Shown, said: str = "", status: int = 200) -> HttpResponse:
+    """The pair to be judged, or what became of it."""
+    found = _common(shown) | {
+        "said": said,
+        "ticket": _ticket(shown.assignment),
+        "skip_reasons": Assignment.SkipReason.choices,
+    }
+    closed = shown.assignment.state in (State.JUDGED, State.SKIPPED, State.VOID)
+    return _page(request, "judged" if closed else "pair", found, status)
+
+
+def _common(shown: Shown) -> dict[str, Any]:
+    assignment = shown.assignment
+    study, topic = assignment.annotator.study, assignment.topic
+    return {
+        "assignment": assignment,
+        "shown": shown,
+        "annotator": assignment.annotator,
+        "study": study,
+        "topic": topic,
+        "question": topic.question or study.question,
+        "language": topic.language or study.language,
+        "progress": judging.progress(assignment.annotator),
+    }
+
+
+def _show_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: str = "") -> HttpResponse:
+    settled = judging.standing(annotator)
+    found = {
+        "annotator": annotator,
+        "study": annotator.study,
+        "progress": judging.progress(annotator),
+        "nothing": settled.reason.name.lower() if settled else nothing,
+        "last": judging.last_judged(annotator.pk),
+        "said": said,
+    }
+    return _page(request, "desk", found)
+
+
+def _wants_part(request: HttpRequest) -> bool:
+    """Whether htmx asks, and not for a whole page that the browser went back to."""
+    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+
+
+def _page(request: HttpRequest, name: str, found: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The page, or for htmx only the part of it that changes."""
+    part = _wants_part(request)
+    return render(
+        request, f"judge/parts/{name}.html" if part else f"judge/{name}.html", found | {"part": part}, status=status
+    )
+
+
+def _ticket(assignment: Assignment) -> str:
+    """Says that we showed this pair to whoever holds it, should their cookie be gone when they answer."""
+    return signing.Signer(salt="shown").signature(str(assignment.key))
+
+
+def _annotator_here(request: HttpRequest, invitation: Invitation) -> Annotator | None:
+    """The annotator of the invitation's study that this browser is already."""
+    mine = Annotator.objects.filter(study=invitation.study_id).select_related("study")
+    if (key := access.known_annotators(request).get(str(invitation.study_id))) is not None:
+        return mine.filter(key=key).first()
+    if request.user.is_authenticated:
+        return mine.filter(user=request.user, kind=Annotator.Kind.HUMAN).first()
+    return None
+
+
+def _find_annotator(request: HttpRequest, key: UUID) -> Annotator:
+    """The annotator with this key, if this browser is them."""
+    annotator = Annotator.objects.select_related("study").filter(key=key).first()
+    if annotator is None or not access.is_annotator(request, annotator):
+        raise Http404
+    return annotator
+
+
+def _find_shown(request: HttpRequest, key: UUID, ticket: str = "") -> Shown:
+    """The pair with this key, if it was drawn for this browser's annotator, or its ticket says that it was."""
+    shown = judging.find_shown(key)
+    if shown is None:
+        raise Http404
+    if access.is_annotator(request, shown.assignment.annotator):
+        return shown
+    if ticket and constant_time_compare(ticket, _ticket(shown.assignment)):
+        return shown
+    raise Http404
+
+
+def _shown_again(key: UUID) -> Shown:
+    shown = judging.find_shown(key)
+    assert shown is not None
+    return shown
+
+
+urlpatterns = [
+    path("join/<str:token>/", join, name="join"),
+    path("desk/<uuid:key>/", desk, name="desk"),
+    path("desk/<uuid:key>/draw/", draw, name="draw"),
+    path("desk/<uuid:key>/pause/", pause, name="pause"),
+    path("desk/<uuid:key>/guidelines/", guidelines, name="guidelines"),
+    path("desk/<uuid:key>/shortcuts/", shortcuts, name="shortcuts"),
+    path("judge/<uuid:key>/", pair, name="pair"),
+    path("judge/<uuid:key>/ahead/", ahead, name="ahead"),
+    path("judge/<uuid:key>/skip/", skip, name="skip"),
+    path("judge/<uuid:key>/undo/", undo, name="undo"),
+    path("judge/<uuid:key>/context/<str:side>/", context, name="context"),
+]

@@ -1,0 +1,64 @@
+// Single keys on the pair page. They press the page's own buttons and links, so that they do what those do and no more.
+(() => {
+  "use strict";
+
+  const TOO_SOON = 300; // ms after a pair appears
+  let shownAt = performance.now();
+  document.addEventListener("DOMContentLoaded", () => { shownAt = performance.now(); });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.id !== "drawer-body") shownAt = performance.now();
+  });
+
+  const ANSWERS = { ArrowLeft: "left", 1: "left", ArrowRight: "right", 2: "right", 0: "tie" };
+  const press = (selector, within = document) => {
+    const found = within.querySelector(selector);
+    if (found) found.click();
+    return Boolean(found);
+  };
+
+  function inSkip(skip, key) {
+    const reasons = skip.querySelectorAll("[name=reason]");
+    if (key === "Escape" || key === "s") {
+      skip.open = false;
+      skip.querySelector("summary").focus();
+      return true;
+    }
+    const reason = reasons[Number(key) - 1];
+    if (reason) reason.click();
+    return Boolean(reason);
+  }
+
+  function onPair(task, key) {
+    const skip = task.querySelector("details.skip");
+    if (skip.open) return inSkip(skip, key);
+    if (ANSWERS[key]) return press(`#answer [name=answer][value=${ANSWERS[key]}]`, task);
+    if (key === "s") {
+      skip.open = true;
+      skip.querySelector("[name=reason]").focus();
+      return true;
+    }
+    if (key === "u") return press(".undo button", task);
+    if (key === "c") return press(".context-link", task);
+    if (key === "g") return press("[data-drawer]:not([data-help])", document.querySelector(".site-header"));
+    if (key === "?") return press("[data-help]", task);
+    return false;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const task = document.querySelector("#task[data-pair]");
+    if (!task || task.dataset.shortcuts !== "on") return;
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.closest("input, textarea, select")) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const drawer = document.getElementById("drawer");
+    if (drawer.open) {
+      if (key === "c" && press("[data-other]", drawer)) event.preventDefault();
+      return;
+    }
+    if (performance.now() - shownAt < TOO_SOON) {
+      if (ANSWERS[key]) event.preventDefault();
+      return;
+    }
+    if (onPair(task, key)) event.preventDefault();
+  });
+})();
