@@ -17,16 +17,17 @@ TOPICS = Path(settings.BASE_DIR) / "annotate" / "demo" / "wikinews.jsonl"
 TITLE = "WikiNews demo"
 LABEL = "Demo"
 SIMULATED = 100  # judgments a topic, so that no page is empty; the others are left to the visitor
-GUIDELINES = """\
-Imagine a friend who has heard nothing of these events and asks you to sum them up in a few lines.
-Which of the two sentences would you rather have in that summary?
-
-Judge what a sentence tells, not how well it is written, and not whether you like the news.
-A sentence that can be understood on its own and tells something central beats a detail or a comment.
-If you know nothing of the subject, that is fine: open the context, or go by what you would want to know first.
-
-Example: “The death toll has passed 80,000 in eleven countries.” contains more important information about a disaster
-than “He said that he had bought the painting for his wife.”"""
+GUIDELINES = "\n\n".join(
+    [
+        "Imagine a friend who has heard nothing of these events and asks you to sum them up in a few lines. Which of the "
+        "two sentences would you rather have in that summary?",
+        "Judge what a sentence tells, not how well it is written, and not whether you like the news. A sentence that can "
+        "be understood on its own and tells something central beats a detail or a comment.",
+        "If you know nothing of the subject, that is fine: open the document, or go by what you would want to know first.",
+        "Example: “The death toll has passed 80,000 in eleven countries.” contains more important information about a "
+        "disaster than “He said that he had bought the painting for his wife.”",
+    ]
+)
 PEOPLE = {
     "annotator": "demo-annotator",
     "researcher": "demo-researcher",
@@ -56,8 +57,8 @@ class Command(serve.Command):
         for role, username in PEOPLE.items():
             user = User.objects.get(username=username)
             self.stdout.write(f"  {role:<11}{origin}{links.sign_in_path(user.pk, pages[role])}\n")
-        self.stdout.write(f"\nThe invitation to judge, for anyone else (a phone, another browser):\n  {origin}")
-        self.stdout.write(f"{links.invitation_path(invitation)}\n")
+        self.stdout.write("\nThe invitation to judge, for anyone else (a phone, another browser):\n")
+        self.stdout.write(f"  {origin}{links.invitation_path(invitation)}\n")
 
 
 def make_demo_study(say: Callable[[str], object]) -> None:

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from annotate.supervisor import Program, Supervisor, port_is_free
 
 WEB = ["gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"]
-WORKER = ["celery", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING"]
+WORKER = ["celery", "--quiet", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING"]
 PATIENCE = 60.0  # seconds until the website must have answered
 
 
