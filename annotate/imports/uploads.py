@@ -101,7 +101,7 @@ def read_upload(upload: Upload, cut: Cut) -> formats.Bundle | None:
 @transaction.atomic
 def confirm(upload: Upload, user: User) -> None:
     """Let the worker store it; twice is as good as once. Raises `Refusal` where it is unread or refused."""
-    if _move(upload, [State.READY], State.CONFIRMED):
+    if _move(upload, [State.READY], State.CONFIRMED, tries=0):
         note(upload.study, user, "confirm upload", upload=str(upload.key), filename=upload.filename)
         return
     upload.refresh_from_db()
