@@ -111,14 +111,7 @@ class Heartbeat(threading.Thread):
         super().__init__(name="heartbeat", daemon=True)
         self.stopping = threading.Event()
         self.name_of_process = f"{socket.gethostname()}:{os.getpid()}"
-        # A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back, and
-        # a database connection, which must not be carried across a fork.
         self.forking = threading.Lock()
-        os.register_at_fork(
-            before=self.forking.acquire,
-            after_in_parent=self.forking.release,
-            after_in_child=self.forking.release,
-        )
         self._publish = publish
         self._sent: dict[tuple[str, int], tuple[records.Mark, float]] = {}
         self._alone = EMBEDDED
@@ -197,6 +190,13 @@ _heartbeats: list[Heartbeat] = []
 def begin(**_: Any) -> None:
     heartbeat = Heartbeat()
     _heartbeats.append(heartbeat)
+    # A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back, and a
+    # database connection, which must not be carried across a fork.
+    os.register_at_fork(
+        before=heartbeat.forking.acquire,
+        after_in_parent=heartbeat.forking.release,
+        after_in_child=heartbeat.forking.release,
+    )
     heartbeat.start()
 
 

@@ -1,0 +1,364 @@
+"""What fails says why, waits longer each time, and keeps nobody else from their turn."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from annotate import exports, imports, judging
+from annotate import studies as verbs
+from annotate.models import Claim, Export, Ranking, Score, Sentence, TopicProgress, Upload, WorkerPulse
+from evaluation import records, tasks, worker
+from tests import studies
+
+pytestmark = pytest.mark.django_db
+
+
+def progress(topic) -> TopicProgress:
+    return TopicProgress.objects.get(topic=topic)
+
+
+def waiting(topic) -> bool:
+    return any(work.claim == f"topic:{topic.pk}" for work in records.find_work())
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mathematics that fail."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division by\nzero")
+
+    monkeypatch.setattr(tasks, "evaluate", fail)
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_failing_topic_says_why_and_waits() -> None:
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    assert "ZeroDivisionError: division by zero" in progress(topic).problem
+    assert not waiting(topic)
+    TopicProgress.objects.update(retry_at=timezone.now())
+    assert waiting(topic)
+    assert not Claim.objects.exists()
+
+
+@pytest.mark.usefixtures("broken")
+def test_each_failure_in_a_row_makes_the_wait_longer() -> None:
+    _, topic = studies.example_study()
+    waits = []
+    for _ in range(7):
+        tasks.refit_topic(topic.pk)
+        waits.append(round((progress(topic).retry_at - timezone.now()).total_seconds()))
+    assert waits == sorted(waits)
+    assert waits[0] == 5
+    assert waits[-1] == waits[-2] == 600
+
+
+@pytest.mark.usefixtures("broken")
+def test_new_data_cut_the_wait_short_but_not_for_ever() -> None:
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    judging.raise_version([topic.pk])
+    assert waiting(topic)
+    for _ in range(5):
+        tasks.refit_topic(topic.pk)
+    judging.raise_version([topic.pk])
+    assert not waiting(topic)
+
+
+def test_success_wipes_out_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, topic = studies.example_study()
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks, "evaluate", lambda *_, **__: 1 / 0)
+        tasks.refit_topic(topic.pk)
+    tasks.refit_topic(topic.pk)
+    now = progress(topic)
+    assert (now.problem, now.tries, now.retry_at) == ("", 0, None)
+    assert Score.objects.filter(summary__topic=topic).count() == 4
+
+
+def test_a_topic_that_fails_blocks_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, good = studies.example_study()
+    (bad,) = studies.intake.take_in(made, studies.example_bundle("bad"))
+    sound = tasks.evaluate
+
+    def evaluate(evidence, *arguments, **options):
+        if evidence.topic_id == "bad":
+            raise MemoryError
+        return sound(evidence, *arguments, **options)
+
+    monkeypatch.setattr(tasks, "evaluate", evaluate)
+    assert tasks.catch_up(made.pk) == {"bad": progress(bad).problem}
+    assert Score.objects.filter(summary__topic=good).count() == 4
+    assert Ranking.objects.get(study=made).topics == 1
+
+
+def test_without_a_prior_the_topic_names_what_was_never_beaten_and_a_prior_that_would_do() -> None:
+    made, topic = studies.example_study(prior=0.0, smooth="none")
+    tasks.refit_topic(topic.pk)
+    problem = progress(topic).problem
+    assert "d1:" in problem
+    assert "0.1" in problem
+    assert not waiting(topic)
+    verbs.change_settings(made, made.created_by, prior=0.1)
+    assert waiting(topic)
+    tasks.refit_topic(topic.pk)
+    assert progress(topic).problem == ""
+
+
+def test_data_that_will_not_do_are_no_failure_of_ours_however_often_they_come() -> None:
+    _, topic = studies.example_study(prior=0.0, smooth="none")
+    for _ in range(8):
+        tasks.refit_topic(topic.pk)
+        judging.raise_version([topic.pk])
+    assert waiting(topic)
+
+
+def test_what_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def take_for_ever(*_: object, **__: object) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(tasks, "evaluate", take_for_ever)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    assert "longer than a minute" in progress(topic).problem
+
+
+def test_a_topic_that_kills_its_worker_says_so_and_waits() -> None:
+    _, topic = studies.example_study()
+    for _ in range(2):
+        assert records.begin_try(topic.pk)  # and the process is gone
+    assert records.begin_try(topic.pk)
+    assert "killed 2 times in a row" in progress(topic).problem
+    assert progress(topic).retry_at > timezone.now() + timedelta(seconds=20)
+
+
+def test_a_task_for_what_is_gone_or_done_does_nothing() -> None:
+    made, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    before = progress(topic)
+    for task in (tasks.prepare_topic, tasks.refit_topic):
+        task(topic.pk)
+        task(10**9)
+    for task in (tasks.rank_study, tasks.read_upload, tasks.store_upload, tasks.write_export):
+        task(10**9)
+    tasks.rank_study(made.pk)
+    assert progress(topic).tried_at == before.tried_at
+
+
+def test_a_ranking_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "rank_systems", lambda *_: 1 / 0)
+    made, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    assert "ZeroDivisionError" in Ranking.objects.get(study=made).problem
+    monkeypatch.undo()
+    (work,) = records.find_work()
+    assert (work.task, work.key) == ("rank_study", made.pk)
+    tasks.rank_study(made.pk)
+    assert Ranking.objects.get(study=made).problem == ""
+    assert records.find_work() == []
+
+
+TOPICS = b'{"topic_id": "M1", "documents": [{"id": "d1", "text": "It rained. Rivers rose."}]}\n'
+
+
+def receive(content: bytes = TOPICS) -> Upload:
+    made = studies.study()
+    return imports.receive(made, made.created_by, SimpleUploadedFile("topics.jsonl", content))
+
+
+def test_an_upload_is_read_looked_at_and_stored_with_its_sentences() -> None:
+    upload = receive()
+    (work,) = records.find_work()
+    assert (work.task, work.key) == ("read_upload", upload.pk)
+    tasks.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == Upload.State.READY
+    assert upload.preview["topics"][0]["sentences"] == 2
+    assert records.find_work() == []
+    imports.confirm(upload, upload.user)
+    (work,) = records.find_work()
+    assert (work.task, work.key) == ("store_upload", upload.pk)
+    tasks.store_upload(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == Upload.State.STORED
+    texts = Sentence.objects.filter(topic__study=upload.study).values_list("text", flat=True)
+    assert list(texts) == ["It rained.", "Rivers rose."]
+
+
+def test_a_refused_upload_is_not_tried_again() -> None:
+    upload = receive(b'{"topic_id": ""}\n')
+    tasks.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == Upload.State.REFUSED
+    assert upload.complaints
+    assert records.find_work() == []
+
+
+def test_a_file_that_kills_its_reader_is_given_up_after_three_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = receive()
+    monkeypatch.setattr(tasks.imports, "read_upload", lambda *_: 1 / 0)
+    for _ in range(4):
+        assert Upload.objects.get(pk=upload.pk).state == Upload.State.WAITING
+        tasks.read_upload(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == Upload.State.FAILED
+    assert "three times" in str(upload.complaints)
+
+
+def test_tries_at_reading_do_not_count_against_storing(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = receive()
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks.imports, "read_upload", lambda *_: 1 / 0)
+        tasks.read_upload(upload.pk)
+        tasks.read_upload(upload.pk)
+    tasks.read_upload(upload.pk)
+    upload.refresh_from_db()
+    imports.confirm(upload, upload.user)
+    tasks.store_upload(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == Upload.State.STORED
+
+
+def test_an_export_is_written_for_whoever_asked() -> None:
+    made, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    export = exports.request_export(made, made.created_by)
+    (work,) = records.find_work()
+    assert (work.task, work.key) == ("write_export", export.pk)
+    tasks.write_export(export.pk)
+    export.refresh_from_db()
+    assert export.state == Export.State.READY
+    assert export.file.size > 0
+    assert records.find_work() == []
+
+
+def test_an_export_that_fails_three_times_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = studies.example_study()
+    export = exports.request_export(made, made.created_by)
+    monkeypatch.setattr(tasks.exports, "write_export", lambda *_: 1 / 0)
+    for _ in range(4):
+        tasks.write_export(export.pk)
+    export.refresh_from_db()
+    assert export.state == Export.State.FAILED
+    assert export.problem
+
+
+# The heartbeat
+
+
+class Queue(list[records.Work]):
+    def taken(self) -> list[tuple[str, int]]:
+        """What was put into the queue since the last look."""
+        found = [(work.task, work.key) for work in self]
+        self.clear()
+        return found
+
+
+@pytest.fixture
+def queue() -> Queue:
+    return Queue()
+
+
+@pytest.fixture
+def heartbeat(queue: Queue) -> worker.Heartbeat:
+    return worker.Heartbeat(queue.append)
+
+
+def test_what_is_behind_is_queued_once(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    _, topic = studies.example_study()
+    heartbeat.beat(0.0)
+    assert queue.taken() == [("refit_topic", topic.pk)]
+    heartbeat.beat(1.0)
+    assert queue.taken() == []
+
+
+def test_a_message_that_was_lost_is_sent_again(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    _, topic = studies.example_study()
+    heartbeat.beat(0.0)
+    queue.clear()
+    heartbeat.beat(worker.LOST_SECONDS + 1)
+    assert queue.taken() == [("refit_topic", topic.pk)]
+
+
+def test_new_judgments_after_a_fit_are_queued_at_the_next_beat(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    _, topic = studies.example_study()
+    heartbeat.beat(0.0)
+    queue.clear()
+    tasks.refit_topic(topic.pk)
+    judging.raise_version([topic.pk])
+    heartbeat.beat(1.0)
+    assert queue.taken() == [("refit_topic", topic.pk)]
+
+
+def test_a_burst_while_a_task_waits_queues_no_second_one(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    _, topic = studies.example_study()
+    heartbeat.beat(0.0)
+    queue.clear()
+    for _ in range(100):
+        judging.raise_version([topic.pk])
+    heartbeat.beat(1.0)
+    assert queue.taken() == []
+
+
+def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    made = studies.study()
+    topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(50)]
+    studies.intake.take_in(made, studies.formats.Bundle(topics=tuple(topics)))
+    heartbeat.beat(0.0)
+    assert len(queue.taken()) == worker.UNDER_WAY
+    heartbeat.beat(1.0)
+    assert queue.taken() == []
+
+
+def test_topics_take_turns(heartbeat: worker.Heartbeat, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, first = studies.example_study()
+    (second,) = studies.intake.take_in(made, studies.example_bundle("second"))
+    monkeypatch.setattr(worker, "UNDER_WAY", 1)
+    turns = []
+    for beat in range(4):
+        heartbeat.beat(float(beat))
+        for _, key in queue.taken():
+            turns.append(key)
+            tasks.refit_topic(key)
+            judging.raise_version([key])
+    assert turns == [first.pk, second.pk, first.pk, second.pk]
+
+
+def test_the_first_beat_frees_what_a_dead_worker_claimed(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    _, topic = studies.example_study()
+    with records.claimed(f"topic:{topic.pk}"):
+        heartbeat.beat(0.0)
+        assert queue.taken() == [("refit_topic", topic.pk)]
+
+
+def test_the_heartbeat_gives_a_sign_of_life(heartbeat: worker.Heartbeat) -> None:
+    heartbeat.beat(0.0)
+    assert WorkerPulse.objects.get().at > timezone.now() - timedelta(seconds=5)
+
+
+def test_a_worker_that_no_longer_hears_its_broker_leaves(
+    heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signals: list[tuple[int, int]] = []
+    monkeypatch.setattr(worker.os, "kill", lambda *arguments: signals.append(arguments))
+    studies.example_study()
+    now = time.monotonic()
+    heartbeat.beat(now)
+    heartbeat.beat(now + worker.DEAF_SECONDS - 5)
+    assert signals == []
+    heartbeat.beat(now + worker.DEAF_SECONDS + 5)
+    assert signals
+
+
+def test_a_worker_without_work_stays(heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker.os, "kill", lambda *_: pytest.fail("it left"))
+    now = time.monotonic()
+    for later in (0, 100, 200, 400, 800):
+        heartbeat.beat(now + later)
