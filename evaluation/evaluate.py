@@ -38,11 +38,16 @@ class UndeterminedTopic(zermelo.Undetermined):
         self.topic_id = topic_id
         self.sentences = sentences
 
+    @property
+    def shown(self) -> str:
+        """The first few of those sentences, for a message."""
+        more = len(self.sentences) - 3
+        return ", ".join(self.sentences[:3]) + (f" and {more} more" if more > 0 else "")
+
     def __str__(self) -> str:
-        shown = ", ".join(self.sentences[:3]) + (f" and {len(self.sentences) - 3} more" * (len(self.sentences) > 3))
         return (
             f"topic {self.topic_id}: the judgments determine no finite utilities, since nothing else was preferred "
-            f"to {shown}; ask for more judgments, or use a small prior such as 0.1"
+            f"to {self.shown}; ask for more judgments, or use a small prior such as 0.1"
         )
 
 

@@ -45,7 +45,12 @@ def worth_by_pyramid(similarity: Similarity, annotated: Sequence[Annotated]) -> 
     return np.where(rows.max(axis=1) > 0, sums[nearest(rows)], 0.0)
 
 
-def judge(worth: NDArray[np.float64], count: int, seed: int) -> Judgments:
+def seed_for(seed: int, topic_id: str) -> tuple[int, ...]:
+    """A seed of its own for each topic, whatever other topics there are."""
+    return (seed, *topic_id.encode())
+
+
+def judge(worth: NDArray[np.float64], count: int, seed: int | Sequence[int]) -> Judgments:
     """`count` judgments of pairs drawn at random and anew each time; of two sentences the one worth more wins.
 
     Nobody can be made to decide where all sentences are worth the same: then there are no judgments.

@@ -1,0 +1,125 @@
+"""The offline command line: `python -m evaluation`. It needs no database and no server.
+
+Exit status 0 for done, 2 for input that is refused (the reasons on standard error), 1 for anything else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import evaluation
+from evaluation import tables
+from evaluation.commands import COMMANDS
+from evaluation.commands.common import Refusal, Report
+from formats import Refused, message
+
+DONE, FAILED, REFUSED = 0, 1, 2
+
+EXAMPLES = """\
+examples:
+  python -m evaluation score topics.jsonl --preferences preferences.csv
+  python -m evaluation score study.zip --format latex --output table.tex
+  python -m evaluation score topics.jsonl --simulate references --pairs 1000 --seed 0
+  python -m evaluation COMMAND --help        every option of a command
+
+exit status: 0 done; 2 input refused, with the reasons on standard error; 1 anything else
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        _check_writable(options.output)
+        report: Report = options.run(options)
+        _write(_rendered(report, options.format), options.output)
+    except Refused as refused:
+        for complaint in refused.complaints:
+            print(message(complaint), file=sys.stderr)
+        return _complain("the input is refused, for the reasons above", REFUSED)
+    except Refusal as refusal:
+        return _complain(str(refusal), REFUSED)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not try to flush it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
+    except KeyboardInterrupt:
+        return _complain("interrupted", FAILED)
+    except Exception as error:
+        if options.debug:
+            traceback.print_exc()
+        hint = "" if options.debug else "; --debug shows where"
+        return _complain(f"the program failed: {type(error).__name__}: {error}{hint}", FAILED)
+    return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluation",
+        description="Judges summaries by what people prefer: the mathematics of Preferendum without its website.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"Preferendum {evaluation.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        usage = f"python -m evaluation {command.name} TOPICS [options]"
+        sub = commands.add_parser(
+            command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False
+        )
+        command.add_arguments(sub)
+        group = sub.add_argument_group("output")
+        group.add_argument(
+            "--format",
+            choices=["table", "json", "csv", "latex"],
+            metavar="table|json|csv|latex",
+            default="table",
+            help="how the result is written (default: table)",
+        )
+        group.add_argument("--output", metavar="FILE", type=Path, help="write to FILE instead of standard output")
+        group.add_argument("--debug", action="store_true", help="show where the program failed, should it fail")
+        sub.set_defaults(run=command.run)
+    return parser
+
+
+def _rendered(report: Report, form: str) -> str:
+    if form == "json":
+        return json.dumps(report.data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    if form == "csv":
+        return tables.as_csv(report.rows)
+    return tables.as_latex(report.tables) if form == "latex" else tables.as_text(report.tables)
+
+
+def _check_writable(output: Path | None) -> None:
+    """Fail before the work is done rather than after it."""
+    if output is not None and not output.parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder to write to", str(output.parent))
+    if output is not None and output.is_dir():
+        raise IsADirectoryError(21, "a folder, where a file is to be written", str(output))
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is not None:
+        output.write_bytes(text.encode())
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+
+
+def _complain(text: str, status: int) -> int:
+    print(f"error: {text}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

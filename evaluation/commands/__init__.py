@@ -1,0 +1,5 @@
+"""The offline command line's subcommands. Adding one is a module with a `COMMAND` and a line in `COMMANDS`."""
+
+from evaluation.commands import score
+
+COMMANDS = (score.COMMAND,)

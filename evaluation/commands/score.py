@@ -1,0 +1,200 @@
+"""`score`: one score per system and topic, with intervals, and the systems in order."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation.commands import common
+from evaluation.commands.common import Command, Refusal, Report
+from evaluation.evaluate import TopicResult, UndeterminedTopic, evaluate
+from evaluation.evidence import Evidence, Settings
+from evaluation.ranking import Difference, SystemResult, compare_systems, rank_systems
+from evaluation.tables import Table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    common.add_input(parser)
+    common.add_settings(parser)
+    parser.add_argument_group("uncertainty").add_argument(
+        "--over",
+        choices=["judgments", "topics"],
+        metavar="judgments|topics",
+        default="judgments",
+        help="what the systems' intervals and ranks allow for: other judgments on these topics, "
+        "or other topics like these (default: judgments)",
+    )
+
+
+def run(options: argparse.Namespace) -> Report:
+    settings = common.settings_from(options)
+    topics = common.load(options, settings)
+    results = _results(topics, settings)
+    standings = [result.standing for result in results]
+    systems = rank_systems(standings, options.over)
+    differences = compare_systems(standings, options.over)
+    label = common.judgments_are_simulated(options)
+    if not systems:
+        common.note("there are no summaries to score; --format json gives the sentences' utilities")
+    return Report(
+        tables=[*(_topic_table(result, label) for result in results), _systems_table(systems, results, options.over)],
+        rows=_rows(results, systems),
+        data={
+            "topics": [_topic_as_json(result) for result in results],
+            "systems": [_system_as_json(system) for system in systems],
+            "differences": [_difference_as_json(difference) for difference in differences],
+            "settings": common.settings_as_json(settings),
+            "over": options.over,
+            "simulated": label or None,
+        },
+    )
+
+
+COMMAND = Command(
+    name="score",
+    help="score every system on every topic from preferences between sentences",
+    description="Scores summaries from preferences between sentences of their sources: one score for each system and "
+    "topic, with 95% intervals, and the systems in order over all topics.",
+    add_arguments=add_arguments,
+    run=run,
+)
+
+
+def _results(topics: Sequence[Evidence], settings: Settings) -> list[TopicResult]:
+    results: list[TopicResult] = []
+    undetermined: list[UndeterminedTopic] = []
+    for topic in common.progress(topics, "scoring: topic"):
+        try:
+            results.append(evaluate(topic, settings))
+        except UndeterminedTopic as reason:
+            undetermined.append(reason)
+    if undetermined:
+        names = [reason.topic_id for reason in undetermined]
+        raise Refusal(
+            f"with --prior 0 the judgments of {common.some_topics(names)} determine no finite utilities (Ford 1957):\n"
+            + "".join(
+                f"  topic {reason.topic_id}: nothing else was preferred to {reason.shown}\n"
+                for reason in undetermined[:5]
+            )
+            + "Ask for more judgments, or give a small prior: --prior 0.1"
+        )
+    return results
+
+
+def _topic_table(result: TopicResult, label: str) -> Table:
+    dimensions = sorted({dimension for summary in result.summaries for dimension in summary.human})
+    judgments = _number(result.judgments, "judgment") + (f" ({label})" if label else "")
+    if result.judgments == 0:
+        judgments = "no judgments, so the scores say nothing yet"
+    return Table(
+        title=f"Topic {result.topic_id}",
+        notes=(f"{_number(len(result.sentences), 'sentence')}, {judgments}",),
+        columns=("system", "score", "low", "high", *dimensions),
+        rows=tuple(
+            (summary.system, summary.score, summary.low, summary.high, *map(summary.human.get, dimensions))
+            for summary in sorted(result.summaries, key=lambda summary: (-summary.score, summary.system))
+        ),
+    )
+
+
+def _systems_table(systems: Sequence[SystemResult], results: Sequence[TopicResult], over: str) -> Table:
+    judged = sum(result.judgments > 0 for result in results)
+    return Table(
+        title="All topics",
+        notes=(
+            f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}, "
+            "ranks that the significant differences (Holm) leave",
+        ),
+        columns=("rank", "ranks", "system", "score", "low", "high", "topics"),
+        rows=tuple(
+            (
+                system.rank,
+                f"{system.rank_low}-{system.rank_high}",
+                system.system,
+                system.score,
+                system.low,
+                system.high,
+                system.topics,
+            )
+            for system in systems
+        ),
+    )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult]) -> Table:
+    """One row for each summary, and one without a topic for each system."""
+    columns = ("topic", "system", "score", "se", "low", "high", "judgments", "rank", "rank_low", "rank_high", "topics")
+    summaries = [
+        (result.topic_id, s.system, s.score, s.se, s.low, s.high, result.judgments, None, None, None, None)
+        for result in results
+        for s in result.summaries
+    ]
+    total = sum(result.judgments for result in results)
+    means = [
+        ("", s.system, s.score, s.se, s.low, s.high, total, s.rank, s.rank_low, s.rank_high, s.topics) for s in systems
+    ]
+    return Table(columns, (*summaries, *means))
+
+
+def _topic_as_json(result: TopicResult) -> dict[str, Any]:
+    errors = [None] * len(result.sentences) if result.se is None else result.se.tolist()
+    return {
+        "topic_id": result.topic_id,
+        "sentences": [
+            {"id": name, "text": text, "wins": wins, "strength": strength, "utility": utility, "se": se}
+            for name, text, wins, strength, utility, se in zip(
+                result.sentence_ids,
+                result.sentences,
+                result.wins.tolist(),
+                result.strengths.tolist(),
+                result.utilities.tolist(),
+                errors,
+                strict=True,
+            )
+        ],
+        "judgments": result.judgments,
+        "iterations": result.iterations,
+        "residual": result.residual,
+        "summaries": [
+            {
+                "system": summary.system,
+                "score": summary.score,
+                "se": summary.se,
+                "low": summary.low,
+                "high": summary.high,
+                "human": dict(summary.human),
+            }
+            for summary in result.summaries
+        ],
+    }
+
+
+def _system_as_json(system: SystemResult) -> dict[str, Any]:
+    return {
+        "system": system.system,
+        "score": system.score,
+        "low": system.low,
+        "high": system.high,
+        "rank": system.rank,
+        "rank_low": system.rank_low,
+        "rank_high": system.rank_high,
+        "topics": system.topics,
+    }
+
+
+def _difference_as_json(difference: Difference) -> dict[str, Any]:
+    return {
+        "better": difference.better,
+        "worse": difference.worse,
+        "difference": difference.difference,
+        "low": difference.low,
+        "high": difference.high,
+        "p": difference.p,
+        "significant": difference.significant,
+        "topics": difference.topics,
+    }

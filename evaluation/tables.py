@@ -1,0 +1,132 @@
+"""Tables for people, spreadsheets and papers."""
+
+from __future__ import annotations
+
+import io
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from formats.tables import write_rows
+
+Cell = str | int | float | None
+
+# Nothing to say is said like this to people; a CSV leaves the cell empty.
+NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns. Numbers stand to the right, `None` is nothing to say.
+
+    `title` and `notes` are lines for people; a column of floats is shown with so many decimals that its largest number
+    has `digits` significant ones.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    digits: int = 4
+
+
+def as_text(tables: Sequence[Table]) -> str:
+    """Tables as they are read in a terminal."""
+    return "\n\n".join(_text(table) for table in tables) + "\n"
+
+
+def as_csv(table: Table) -> str:
+    """One table with every digit."""
+    file = io.BytesIO()
+    write_rows(file, table.columns, table.rows)
+    return file.getvalue().decode()
+
+
+def as_latex(tables: Sequence[Table]) -> str:
+    """Tables for a paper that uses the package booktabs."""
+    return "\n\n".join(_latex(table) for table in tables) + "\n"
+
+
+def _text(table: Table) -> str:
+    cells = [list(table.columns), *_shown(table)]
+    widths = [max(_width(row[k]) for row in cells) for k in range(len(table.columns))]
+    right = _numeric(table)
+    lines = _heading(table)
+    for row in cells if table.rows else []:
+        padded = [
+            " " * (width - _width(cell)) + cell if to_the_right else cell + " " * (width - _width(cell))
+            for cell, width, to_the_right in zip(row, widths, right, strict=True)
+        ]
+        lines.append(("  " + "  ".join(padded)).rstrip())
+    return "\n".join(lines)
+
+
+def _latex(table: Table) -> str:
+    alignment = "".join("r" if right else "l" for right in _numeric(table))
+    lines = [f"% {line}" for line in _heading(table)]
+    lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
+    lines.append(" & ".join(_escaped(column) for column in table.columns) + r" \\")
+    lines.append(r"\midrule")
+    lines += [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in _shown(table)]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines)
+
+
+def _heading(table: Table) -> list[str]:
+    return [_one_line(line) for line in (table.title, *table.notes) if line]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _shown(table: Table) -> list[list[str]]:
+    """Every cell as people see it."""
+    columns = [[row[k] for row in table.rows] for k in range(len(table.columns))]
+    decimals = [_decimals(column, table.digits) for column in columns]
+    return [[_cell(cell, places) for cell, places in zip(row, decimals, strict=True)] for row in table.rows]
+
+
+def _cell(cell: Cell, decimals: int) -> str:
+    if cell is None:
+        return NOTHING
+    if isinstance(cell, float):
+        return f"{cell:.{decimals}f}"
+    return _one_line(cell) if isinstance(cell, str) else str(cell)
+
+
+def _decimals(column: Sequence[Cell], digits: int) -> int:
+    largest = max((abs(cell) for cell in column if isinstance(cell, float)), default=0.0)
+    if largest == 0:
+        return digits
+    return min(12, max(0, digits - 1 - math.floor(math.log10(largest))))
+
+
+def _numeric(table: Table) -> list[bool]:
+    return [not any(isinstance(row[k], str) for row in table.rows) for k in range(len(table.columns))]
+
+
+def _width(text: str) -> int:
+    """The places that a text takes in a terminal: wide characters two, marks none."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    NOTHING: "--",
+}
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)

@@ -1,0 +1,409 @@
+"""`python -m evaluation`: the formats that docs/formats.md promises, its exit statuses, and errors that help."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import evaluation
+from evaluation import __main__ as command_line
+from evaluation.__main__ import main
+from evaluation.tables import Table, as_latex, as_text
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = json.loads((ROOT / "tests" / "data" / "model_example.json").read_text())
+
+
+def write_jsonl(path: Path, *objects: object) -> str:
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+    return str(path)
+
+
+def topic(topic_id: str = "M0", **changes: object) -> dict[str, object]:
+    return {
+        "topic_id": topic_id,
+        "documents": [{"id": "d1", "sentences": EXAMPLE["sentences"]}],
+        "references": [{"id": "A", "text": "Trump won the election on Tuesday. It rained."}],
+        "summaries": [{"system": system, "sentences": text} for system, text in EXAMPLE["summaries"].items()],
+    } | changes
+
+
+def preferences(topic_id: str = "M0") -> list[dict[str, str]]:
+    """The example's judgments, the second one with its sides swapped."""
+    sides = [(winner, loser, "a") for winner, loser in EXAMPLE["judgments"]]
+    sides[1] = (sides[1][1], sides[1][0], "b")
+    return [{"topic": topic_id, "a": f"d1:{a}", "b": f"d1:{b}", "winner": winner} for a, b, winner in sides]
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> str:
+    return write_jsonl(tmp_path / "topics.jsonl", topic())
+
+
+@pytest.fixture
+def judged(topics: str, tmp_path: Path) -> list[str]:
+    return ["score", topics, "--preferences", write_jsonl(tmp_path / "preferences.jsonl", *preferences())]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        status = int(end.code or 0)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_worked_example_is_reproduced(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
+    status, out, err = run(capsys, *judged, "--prior", "0.1", "--format", "json")
+    found = json.loads(out)
+
+    assert (status, err) == (0, "")
+    (one,) = found["topics"]
+    assert [s["strength"] for s in one["sentences"]] == pytest.approx(EXAMPLE["strengths_prior_0_1"], abs=1e-9)
+    assert {s["system"]: s["score"] for s in one["summaries"]} == pytest.approx(EXAMPLE["scores"], abs=1e-9)
+    _, out, _ = run(capsys, *judged, "--prior", "0.1", "--format", "json", "--no-redundancy")
+    without = {s["system"]: s["score"] for s in json.loads(out)["topics"][0]["summaries"]}
+    assert without == pytest.approx(EXAMPLE["scores_without_redundancy"], abs=1e-9)
+
+
+def test_json_has_the_shape_that_was_promised(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
+    _, out, _ = run(capsys, *judged, "--format", "json")
+    found = json.loads(out)
+    one = found["topics"][0]
+
+    assert {"topics", "systems"} <= found.keys()
+    assert {"topic_id", "sentences", "judgments", "iterations", "residual", "summaries"} <= one.keys()
+    assert {"id", "text", "wins", "strength", "utility", "se"} == one["sentences"][0].keys()
+    assert {"system", "score", "se", "low", "high", "human"} == one["summaries"][0].keys()
+    assert {"system", "score", "low", "high", "rank"} <= found["systems"][0].keys()
+    assert (one["topic_id"], one["judgments"], one["sentences"][0]["id"]) == ("M0", 3, "d1:0")
+    assert [s["rank"] for s in found["systems"]] == [1, 2, 3, 4]
+    assert found["simulated"] is None
+
+
+def test_the_table_shows_scores_with_intervals_and_human_scores(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    summaries = [{"system": "lead & co", "text": "Trump won.", "human": {"responsiveness": 4.5}}]
+    file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
+    given = write_jsonl(tmp_path / "p.jsonl", *preferences())
+    status, out, _ = run(capsys, "score", file, "--preferences", given)
+
+    assert status == 0
+    assert "Topic M0\n4 sentences, 3 judgments\n" in out
+    assert out.splitlines()[2].split() == ["system", "score", "low", "high", "responsiveness"]
+    assert "4.500" in out.splitlines()[3]
+    assert "All topics" in out
+
+
+def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(
+    capsys: pytest.CaptureFixture[str], judged: list[str]
+) -> None:
+    _, out, _ = run(capsys, *judged, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    _, out, _ = run(capsys, *judged, "--format", "json")
+    found = json.loads(out)
+
+    assert [(r["topic"], r["system"]) for r in rows[:4]] == [
+        ("M0", s["system"]) for s in found["topics"][0]["summaries"]
+    ]
+    assert [float(r["score"]) for r in rows[:4]] == [s["score"] for s in found["topics"][0]["summaries"]]
+    assert [(r["topic"], r["system"], r["rank"]) for r in rows[4:]] == [
+        ("", s["system"], str(s["rank"])) for s in found["systems"]
+    ]
+
+
+def test_latex_escapes_names_and_uses_booktabs() -> None:
+    table = Table(("system", "score"), (("a_b & 50%", 0.25), ("{~}", None)), title="Topic #1")
+
+    assert as_latex([table]) == (
+        "% Topic #1\n"
+        "\\begin{tabular}{lr}\n\\toprule\nsystem & score \\\\\n\\midrule\n"
+        "a\\_b \\& 50\\% & 0.2500 \\\\\n\\{\\textasciitilde{}\\} & -- \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+    )
+
+
+def test_a_line_break_in_a_name_cannot_break_out_of_a_table() -> None:
+    table = Table(("system",), (("two\nlines",),), title="one\n\\end{document}")
+
+    assert "two lines" in as_text([table])
+    assert as_latex([table]).splitlines()[0] == "% one \\end{document}"
+
+
+def test_columns_line_up_whatever_the_script() -> None:
+    table = Table(("system", "score"), (("日本", 1.0), ("e\u0301te", 0.5)))
+
+    assert as_text([table]) == "  system  score\n  日本    1.000\n  e\u0301te     0.500\n"
+
+
+def test_small_numbers_keep_their_significant_digits() -> None:
+    assert "0.001234" in as_text([Table(("score",), ((0.0012341,), (0.0,)))])
+    assert "1234" in as_text([Table(("score",), ((1234.4,),))])
+
+
+def test_output_goes_to_a_file(capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "scores.json"
+    status, out, _ = run(capsys, *judged, "--format", "json", "--output", str(file))
+
+    assert (status, out) == (0, "")
+    assert json.loads(file.read_text())["topics"][0]["topic_id"] == "M0"
+
+
+def test_simulated_judgments_are_labelled_and_repeatable(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+    simulate = ["score", topics, "--simulate", "references", "--pairs", "30", "--format", "json"]
+    first, again, other = (run(capsys, *simulate, "--seed", seed)[1] for seed in ("7", "7", "8"))
+
+    assert first == again
+    assert first != other
+    assert json.loads(first)["topics"][0]["judgments"] == 30
+    assert json.loads(first)["simulated"] == "simulated from references, seed 7"
+    assert "(simulated from references, seed 0)" in run(capsys, "score", topics, "--simulate", "references")[1]
+
+
+def test_a_topics_simulated_judgments_do_not_depend_on_the_other_topics(
+    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
+) -> None:
+    both = write_jsonl(tmp_path / "both.jsonl", topic("M1"), topic("M0"))
+    alone, together = (
+        json.loads(run(capsys, "score", file, "--simulate", "references", "--format", "json")[1])["topics"]
+        for file in (topics, both)
+    )
+
+    assert together[1] == alone[0]
+    assert together[0]["sentences"] != alone[0]["sentences"]
+
+
+def test_preferences_may_come_with_the_topics(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "study" / "topics" / "M0"
+    for name, text in (("documents/d1.txt", "\n".join(EXAMPLE["sentences"])), ("summaries/lead.txt", "It rained.")):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+    (tmp_path / "study" / "preferences.csv").write_text("topic,a,b,winner\nM0,d1:0,d1:1,a\nM0,d1:2,d1:1,tie\n")
+    status, out, _ = run(capsys, "score", str(tmp_path / "study"), "--format", "json")
+
+    assert status == 0
+    assert [s["wins"] for s in json.loads(out)["topics"][0]["sentences"]] == [1.0, 0.5, 0.5, 0.0]
+
+
+def test_options_become_settings(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
+    def settings(*options: str) -> dict[str, object]:
+        return json.loads(run(capsys, *judged, "--format", "json", *options)[1])["settings"]
+
+    base = settings()
+    assert settings("--value", "chance") == base | {"value": "chance"}
+    assert settings("--match", "similarity", "--smooth", "none") == base | {"match": "similarity", "smooth": "none"}
+    assert settings("--budget", "99") == base | {"normalize": "budget", "budget": 99}
+    assert settings("--similarity", "jaccard", "--no-redundancy") == base | {
+        "similarity": "jaccard",
+        "redundancy": False,
+    }
+    assert settings("--as-published", "--prior", "0.1") == base | {
+        "smooth": "paper",
+        "prior": 0.1,
+        "redundancy": True,
+        "value": "strength",
+        "normalize": "length",
+        "match": "any",
+    }
+
+
+def test_intervals_over_topics_are_wider_or_unknown(
+    capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path
+) -> None:
+    _, out, _ = run(capsys, *judged, "--over", "topics", "--format", "json")
+    assert json.loads(out)["systems"][0]["low"] is None
+
+    two = write_jsonl(tmp_path / "two.jsonl", topic("M0"), topic("M1"))
+    given = write_jsonl(tmp_path / "p2.jsonl", *preferences("M0"), *preferences("M1"))
+    widths = {}
+    for over in ("judgments", "topics"):
+        _, out, _ = run(capsys, "score", two, "--preferences", given, "--over", over, "--format", "json")
+        best = json.loads(out)["systems"][0]
+        widths[over] = best["high"] - best["low"]
+    assert widths["topics"] > widths["judgments"]
+
+
+def test_the_papers_model_without_a_maximum_names_the_topics_and_a_prior(
+    capsys: pytest.CaptureFixture[str], judged: list[str]
+) -> None:
+    status, out, err = run(capsys, *judged, "--as-published")
+
+    assert (status, out) == (2, "")
+    assert "M0" in err
+    assert "d1:0" in err
+    assert "--prior 0.1" in err
+
+
+def test_a_refused_file_is_refused_with_file_line_and_field(
+    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
+) -> None:
+    wrong = preferences()
+    wrong[1]["b"] = "d1:44"
+    wrong[2]["winner"] = "c"
+    given = write_jsonl(tmp_path / "wrong.jsonl", *wrong)
+    status, out, err = run(capsys, "score", topics, "--preferences", given)
+
+    assert (status, out) == (2, "")
+    assert "wrong.jsonl:3" in err
+    assert "winner" in err
+    assert err.splitlines()[-1].startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "--preferences FILE, or --simulate references"),
+        (["--pairs", "5"], "--simulate"),
+        (["--simulate", "references", "--budget", "9", "--normalize", "length"], "--normalize budget"),
+        (["--simulate", "references", "--preferences", "x"], "not allowed with"),
+        (["--smooth", "papr"], "'paper'"),
+        (["--prior", "-1"], "from 0 on"),
+        (["--prior", "nan"], "from 0 on"),
+        (["--budget", "0"], "at least 1"),
+        (["--seed", "x"], "whole number"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_what_can(
+    capsys: pytest.CaptureFixture[str], topics: str, options: list[str], said: str
+) -> None:
+    status, out, err = run(capsys, "score", topics, *options)
+
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_a_file_without_the_wanted_things_is_refused(
+    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
+) -> None:
+    only = write_jsonl(tmp_path / "p.jsonl", *preferences())
+    none = write_jsonl(tmp_path / "t.jsonl", topic(references=[]))
+
+    assert run(capsys, "score", only)[::2] == (
+        2,
+        f"error: {only}: there are no topics in it, only tables about topics\n",
+    )
+    assert "M0" in run(capsys, "score", none, "--simulate", "references")[2]
+    assert run(capsys, "score", str(tmp_path / "nothing.jsonl"))[0] == 2
+    status, _, err = run(capsys, "score", topics, "--preferences", topics)
+    assert status == 2
+    assert err
+
+
+def test_topics_without_summaries_still_have_utilities(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=[]))
+    given = write_jsonl(tmp_path / "p.jsonl", *preferences())
+    status, out, err = run(capsys, "score", file, "--preferences", given, "--format", "json")
+
+    assert status == 0
+    assert len(json.loads(out)["topics"][0]["sentences"]) == 4
+    assert "no summaries" in err
+
+
+def test_a_topic_without_judgments_is_marked(
+    capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path
+) -> None:
+    both = write_jsonl(tmp_path / "both.jsonl", topic("M0"), topic("M1"))
+    _, out, _ = run(capsys, "score", both, *judged[2:])
+
+    assert "Topic M1\n4 sentences, no judgments, so the scores say nothing yet" in out
+    assert "mean over 1 topic," in out
+
+
+def test_where_the_output_cannot_go_nothing_is_computed(
+    capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("computed in vain")
+
+    monkeypatch.setattr("evaluation.commands.score.evaluate", never)
+    status, _, err = run(capsys, *judged, "--output", str(tmp_path / "no" / "such.txt"))
+    assert (status, err) == (1, f"error: {tmp_path / 'no'}: there is no such folder to write to\n")
+    assert run(capsys, *judged, "--output", str(tmp_path))[0] == 1
+
+
+def test_a_failure_of_the_program_is_one_line_unless_more_is_asked_for(
+    capsys: pytest.CaptureFixture[str], judged: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("an accident")
+
+    monkeypatch.setattr("evaluation.commands.score.evaluate", broken)
+    status, _, err = run(capsys, *judged)
+    assert (status, err) == (1, "error: the program failed: ZeroDivisionError: an accident; --debug shows where\n")
+    assert "Traceback" in run(capsys, *judged, "--debug")[2]
+
+
+def test_an_interruption_is_no_success(
+    capsys: pytest.CaptureFixture[str], judged: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("evaluation.commands.score.evaluate", stopped)
+    assert run(capsys, *judged)[::2] == (1, "error: interrupted\n")
+
+
+def test_progress_is_shown_to_somebody_who_looks_and_to_nobody_else(
+    capsys: pytest.CaptureFixture[str], judged: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(capsys, *judged)[2] == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert "scoring: topic 1 of 1" in run(capsys, *judged)[2]
+
+
+def test_help_names_every_option_of_the_model(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "score", "--help")
+
+    assert status == 0
+    for option in ("prior", "smooth", "redundancy", "value", "normalize", "match", "as-published", "similarity"):
+        assert f"--{option}" in out
+    assert "%%" not in out
+    status, out, _ = run(capsys, "--help")
+    assert status == 0
+    assert "exit status" in out
+
+
+def test_the_version_is_the_projects(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert evaluation.__version__ == project["version"]
+    assert run(capsys, "--version")[1] == f"Preferendum {project['version']}\n"
+
+
+def test_it_runs_as_a_module_without_django(judged: list[str]) -> None:
+    program = (
+        "import sys; from evaluation.__main__ import main; status = main(sys.argv[1:]);"
+        "assert 'django' not in sys.modules and 'celery' not in sys.modules; sys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *judged], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+    module = subprocess.run([sys.executable, "-m", "evaluation", *judged], cwd=ROOT, capture_output=True, check=False)
+    assert module.stdout == done.stdout
+
+
+def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:
+    program = "import sys; from evaluation.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    piped = subprocess.Popen(
+        [sys.executable, "-c", program, *judged], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert piped.stdout is not None
+    assert piped.stderr is not None
+    piped.stdout.close()
+    with piped:
+        assert piped.stderr.read() == b""
+    assert piped.returncode == 1
+
+
+def test_every_command_has_the_same_output_options(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in command_line.COMMANDS:
+        _, out, _ = run(capsys, command.name, "--help")
+        assert "--format" in out
+        assert "--output" in out
