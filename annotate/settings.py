@@ -197,7 +197,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 FILE_UPLOAD_PERMISSIONS = 0o600
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["annotate.imports.receiving.LimitedUpload"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 UPLOAD_LIMIT = 50 * 1024 * 1024  # bytes of one upload, before anything reads it
 

@@ -332,3 +332,20 @@ def test_what_is_exported_again_is_what_came_in():
     written = io.BytesIO()
     formats.write_topics(exports.topics(study), written)
     assert json.loads(written.getvalue()) == TOPIC
+
+
+def test_what_comes_beyond_the_limit_is_counted_and_not_kept(settings, rf):
+    settings.UPLOAD_LIMIT = 100_000
+    content = ContentFile(b"x" * 300_000, "large")
+    request = rf.post("/", {"file": content})
+    file = request.FILES["file"]
+    assert file.size == 300_000
+    assert len(file.read()) <= 100_000
+    with pytest.raises(Refusal, match="larger"):
+        imports.receive(making.study(), making.person(), file)
+    file.close()
+
+
+def test_who_goes_on_sending_is_cut_off(settings, rf):
+    settings.UPLOAD_LIMIT = 100_000
+    assert "file" not in rf.post("/", {"file": ContentFile(b"x" * 500_000, "large")}).FILES

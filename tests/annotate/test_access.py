@@ -1,0 +1,288 @@
+"""Who may do what through the API, cell by cell: not visible is 404, visible but not allowed 403, nobody at all 401."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from django.db import transaction
+from django.urls import get_resolver, reverse
+from rest_framework.test import APIClient
+
+from annotate import accounts, exports, imports, judging, studies
+from annotate.models import Annotator, Assignment, Export, Membership, Study, Token, Upload
+from tests.annotate import making
+from tests.annotate.making import TOPIC, Role, cut, lines
+
+pytestmark = pytest.mark.django_db
+
+CALLERS = (
+    "nobody",  # no token
+    "revoked",  # the owner's token, revoked
+    "stranger",  # researches in another study
+    "annotator",  # belongs to the study to judge in it
+    "admin",
+    "researcher",
+    "owner",
+    "site",  # runs the installation
+    "reader",  # the owner's token that may only read
+    "narrow",  # the owner's token for another study
+)
+
+# One line an address and method: what each of the callers gets, in their order.
+MATRIX = """
+GET    api_me                 401 401 200 200 200 200 200 200 200 200
+GET    api_tokens             401 401 403 403 403 403 403 403 403 403
+POST   api_tokens             401 401 403 403 403 403 403 403 403 403
+DELETE api_token              401 401 403 403 403 403 403 403 403 403
+GET    api_studies            401 401 200 200 200 200 200 200 200 200
+POST   api_studies            401 401 201 403 403 201 201 201 403 403
+GET    api_study              401 401 404 404 200 200 200 200 200 404
+PATCH  api_study              401 401 404 404 403 200 200 200 403 404
+DELETE api_study              401 401 404 404 403 403 204 204 403 404
+GET    api_members            401 401 404 404 200 200 200 200 200 404
+PATCH  api_member             401 401 404 404 403 403 200 200 403 404
+DELETE api_member             401 401 404 404 403 403 204 204 403 404
+GET    api_invitations        401 401 404 404 200 403 200 200 200 404
+POST   api_invitations        401 401 404 404 201 403 201 201 403 404
+DELETE api_invitation         401 401 404 404 204 403 204 204 403 404
+GET    api_topics             401 401 404 404 200 200 200 200 200 404
+GET    api_topic              401 401 404 404 200 200 200 200 200 404
+GET    api_documents          401 401 404 404 200 200 200 200 200 404
+PATCH  api_document           401 401 404 404 403 200 200 200 403 404
+GET    api_references         401 401 404 404 200 200 200 200 200 404
+GET    api_sentences          401 401 404 404 200 200 200 200 200 404
+GET    api_topic_leaderboard  401 401 404 404 200 200 200 200 200 404
+GET    api_summaries          401 401 404 404 200 200 200 200 200 404
+GET    api_summary            401 401 404 404 200 200 200 200 200 404
+GET    api_leaderboard        401 401 404 404 200 200 200 200 200 404
+GET    api_judgments          401 401 404 404 403 200 200 200 200 404
+GET    api_uploads            401 401 404 404 200 200 200 200 200 404
+POST   api_uploads            401 401 404 404 403 202 202 202 403 404
+GET    api_upload             401 401 404 404 200 200 200 200 200 404
+POST   api_upload_confirm     401 401 404 404 403 202 202 202 403 404
+POST   api_upload_discard     401 401 404 404 403 200 200 200 403 404
+GET    api_exports            401 401 404 404 403 200 200 200 200 404
+POST   api_exports            401 401 404 404 403 202 202 202 202 404
+GET    api_export             401 401 404 404 403 404 200 404 200 404
+GET    api_export_file        401 401 404 404 403 404 200 404 200 404
+GET    api_annotators         401 401 404 404 200 403 200 200 200 404
+POST   api_annotators         401 401 404 201 201 201 201 201 403 404
+POST   api_draw               401 401 404 200 404 404 404 404 403 404
+POST   api_judgment           401 401 404 201 404 404 404 404 403 404
+POST   api_skip               401 401 404 204 404 404 404 404 403 404
+POST   api_undo               401 401 404 409 404 404 404 404 403 404
+"""
+CELLS = {
+    (line.split()[0], line.split()[1]): dict(zip(CALLERS, map(int, line.split()[2:]), strict=True))
+    for line in MATRIX.strip().splitlines()
+}
+BODIES = {
+    ("POST", "api_tokens"): {"name": "x"},
+    ("POST", "api_studies"): {"title": "T", "question": "Q?"},
+    ("PATCH", "api_study"): {"title": "Snow"},
+    ("DELETE", "api_study"): {"title": "Rain"},
+    ("PATCH", "api_member"): {"role": "admin"},
+    ("POST", "api_invitations"): {"label": "friends"},
+    ("PATCH", "api_document"): {"sentences": ["Schools", "closed. Nobody was hurt."]},
+    ("POST", "api_uploads"): {"topic_id": "X"},
+    ("POST", "api_annotators"): {"pseudonym": "a machine"},
+    ("POST", "api_judgment"): {"revision": 1, "answer": "left"},
+    ("POST", "api_skip"): {"reason": "unclear"},
+}
+
+
+@dataclass
+class World:
+    """A study with something of everything in it, and who calls."""
+
+    study: Study
+    keys: dict[str, object]
+    clients: dict[str, APIClient] = field(default_factory=dict)
+
+    def path(self, name: str) -> str:
+        (pattern,) = (one for one in get_resolver("annotate.api.urls").url_patterns if one.name == name)
+        return reverse(name, kwargs={key: self.keys[key, name] for key in pattern.pattern.converters})
+
+    def call(self, caller: str, method: str, name: str):
+        body = BODIES.get((method, name))
+        return self.clients[caller].generic(
+            method, self.path(name), making.lines(body) if body else b"", content_type="application/json"
+        )
+
+
+class Keys(dict):
+    """What stands in an address: by name, or by name and the address's name where it depends on that."""
+
+    def __missing__(self, key):
+        name, _address = key
+        return self[name]
+
+
+def program(user, **narrowed) -> APIClient:
+    client = APIClient()
+    _token, secret = accounts.create_token(user, "test", **narrowed)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
+
+
+def furnish(study: Study) -> Keys:
+    """Put something of everything into a study; what leads to it."""
+    owner = making.owner(study)
+    # The mended topic must be one that nobody judges: judging draws from the other.
+    apart, judged = making.take_in(study, TOPIC, TOPIC | {"topic_id": "M2"})
+    making.prepare(judged)
+    upload = making.receive(study, lines(TOPIC | {"topic_id": "M3"}))
+    imports.read_upload(upload, cut)
+    export = exports.request_export(study, owner)
+    exports.write_export(export)
+    judge = judging.join(
+        study, user=making.member(study, Role.ANNOTATOR), kind=Annotator.Kind.MACHINE, pseudonym="machine"
+    )
+    assignment = judging.draw(judge)
+    token, _secret = accounts.create_token(owner, "mine")
+    return Keys(
+        {
+            "study_id": study.pk,
+            "user_id": making.member(study, Role.ADMIN).pk,
+            "invitation_id": studies.invite(study, owner).pk,
+            "topic_id": apart.pk,
+            "document_id": apart.documents.get(name="d2").pk,
+            "summary_id": apart.summaries.first().pk,
+            "token_id": token.pk,
+            "key": assignment.key,
+            ("key", "api_draw"): judge.key,
+            **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
+            **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},
+        }
+    )
+
+
+@pytest.fixture
+def world() -> World:
+    study, other = making.study(), making.study(title="Elsewhere")
+    world = World(study, furnish(study))
+    owner = making.owner(study)
+    Membership.objects.create(study=other, user=owner, role=Role.RESEARCHER)
+    world.clients = {
+        "nobody": APIClient(),
+        "revoked": program(owner),
+        "stranger": program(making.owner(other)),
+        "annotator": program(Annotator.objects.get(study=study).user),
+        "admin": program(making.member(study, Role.ADMIN)),
+        "researcher": program(making.member(study, Role.RESEARCHER)),
+        "owner": program(owner),
+        "site": program(making.person(is_superuser=True)),
+        "reader": program(owner, study=study, read_only=True),
+        "narrow": program(owner, study=other),
+    }
+    accounts.revoke_token(Token.objects.filter(user=owner, name="test").earliest("pk"), owner)
+    return world
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done inside is undone, as if each caller came alone."""
+    block = transaction.atomic()
+    block._from_testcase = True  # so that judging may insist on a transaction of its own
+    with block:
+        yield
+        transaction.set_rollback(True)
+
+
+def test_everybody_gets_what_the_matrix_says(world):
+    found = {}
+    for method, name in CELLS:
+        for caller in CALLERS:
+            with undone():
+                response = world.call(caller, method, name)
+                found[method, name, caller] = response.status_code
+                if response.streaming:
+                    assert b"".join(response.streaming_content)
+                elif response.status_code >= 400:
+                    assert set(response.json()) == {"error"}
+    wrong = {cell: status for cell, status in found.items() if status != CELLS[cell[:2]][cell[2]]}
+    assert wrong == {}
+
+
+def test_the_matrix_forgets_no_address_and_no_method():
+    there = {
+        (method.upper(), pattern.name)
+        for pattern in get_resolver("annotate.api.urls").url_patterns
+        if hasattr(pattern.callback, "view_class")
+        for method in ("get", "post", "put", "patch", "delete")
+        if hasattr(pattern.callback.view_class, method)
+    }
+    assert there - {("GET", "api_schema")} == CELLS.keys()
+
+
+def nested() -> list[tuple[str, str]]:
+    """Addresses of things inside a study."""
+    patterns = get_resolver("annotate.api.urls").url_patterns
+    inside = {one.name for one in patterns if "study_id" in one.pattern.converters and len(one.pattern.converters) > 1}
+    return [cell for cell in CELLS if cell[1] in inside]
+
+
+def test_what_lies_in_another_study_is_not_found_in_this_one(world):
+    """Not even by somebody who owns both."""
+    owner = making.owner(world.study)
+    other = making.study(owner, title="Another")
+    world.keys = furnish(other)
+    world.keys["study_id"] = world.study.pk
+    Annotator.objects.filter(study=other).update(user=owner)
+    found = {cell: world.call("owner", *cell).status_code for cell in nested()}
+    assert set(found.values()) == {404}, found
+
+
+def test_what_is_not_there_looks_like_what_may_not_be_seen(world):
+    """The same answer, to the letter."""
+    hiding = [cell for cell in CELLS if CELLS[cell]["stranger"] == 404]
+    assert hiding
+    hidden = [world.call("stranger", *cell) for cell in hiding]
+    world.keys = Keys(
+        {key: uuid.uuid4() if isinstance(value, uuid.UUID) else 10**9 for key, value in world.keys.items()}
+    )
+    absent = [world.call("stranger", *cell) for cell in hiding]
+    assert [(one.status_code, one.content) for one in hidden] == [(one.status_code, one.content) for one in absent]
+
+
+def test_what_was_refused_left_no_trace(world):
+    before = [Upload.objects.count(), Export.objects.count(), Assignment.objects.count(), Annotator.objects.count()]
+    for method, name in CELLS:
+        for caller in ("nobody", "revoked", "stranger", "narrow"):
+            if CELLS[method, name][caller] >= 400:
+                world.call(caller, method, name)
+    after = [Upload.objects.count(), Export.objects.count(), Assignment.objects.count(), Annotator.objects.count()]
+    assert after == before
+    world.study.refresh_from_db()
+    assert world.study.title == "Rain"
+
+
+def test_whoever_leaves_the_study_sees_it_no_more(world):
+    member = making.member(world.study, Role.RESEARCHER)
+    client = program(member)
+    path = world.path("api_study")
+    assert client.get(path).status_code == 200
+    studies.remove_member(world.study, making.owner(world.study), member)
+    assert client.get(path).status_code == 404
+
+
+def test_a_browser_without_the_token_of_its_page_changes_nothing(world):
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(making.owner(world.study))
+    assert client.get(world.path("api_study")).status_code == 200
+    assert client.patch(world.path("api_study"), {"title": "Snow"}, format="json").status_code == 403
+
+
+def test_the_list_of_studies_is_each_ones_own(world):
+    def listed(caller: str) -> list[str]:
+        found = world.call(caller, "GET", "api_studies").json()["results"]
+        return [one["title"] for one in found]
+
+    assert listed("annotator") == []
+    assert listed("stranger") == listed("narrow") == ["Elsewhere"]
+    assert listed("reader") == ["Rain"]
+    assert listed("owner") == listed("site") == ["Elsewhere", "Rain"]
