@@ -19,13 +19,14 @@ LABEL = "Demo"
 SIMULATED = 100  # judgments a topic, so that no page is empty; the others are left to the visitor
 GUIDELINES = "\n\n".join(
     [
-        "Imagine a friend who has heard nothing of these events and asks you to sum them up in a few lines. Which of the "
-        "two sentences would you rather have in that summary?",
-        "Judge what a sentence tells, not how well it is written, and not whether you like the news. A sentence that can "
-        "be understood on its own and tells something central beats a detail or a comment.",
-        "If you know nothing of the subject, that is fine: open the document, or go by what you would want to know first.",
-        "Example: “The death toll has passed 80,000 in eleven countries.” contains more important information about a "
-        "disaster than “He said that he had bought the painting for his wife.”",
+        "Imagine a friend who has heard nothing of these events and asks you to sum them up in a few lines. "
+        "Which of the two sentences would you rather have in that summary?",
+        "Judge what a sentence tells, not how well it is written, and not whether you like the news. A sentence "
+        "that can be understood on its own and tells something central beats a detail or a comment.",
+        "If you know nothing of the subject, that is fine: open the document, or go by what you would want to "
+        "know first.",
+        "Example: “The death toll has passed 80,000 in eleven countries.” contains more important information about "
+        "a disaster than “He said that he had bought the painting for his wife.”",
     ]
 )
 PEOPLE = {
