@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from formats.pyramid import Annotation
+
 Smoothing = Literal["paper", "sharpened", "kernel", "none"]
 Value = Literal["strength", "chance"]
 Normalization = Literal["length", "budget"]
@@ -66,7 +68,10 @@ class SummaryText:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that one topic's scores rest on. `sentence_ids` and `sentences` run in document order."""
+    """Everything that one topic's scores rest on. `sentence_ids` and `sentences` run in document order.
+
+    `pyramid`: what people found the references and the summaries to say, where somebody annotated them.
+    """
 
     topic_id: str
     sentence_ids: tuple[str, ...]
@@ -75,3 +80,4 @@ class Evidence:
     summaries: tuple[SummaryText, ...] = ()
     references: tuple[tuple[str, ...], ...] = ()
     language: str = "en"
+    pyramid: Annotation | None = None

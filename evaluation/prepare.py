@@ -11,6 +11,7 @@ from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.sampling import Pairs, random_pairs
 from evaluation.similarity import Similarity, similarity
 from evaluation.text import Cut, cut
+from formats.pyramid import Annotation
 from formats.records import Preference, Text, Topic
 
 _SHARE = {"a": 1.0, "b": 0.0, "tie": 0.5}
@@ -75,7 +76,7 @@ def cut_text(text: Text, language: str = "") -> tuple[Cut, ...]:
     return tuple(cuts)
 
 
-def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
+def evidence(topic: Topic, preferences: Sequence[Preference] = (), pyramid: Annotation | None = None) -> Evidence:
     """A topic and what people said of it, as they are exchanged, made ready for the mathematics.
 
     Preferences of other topics are passed over. Raises `KeyError` for a sentence that the topic does not have.
@@ -92,6 +93,7 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
         ),
         references=tuple(_texts(reference, topic.language) for reference in topic.references),
         language=topic.language,
+        pyramid=pyramid,
     )
 
 

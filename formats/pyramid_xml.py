@@ -82,15 +82,9 @@ class _Text:
         self._squeezed = "".join(self.text[i] for i in self._places)
 
     def find(self, label: str, near: int) -> tuple[int, int] | None:
-        """Where `label` stands: the place nearest to the claimed one, white space ignored if need be."""
-        wanted = label.strip()
-        if not wanted:
-            return None
-        start = _nearest(wanted, self.text, near)
-        if start is not None:
-            return start, start + len(wanted)
-        wanted = "".join(wanted.split())
-        start = _nearest(wanted, self._squeezed, bisect_left(self._places, near))
+        """Where the words of `label` stand: the place nearest to the claimed one, white space aside."""
+        wanted = "".join(label.split())
+        start = _nearest(wanted, self._squeezed, bisect_left(self._places, near)) if wanted else None
         return None if start is None else (self._places[start], self._places[start + len(wanted) - 1] + 1)
 
 

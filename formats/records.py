@@ -36,10 +36,7 @@ class Summary(Text):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is summarized, and what was made of it. `language` is a BCP 47 tag.
-
-    `pyramid`: what people found the references and the summaries to say; DUC and TAC directories bring it.
-    """
+    """What is summarized, and what was made of it. `language` is a BCP 47 tag."""
 
     topic_id: str
     documents: tuple[Text, ...]
@@ -49,7 +46,6 @@ class Topic:
     question: str = ""
     language: str = ""
     extra: Extra = field(default_factory=dict)
-    pyramid: Annotation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,19 @@ which published figures rest on. A text is a sequence of lines, one sentence eac
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation import evidence
+from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register, whole_number
 from evaluation.metrics.rouge_units import SKIP, Overlap, Settings, Text, Texts
 
 Measure = Literal["rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4"]
-MEASURES: tuple[Measure, ...] = ("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4")
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 AS_PUBLISHED = Settings()
 """Stems, no stop words removed, no limit, all references pooled: what most papers report."""
 
@@ -33,10 +40,7 @@ def scores(
 ) -> dict[Measure, list[Score]]:
     """Score each summary against all references: for each measure one score a summary."""
     return {
-        measure: [
-            (_jackknifed if settings.jackknife and len(references) > 1 else _score)(hits, in_references, own, settings)
-            for hits, in_references, own in _rows(overlap)
-        ]
+        measure: _combined(overlap, settings)
         for measure, overlap in overlaps(summaries, references, measures, settings).items()
     }
 
@@ -92,6 +96,11 @@ def _overlap(texts: Texts, measure: Measure) -> Overlap:
             raise ValueError(f"there is no ROUGE measure {measure!r}; there are {', '.join(MEASURES)}")
 
 
+def _combined(overlap: Overlap, settings: Settings) -> list[Score]:
+    score = _jackknifed if settings.jackknife and len(overlap.in_references) > 1 else _score
+    return [score(hits, in_references, own, settings) for hits, in_references, own in _rows(overlap)]
+
+
 def _rows(overlap: Overlap) -> Iterable[tuple[list[int], list[int], int]]:
     """Summary by summary: its hits with each reference, the units of each reference, its own units."""
     in_references: list[int] = overlap.in_references.tolist()
@@ -124,3 +133,67 @@ def _score(hits: list[int], in_references: list[int], own: int, settings: Settin
 
 def _share(part: int, whole: int) -> float:
     return round(part / whole, 5) if whole else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rouge:
+    """The metric: one of a summary's three values of one measure."""
+
+    name: str
+    measure: Measure
+    value: Literal["recall", "precision", "f"]
+    settings: Settings
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({Need.REFERENCES})
+
+    @property
+    def signature(self) -> str:
+        return f"{signature(self.measure, self.settings)} {self.value}"
+
+    def score(self, topic: evidence.Evidence) -> NDArray[np.float64]:
+        summaries = tuple(summary.sentences for summary in topic.summaries)
+        overlap = _overlap(_texts(summaries, topic.references, self.settings), self.measure)
+        return np.array([getattr(score, self.value) for score in _combined(overlap, self.settings)], dtype=np.float64)
+
+
+# Several measures are asked for of one topic after another: each of its texts is read once.
+_texts = lru_cache(maxsize=1)(Texts)
+
+
+def _make(asked: str, options: Options, _: evidence.Settings) -> Rouge:
+    measure = next(one for one in MEASURES if one == asked.partition(":")[0])
+    try:
+        settings = Settings(
+            stem="unstemmed" not in options,
+            remove_stop_words="stop" in options,
+            words=whole_number(asked, options, "words"),
+            bytes=whole_number(asked, options, "bytes"),
+            references="best" if "best" in options else "pooled",
+            jackknife="jackknife" in options,
+        )
+    except UnknownMetric:
+        raise
+    except ValueError as error:
+        raise UnknownMetric(f"{asked}: {error}") from None
+    return Rouge(asked, measure, "f" if "f" in options else "precision" if "p" in options else "recall", settings)
+
+
+register(
+    Family(
+        MEASURES,
+        "ROUGE-1.5.5: words that a summary shares with the references (recall)",
+        {
+            "f": "the F-measure",
+            "p": "precision",
+            "stop": "without SMART stop words (-s)",
+            "unstemmed": "without stems (no -m)",
+            "words": "=100: only the first so many words (-l)",
+            "bytes": "=665: only the first so many bytes (-b)",
+            "best": "the best reference in place of all pooled (-f B)",
+            "jackknife": "the mean over the sets that lack one reference",
+        },
+        _make,
+    )
+)

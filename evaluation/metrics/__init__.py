@@ -1,0 +1,1 @@
+"""Metrics, one file a family; `registry` says what a metric is and finds it by name."""

@@ -1,0 +1,161 @@
+"""What a metric is, and how one is found by its name.
+
+Adding a metric is adding a file to this package: it defines a class that keeps the promises of `Metric` and calls
+`register`. Nothing else has to know of it; `python -m evaluation agree` can use it at once.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.evidence import Evidence, Settings
+
+Options = Mapping[str, str]
+"""What stands behind a metric's name: `rouge-2:f:words=100` gives {"f": "", "words": "100"}."""
+
+
+class Need(StrEnum):
+    """What a topic must have for a metric to say anything about its summaries."""
+
+    DOCUMENTS = "documents"
+    REFERENCES = "references"
+    JUDGMENTS = "judgments"
+    PYRAMIDS = "pyramids"
+
+
+class Metric(Protocol):
+    """Something that gives each summary of a topic a number.
+
+    `name`: as it was asked for, options and all; `signature`: everything that someone else needs to know in order to
+    get the same numbers.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def needs(self) -> frozenset[Need]: ...
+
+    def score(self, topic: Evidence) -> NDArray[np.float64]:
+        """(summaries,): higher is better, not a number where the metric has nothing to say about a summary."""
+
+
+Make = Callable[[str, Options, Settings], Metric]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Metrics that one file provides. `options`: each option and, in a few words, what it does."""
+
+    names: tuple[str, ...]
+    about: str
+    options: Mapping[str, str]
+    make: Make
+
+
+class UnknownMetric(ValueError):
+    """A metric or an option of that name does not exist; the message says which there are."""
+
+
+class MissingEvidence(ValueError):
+    """Metrics were asked for that need what some topics do not have; the message names both."""
+
+
+_families: dict[str, Family] = {}
+
+
+def register(family: Family) -> None:
+    """Make the family's metrics known by their names, which must be new."""
+    for name in family.names:
+        if name in _families:
+            raise ValueError(f"there is a metric called {name} already")
+        _families[name] = family
+
+
+def families() -> tuple[Family, ...]:
+    """Every family, in the order of the names of their files."""
+    _load()
+    return tuple(dict.fromkeys(_families.values()))
+
+
+def metric(asked: str, settings: Settings = Settings()) -> Metric:  # noqa: B008 - frozen
+    """The metric that a name stands for: `rouge-1`, or with options behind colons `rouge-2:f:words=100`.
+
+    `settings`: how judgments become scores, for the metrics that rest on them. Raises `UnknownMetric`.
+    """
+    _load()
+    name, *given = asked.split(":")
+    family = _families.get(name)
+    if family is None:
+        near = get_close_matches(name, _families, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise UnknownMetric(f"there is no metric called {name!r}{hint}; there are: {', '.join(sorted(_families))}")
+    options = dict(_option(one) for one in given)
+    unknown = [option for option in options if option not in family.options]
+    if unknown and not family.options:
+        raise UnknownMetric(f"{name} has no options, so not {unknown[0]!r}")
+    if unknown:
+        raise UnknownMetric(f"{name} has no option {unknown[0]!r}; its options are: {', '.join(family.options)}")
+    return family.make(asked, options, settings)
+
+
+def whole_number(asked: str, options: Options, option: str) -> int | None:
+    """The number that an option was given; None without the option. Raises `UnknownMetric` for anything else."""
+    if option not in options:
+        return None
+    try:
+        return int(options[option])
+    except ValueError:
+        raise UnknownMetric(f"{asked}: {option} must be a whole number, such as {option}=100") from None
+
+
+def check(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> None:
+    """Raise `MissingEvidence` if a metric needs what some topic does not have."""
+    complaints = []
+    for one in metrics:
+        for need in sorted(one.needs):
+            lacking = [topic.topic_id for topic in topics if not _has[need](topic)]
+            if lacking:
+                complaints.append(f"{one.name} needs {need}, and there are none for {_listed(lacking, len(topics))}")
+    if complaints:
+        raise MissingEvidence("\n".join(complaints))
+
+
+_has: Mapping[Need, Callable[[Evidence], bool]] = {
+    Need.DOCUMENTS: lambda topic: bool(topic.sentences),
+    Need.REFERENCES: lambda topic: bool(topic.references),
+    Need.JUDGMENTS: lambda topic: len(topic.judgments) > 0,
+    Need.PYRAMIDS: lambda topic: topic.pyramid is not None,
+}
+
+
+def _option(given: str) -> tuple[str, str]:
+    name, _, value = given.partition("=")
+    return name, value
+
+
+def _listed(topics: Sequence[str], among: int, shown: int = 10) -> str:
+    names = ", ".join(topics[:shown]) + (f" and {len(topics) - shown} more" if len(topics) > shown else "")
+    if len(topics) == among:
+        return f"any topic ({names})"
+    return f"topic {names}" if len(topics) == 1 else f"topics {names}"
+
+
+@cache
+def _load() -> None:
+    package = __name__.rpartition(".")[0]
+    for module in sorted(pkgutil.iter_modules(import_module(package).__path__), key=lambda module: module.name):
+        import_module(f"{package}.{module.name}")
