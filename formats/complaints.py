@@ -7,7 +7,8 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from formats import limits
 from formats.records import Complaint, Refused, Remark
@@ -54,9 +55,8 @@ class Complaints:
         return self._suggested[kind, name]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where we are reading: what is wrong here is said with file, line and field."""
+class Place(NamedTuple):
+    """Where we are reading: what is wrong here is said with file, line and field. (Many are made: tuples are quick.)"""
 
     complaints: Complaints
     file: str
@@ -70,8 +70,7 @@ class Place:
         """The field `name` of this one, or the item of that number (from 0)."""
         if isinstance(name, int):
             return Place(self.complaints, self.file, self.line, f"{self.field}[{name}]")
-        if not name.isidentifier() or len(name) > 40:
-            name = escaped(name, 40)
+        name = _field_name(name)
         return Place(self.complaints, self.file, self.line, f"{self.field}.{name}" if self.field else name)
 
     def refuse(self, found: str, expected: str, **params: Any) -> None:
@@ -126,6 +125,11 @@ def kind(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"the number {shown(value)}"
     return shown(value)
+
+
+@lru_cache(1_000)
+def _field_name(key: str) -> str:
+    return escaped(key, 40)
 
 
 def _visible(character: str) -> str:

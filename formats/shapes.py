@@ -22,9 +22,8 @@ def record(
 ) -> Record | None:
     """What `make` makes of the checked values, or None and every complaint."""
     before = len(place.complaints.found)
-    for key in found:
-        if key not in shape:
-            place.key(key).refuse("a key that is not known", "only %(keys)s", keys=", ".join(shape))
+    for key in sorted(found.keys() - shape.keys()):
+        place.key(key).refuse("a key that is not known", "only %(keys)s", keys=", ".join(shape))
     values = {}
     for key, check in shape.items():
         if key in found:

@@ -183,9 +183,9 @@ def _check_fits(
         if fit.topic not in topics:
             at(i).key("topic").refuse_unknown("topic", fit.topic, topics, "a topic of the study")
             continue
-        for called in fit.utilities.keys() - sentences[fit.topic]:
+        for called in sorted(fit.utilities.keys() - sentences[fit.topic]):
             at(i).key("utilities").refuse("%(name)s", "sentences of the topic", name=shown(called))
-        for called in fit.scores.keys() - {summary.name for summary in topics[fit.topic].summaries}:
+        for called in sorted(fit.scores.keys() - {summary.name for summary in topics[fit.topic].summaries}):
             at(i).key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
 
 
