@@ -1,0 +1,199 @@
+"""What researchers fill in. Verbs check again and have the last word; forms say it beside the field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotate.models import Invitation, Membership, SourceDocument, Study
+from annotate.refusal import Refusal
+from annotate.studies import SETTINGS
+
+if TYPE_CHECKING:  # the class takes no parameter when it runs
+    StudyModelForm = forms.ModelForm[Study]
+    InvitationModelForm = forms.ModelForm[Invitation]
+else:
+    StudyModelForm = InvitationModelForm = forms.ModelForm
+
+SHOWN = 60
+
+
+def complain(form: forms.BaseForm, refusal: Refusal) -> None:
+    """Show a verb's refusal at the fields that it names, or above the form."""
+    for name, found in refusal.fields.items():
+        form.add_error(name if name in form.fields else None, list(found))
+    if not refusal.fields:
+        form.add_error(None, refusal.message)
+
+
+class StudyForm(StudyModelForm):
+    """Everything that a researcher may set, each explained where it is set."""
+
+    ASKED = ("title", "question", "language", "guidelines")
+    JUDGING = (
+        "ties_allowed",
+        "show_progress",
+        "judgments_per_topic",
+        "judgments_per_pair",
+        "pairs_per_annotator",
+        "seed",
+    )
+    SCORING = ("smooth", "prior", "similarity", "value", "match", "normalize", "redundancy")
+
+    class Meta:
+        model = Study
+        fields = SETTINGS
+        widgets = {"guidelines": forms.Textarea(attrs={"rows": 8})}
+        help_texts = {
+            "title": gettext_lazy("For you and your colleagues. Annotators see it too."),
+            "question": gettext_lazy("Stands above every pair of sentences. Keep it short; a topic may bring its own."),
+            "language": gettext_lazy(
+                "As a tag such as en, de or zh-Hans. It decides how texts are cut into sentences and how a screen "
+                "reader pronounces them."
+            ),
+            "guidelines": gettext_lazy(
+                "What counts as important here, with an example or two. Annotators read this before they begin and can "
+                "open it beside every pair."
+            ),
+            "ties_allowed": gettext_lazy(
+                "A tie counts as half a win for each side. Without it people must choose between the two."
+            ),
+            "show_progress": gettext_lazy("Such as “pair 13 of 30” and about how many minutes are left."),
+            "judgments_per_topic": gettext_lazy(
+                "How many answers to collect for each topic. A few hundred are a good start; the leaderboard shows how "
+                "far the intervals have narrowed, and you can ask for more at any time."
+            ),
+            "judgments_per_pair": gettext_lazy(
+                "How many people see the same pair. One spreads judgments over the most pairs; two or more let you "
+                "measure how far people agree."
+            ),
+            "pairs_per_annotator": gettext_lazy("After so many pairs a person is thanked and done."),
+            "seed": gettext_lazy("Fixes what is left to chance in computing, so that others can repeat it."),
+            "smooth": gettext_lazy(
+                "Lets a judgment say something about similar sentences too. The paper’s way helps with few judgments "
+                "and blurs with many; “none” uses judgments alone."
+            ),
+            "prior": gettext_lazy(
+                "So many imaginary wins and losses of every sentence against an average one keep utilities finite. 0 "
+                "is the paper’s model, which needs every sentence to be linked to every other by wins."
+            ),
+            "similarity": gettext_lazy(
+                "How alike two sentences are, for smoothing and to match summaries with sources."
+            ),
+            "value": gettext_lazy(
+                "What a source sentence lends to a summary that has it. Strengths let a few sentences hold nearly all; "
+                "chances are spread evenly and can be compared between topics."
+            ),
+            "match": gettext_lazy("Whether a summary sentence earns the full value of a source sentence far from it."),
+            "normalize": gettext_lazy(
+                "The own length suits summaries that all had the same limit; a common one is fair where lengths differ."
+            ),
+            "redundancy": gettext_lazy("A word pair that a summary repeats is paid for once (equation 5)."),
+        }
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields as a page shows them; those of the computation are folded in apart."""
+        named = {"asked": self.ASKED, "judging": self.JUDGING, "scoring": self.SCORING}
+        return [(name, [self[field] for field in fields]) for name, fields in named.items()]
+
+    @property
+    def scoring_has_errors(self) -> bool:
+        return any(name in self.errors for name in self.SCORING)
+
+
+class UploadForm(forms.Form):
+    """One file in any of the forms that are read."""
+
+    file = forms.FileField(label=gettext_lazy("File"))
+
+
+class InvitationForm(InvitationModelForm):
+    """A link that lets people in."""
+
+    class Meta:
+        model = Invitation
+        fields = ("role", "label", "max_uses", "expires_at")
+        widgets = {"expires_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")}
+        help_texts = {
+            "label": gettext_lazy("For you, so that you know later whom it was for: “class of May”, “pilot”."),
+            "max_uses": gettext_lazy("Left empty, anybody with the link may come in."),
+            "expires_at": gettext_lazy("In UTC. Left empty, the link stays good until you take it back."),
+        }
+
+    def __init__(self, *args: Any, roles: list[str], **kwargs: Any) -> None:
+        """`roles`: what whoever invites may give."""
+        super().__init__(*args, **kwargs)
+        labels = dict(Membership.Role.choices)
+        self.fields["role"].choices = [(role, labels[role]) for role in roles]  # type: ignore[attr-defined]
+        self.fields["role"].help_text = _("Annotators need no account. Everybody else signs in first.")
+
+
+class MendForm(forms.Form):
+    """How a document is cut: one sentence a line. Only borders may move, no letter."""
+
+    sentences = forms.CharField(
+        label=gettext_lazy("One sentence a line"),
+        help_text=gettext_lazy(
+            "Break a line where a sentence ends; join lines that belong together. Empty lines are ignored."
+        ),
+        widget=forms.Textarea(attrs={"rows": 24, "class": "given sentence", "spellcheck": "false", "dir": "auto"}),
+    )
+
+    def __init__(self, document: SourceDocument, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.document = document
+
+    def clean_sentences(self) -> list[str]:
+        """The sentences; refused, with the first place that differs, where words were changed."""
+        sentences = [" ".join(line.split()) for line in self.cleaned_data["sentences"].splitlines()]
+        found = [sentence for sentence in sentences if sentence]
+        document = " ".join(self.document.sentences or [self.document.text])
+        if _letters("".join(found)) != _letters(document):
+            raise forms.ValidationError(_difference(found, document))
+        return found
+
+
+def _difference(sentences: list[str], document: str) -> str:
+    """Which line is the first that does not read as the document does, and from where on."""
+    wanted = _letters(document)
+    at = 0
+    for number, sentence in enumerate(sentences, 1):
+        letters = _letters(sentence)
+        if not wanted.startswith(letters, at):
+            same = _common(letters, wanted[at : at + len(letters)])
+            return _(
+                "Sentence %(number)d goes on with “%(found)s” where the document has “%(wanted)s”. Only borders can be "
+                "moved: annotators, and whoever reads your results, must find the text as it was uploaded. To change "
+                "the text itself, upload the topic anew."
+            ) % {"number": number, "found": _from(sentence, same), "wanted": _from(document, at + same)}
+        at += len(letters)
+    left = len(wanted) - at
+    return ngettext(
+        "The last %(left)d letter of the document is missing: only borders can be moved, nothing left out.",
+        "The last %(left)d letters of the document are missing: only borders can be moved, nothing left out.",
+        left,
+    ) % {"left": left}
+
+
+def _common(a: str, b: str) -> int:
+    """How many letters two texts share at their beginnings."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _letters(text: str) -> str:
+    """Everything but white space."""
+    return "".join(text.split())
+
+
+def _from(text: str, letters: int) -> str:
+    """What comes after so many letters, cut short, with its white space."""
+    for start, letter in enumerate(text):
+        if not letter.isspace():
+            if not letters:
+                rest = " ".join(text[start : start + SHOWN + 1].split())
+                return rest if len(rest) <= SHOWN else rest[: SHOWN - 1] + "…"
+            letters -= 1
+    return ""

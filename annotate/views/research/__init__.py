@@ -1,0 +1,12 @@
+"""What researchers see: their studies, what comes in, who judges, and what it all comes to."""
+
+from annotate.views.research import exports, people, results, studies, topics, uploads
+
+urlpatterns = [
+    *studies.urlpatterns,
+    *uploads.urlpatterns,
+    *topics.urlpatterns,
+    *results.urlpatterns,
+    *people.urlpatterns,
+    *exports.urlpatterns,
+]

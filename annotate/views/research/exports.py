@@ -1,0 +1,82 @@
+"""A study on its way out: the archive that the worker writes, and its judgments as a table."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Literal
+from uuid import UUID
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import path
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_safe
+
+import formats
+from annotate import exports
+from annotate.access import in_study
+from annotate.models import Export, Study
+from annotate.overview import worker_is_there
+from annotate.snapshot import snapshot
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+
+SHOWN = 10
+KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+
+
+@in_study("export")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_export(request: HttpRequest, study: Study) -> HttpResponse:
+    """Ask for the whole study as one file; the exports asked for so far, kept up to date while one is written."""
+    if request.method == "POST":
+        exports.request_export(study, person(request))
+        return redirect("study_export", study_id=study.pk)
+    found = list(Export.objects.filter(study=study).select_related("user").order_by("-pk")[:SHOWN])
+    moves = any(export.state == Export.State.WAITING for export in found)
+    missing = moves and not worker_is_there()
+    version = digest([(export.pk, export.state) for export in found], missing)
+    if is_seen(request, version):
+        return HttpResponse(status=UNCHANGED)
+    return page(
+        request,
+        study,
+        "research/exports.html" if "seen" in request.GET else "research/export.html",
+        exports=found,
+        moves=moves,
+        worker_missing=missing,
+        version=version,
+        tab="export",
+    )
+
+
+@in_study("export")
+@require_safe
+def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
+    """The file itself, once it is written."""
+    export = get_object_or_404(Export, study=study, key=key, state=Export.State.READY)
+    name = f"{slugify(study.title) or 'study'}-{export.created_at:%Y-%m-%d}.zip"
+    try:
+        return FileResponse(export.file.open(), as_attachment=True, filename=name, content_type="application/zip")
+    except FileNotFoundError as error:
+        raise Http404 from error
+
+
+@in_study("export")
+@require_safe
+def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "csv"]) -> FileResponse:
+    """The judgments that count, under pseudonyms, as preferences that can be uploaded again."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
+    with snapshot():
+        formats.write_preferences(exports.preferences(study), file, form)
+    file.seek(0)
+    name = f"{slugify(study.title) or 'study'}-judgments.{form}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=KINDS[form])
+
+
+_STUDY = "studies/<int:study_id>/"
+urlpatterns = [
+    path(_STUDY + "export/", study_export, name="study_export"),
+    path(_STUDY + "export/<uuid:key>.zip", export_file, name="export_file"),
+    path(_STUDY + "export/judgments.jsonl", judgments_file, {"form": "jsonl"}, name="judgments_jsonl"),
+    path(_STUDY + "export/judgments.csv", judgments_file, {"form": "csv"}, name="judgments_csv"),
+]

@@ -1,0 +1,39 @@
+"""What the pages of a study have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, cast
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from annotate import access
+from annotate.models import Study
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: htmx swaps nothing for this answer: the reader's page is as it should be.
+UNCHANGED = 204
+
+
+def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    """A page of a study; `can` tells it what to offer."""
+    context |= {"study": study, "can": access.abilities(request.user, study)}
+    return render(request, template, context, status=status)
+
+
+def person(request: HttpRequest) -> User:
+    """Who asks; only behind `in_study`, which lets nobody else through."""
+    return cast("User", request.user)
+
+
+def is_seen(request: HttpRequest, version: str) -> bool:
+    """Whether the page asks for news (it names the version that it shows) and there are none."""
+    return request.GET.get("seen") == version
+
+
+def digest(*shown: object) -> str:
+    """A version of what a page shows, for pages that have no better one."""
+    return hashlib.blake2s(repr(shown).encode(), digest_size=8).hexdigest()

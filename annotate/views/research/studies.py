@@ -1,0 +1,132 @@
+"""Studies: the list, a new one, its first page, its topics, its settings."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import access
+from annotate import studies as verbs
+from annotate.forms import StudyForm, complain
+from annotate.models import Study
+from annotate.overview import Overview, look_at, study_lines, topic_states
+from annotate.refusal import Refusal
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+
+TOPICS_A_PAGE = 100
+
+
+@login_required
+@require_safe
+def studies(request: HttpRequest) -> HttpResponse:
+    """The studies that the visitor may look into."""
+    lines = study_lines(access.visible_studies(request.user))
+    may_create = access.may_create_studies(request.user)
+    return render(request, "research/studies.html", {"lines": lines, "may_create": may_create})
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_new(request: HttpRequest) -> HttpResponse:
+    """Begin a study."""
+    if not access.may_create_studies(request.user):
+        raise PermissionDenied
+    first = {"question": _("Which of these two sentences contains more important information?")}
+    form = StudyForm(request.POST or None, initial=first)
+    if form.is_valid():
+        try:
+            study = verbs.create_study(person(request), **form.cleaned_data)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            messages.success(request, _("The study is there. Now bring it something to judge."))
+            return redirect("study", study_id=study.pk)
+    return render(request, "research/study_new.html", {"form": form})
+
+
+@access.in_study("see")
+@require_safe
+def study(request: HttpRequest, study: Study) -> HttpResponse:
+    """What the study holds, what it lacks, and what to do next; kept up to date while it is open."""
+    overview = look_at(study)
+    version = _version(overview)
+    if is_seen(request, version):
+        return HttpResponse(status=UNCHANGED)
+    template = "research/overview.html" if "seen" in request.GET else "research/study.html"
+    return page(request, study, template, overview=overview, version=version, tab="overview")
+
+
+@access.in_study("see")
+@require_safe
+def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
+    """The topics and how far each one is."""
+    chosen = Paginator(study.topics.order_by("position"), TOPICS_A_PAGE).get_page(request.GET.get("page"))
+    states = topic_states(study, study.topics.filter(pk__in=[topic.pk for topic in chosen]))
+    return page(request, study, "research/topics.html", chosen=chosen, states=states, tab="topics")
+
+
+@access.in_study("settings")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
+    """Change how the study asks and how it computes."""
+    form = StudyForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
+    if form.is_valid():
+        try:
+            verbs.change_settings(study, person(request), **form.cleaned_data)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            messages.success(request, _("The settings were saved. Scores follow by themselves."))
+            return redirect("study_settings", study_id=study.pk)
+    return page(request, study, "research/settings.html", form=form, tab="settings")
+
+
+@access.in_study("settings")
+@require_POST
+def study_state(request: HttpRequest, study: Study) -> HttpResponse:
+    """Open, pause or close the study."""
+    try:
+        found = verbs.set_state(study, person(request), request.POST.get("state", ""))
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("The study is %(state)s now.") % {"state": found.get_state_display()})
+    return redirect("study", study_id=study.pk)
+
+
+@access.in_study("members")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
+    """Delete the study, once its title was typed: it cannot be undone."""
+    typed = request.POST.get("title", "")
+    if request.method == "POST" and typed.strip() == study.title.strip():
+        verbs.delete_study(study, person(request))
+        messages.success(request, _("The study and everything in it were deleted."))
+        return redirect("studies")
+    return page(request, study, "research/study_delete.html", wrong=request.method == "POST", overview=look_at(study))
+
+
+def _version(overview: Overview) -> str:
+    uploads = [(upload.pk, upload.state) for upload in overview.uploads]
+    topics = [(one.topic.pk, one.sentences, one.judgments, one.simulated, one.problem) for one in overview.topics]
+    return digest(
+        uploads, topics, overview.next, overview.systems, overview.annotators, overview.needs_worker, overview.is_scored
+    )
+
+
+urlpatterns = [
+    path("studies/", studies, name="studies"),
+    path("studies/new/", study_new, name="study_new"),
+    path("studies/<int:study_id>/", study, name="study"),
+    path("studies/<int:study_id>/topics/", study_topics, name="study_topics"),
+    path("studies/<int:study_id>/settings/", study_settings, name="study_settings"),
+    path("studies/<int:study_id>/state/", study_state, name="study_state"),
+    path("studies/<int:study_id>/delete/", study_delete, name="study_delete"),
+]

@@ -1,0 +1,194 @@
+"""One topic: its sentences in order of utility, its documents as they are cut, and what each sentence rests on."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Prefetch, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import imports, leaderboards
+from annotate.access import in_study
+from annotate.forms import MendForm, complain
+from annotate.judging import counted_judgments
+from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic, Utility
+from annotate.overview import topic_states, worker_is_there
+from annotate.plots import Scale
+from annotate.refusal import Refusal
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+
+SENTENCES_A_PAGE = 100
+JUDGMENTS_A_PAGE = 100
+#: Small interval plots have 100 units from side to side; the dots need a little air there.
+MARGIN = 4.0
+
+
+@in_study("see")
+@require_safe
+def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
+    """The topic's sentences, the most useful first, with what each rests on."""
+    found = get_object_or_404(Topic, study=study, pk=topic_id)
+    fit = leaderboards.newest_fit(found)
+    state = topic_states(study, study.topics.filter(pk=found.pk))[0]
+    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
+    chosen = Paginator(utilities.order_by("-utility", "sentence__position"), SENTENCES_A_PAGE).get_page(
+        request.GET.get("page")
+    )
+    everything = list(Utility.objects.filter(fit=fit).values_list("utility", "low", "high")) if fit else []
+    bounds = [number for row in everything for number in row if number is not None]
+    scale = Scale(min(bounds, default=0.0), max(bounds, default=1.0), MARGIN, 100 - MARGIN)
+    return page(
+        request,
+        study,
+        "research/topic.html",
+        topic=found,
+        state=state,
+        fit=fit,
+        chosen=chosen,
+        rows=[_drawn(utility, scale) for utility in chosen],
+        zero=scale.at(0.0),
+        worker_missing=(state.is_behind or not state.is_cut) and not worker_is_there(),
+        show="sentences",
+    )
+
+
+@in_study("see")
+@require_safe
+def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
+    """The documents with their sentences as they are cut; kept up to date while the worker cuts them."""
+    found = get_object_or_404(Topic, study=study, pk=topic_id)
+    state = topic_states(study, study.topics.filter(pk=found.pk))[0]
+    version = digest(found.text_version, state.is_cut, state.problem)
+    if is_seen(request, version):
+        return HttpResponse(status=UNCHANGED)
+    return page(
+        request,
+        study,
+        "research/documents.html" if "seen" in request.GET else "research/topic_documents.html",
+        topic=found,
+        state=state,
+        documents=found.documents.prefetch_related(
+            Prefetch("cut_sentences", queryset=Sentence.objects.order_by("index"))
+        ),
+        references=found.references.all(),
+        summaries=found.summaries.select_related("system").order_by("system__name"),
+        version=version,
+        is_judged=_is_judged(found),
+        worker_missing=not state.is_cut and not worker_is_there(),
+        show="documents",
+    )
+
+
+@in_study("edit")
+@require_http_methods(["GET", "HEAD", "POST"])
+def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
+    """Move the borders between a document's sentences, until the first judgment."""
+    document = get_object_or_404(SourceDocument, topic__study=study, topic=topic_id, pk=document_id)
+    cut = document.mended or [one.text for one in document.cut_sentences.order_by("index")] or document.sentences or []
+    first = {"sentences": "\n".join(" ".join(sentence.split()) for sentence in cut)}
+    form = MendForm(document, request.POST or None, initial=first)
+    if form.is_valid():
+        try:
+            imports.mend(document, form.cleaned_data["sentences"], person(request))
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            messages.success(request, _("The document will be cut as you said."))
+            return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
+    judged = _is_judged(document.topic)
+    return page(
+        request, study, "research/mend.html", topic=document.topic, document=document, form=form, is_judged=judged
+    )
+
+
+@in_study("edit")
+@require_POST
+def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
+    """Go back to how the program cuts the document."""
+    document = get_object_or_404(SourceDocument, topic__study=study, topic=topic_id, pk=document_id)
+    try:
+        imports.mend(document, None, person(request))
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("The document will be cut as it was at first."))
+    return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
+
+
+@in_study("see")
+@require_safe
+def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpResponse:
+    """One sentence in its place, and the judgments that its utility rests on."""
+    found = get_object_or_404(
+        Sentence.objects.select_related("topic", "document", "utility__fit"), topic__study=study, pk=sentence_id
+    )
+    judgments = (
+        counted_judgments(found.topic)
+        .filter(Q(assignment__pair__first=found) | Q(assignment__pair__second=found))
+        .select_related("assignment__annotator", "assignment__pair__first", "assignment__pair__second")
+        .order_by("-pk")
+    )
+    chosen = Paginator(judgments, JUDGMENTS_A_PAGE).get_page(request.GET.get("page"))
+    utility = getattr(found, "utility", None)
+    return page(
+        request,
+        study,
+        "research/sentence.html",
+        topic=found.topic,
+        sentence=found,
+        utility=utility,
+        rank=_rank(utility) if utility else None,
+        neighbours=Sentence.objects.filter(
+            document=found.document_id, index__range=(max(0, found.index - 2), found.index + 2)
+        ).order_by("index"),
+        chosen=chosen,
+        judgments=[_from_its_side(judgment, found) for judgment in chosen],
+    )
+
+
+def _drawn(utility: Utility, scale: Scale) -> dict[str, object]:
+    """A line of the list with where its interval lies on the small plot."""
+    return {
+        "utility": utility,
+        "sentence": utility.sentence,
+        "x": scale.at(utility.utility),
+        "low": None if utility.low is None else scale.at(utility.low),
+        "high": None if utility.high is None else scale.at(utility.high),
+    }
+
+
+def _from_its_side(judgment: Judgment, sentence: Sentence) -> dict[str, object]:
+    """A judgment as seen from one of its two sentences."""
+    shown = judgment.assignment
+    was_left = shown.left.pk == sentence.pk
+    won = judgment.answer == (Judgment.Answer.LEFT if was_left else Judgment.Answer.RIGHT)
+    return {
+        "judgment": judgment,
+        "annotator": shown.annotator,
+        "other": shown.right if was_left else shown.left,
+        "was_left": was_left,
+        "outcome": "tie" if judgment.answer == Judgment.Answer.TIE else "won" if won else "lost",
+    }
+
+
+def _rank(utility: Utility) -> dict[str, int]:
+    others = Utility.objects.filter(fit=utility.fit_id)
+    return {"place": 1 + others.filter(utility__gt=utility.utility).count(), "of": others.count()}
+
+
+def _is_judged(topic: Topic) -> bool:
+    return Judgment.objects.filter(topic=topic).exists()
+
+
+_TOPIC = "studies/<int:study_id>/topics/<int:topic_id>/"
+urlpatterns = [
+    path(_TOPIC, topic, name="topic"),
+    path(_TOPIC + "documents/", topic_documents, name="topic_documents"),
+    path(_TOPIC + "documents/<int:document_id>/mend/", document_mend, name="document_mend"),
+    path(_TOPIC + "documents/<int:document_id>/unmend/", document_unmend, name="document_unmend"),
+    path("studies/<int:study_id>/sentences/<int:sentence_id>/", sentence, name="sentence"),
+]

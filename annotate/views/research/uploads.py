@@ -1,0 +1,120 @@
+"""A file on its way into a study: sent, read by the worker, looked at, confirmed, stored."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import imports
+from annotate.access import in_study
+from annotate.forms import UploadForm, complain
+from annotate.models import Study, Upload
+from annotate.overview import UNDER_WAY, worker_is_there
+from annotate.refusal import Refusal
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+
+MEGABYTE = 1024 * 1024
+
+
+@in_study("edit")
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
+    """Send a file; what may be in it is explained beside the form."""
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        try:
+            upload = imports.receive(study, person(request), form.cleaned_data["file"])
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            return redirect("upload", study_id=study.pk, key=upload.key)
+    status = 422 if request.method == "POST" else 200
+    limit = settings.UPLOAD_LIMIT // MEGABYTE
+    return page(request, study, "research/upload_new.html", status=status, form=form, limit=limit)
+
+
+@in_study("edit")
+@require_safe
+def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """How far the file has come, what was found in it, or every reason why it is refused."""
+    found = get_object_or_404(Upload, study=study, key=key)
+    waits_for_worker = found.state in UNDER_WAY
+    missing = waits_for_worker and not worker_is_there()
+    version = digest(found.state, missing)
+    if is_seen(request, version):
+        return HttpResponse(status=UNCHANGED)
+    return page(
+        request,
+        study,
+        "research/upload_state.html" if "seen" in request.GET else "research/upload.html",
+        upload=found,
+        version=version,
+        moves=waits_for_worker,
+        worker_missing=missing,
+        complaints=[_complaint(one) for one in found.complaints],
+        remarks=[{"file": one["file"], "said": _said(one["said"], one["params"])} for one in _remarks(found)],
+        sentences=sum(topic["sentences"] for topic in found.preview.get("topics", [])),
+        documents=sum(topic["documents"] for topic in found.preview.get("topics", [])),
+        references=sum(topic["references"] for topic in found.preview.get("topics", [])),
+        summaries=found.preview.get("summaries", 0)
+        + sum(topic["summaries"] for topic in found.preview.get("topics", [])),
+    )
+
+
+@in_study("edit")
+@require_POST
+def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Say that what was found shall be stored."""
+    found = get_object_or_404(Upload, study=study, key=key)
+    try:
+        imports.confirm(found, person(request))
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    return redirect("upload", study_id=study.pk, key=key)
+
+
+@in_study("edit")
+@require_POST
+def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
+    """Throw the file away."""
+    found = get_object_or_404(Upload, study=study, key=key)
+    try:
+        imports.discard(found, person(request))
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        return redirect("upload", study_id=study.pk, key=key)
+    messages.success(request, _("The file was thrown away; the study is as it was."))
+    return redirect("study", study_id=study.pk)
+
+
+def _complaint(one: dict[str, Any]) -> dict[str, Any]:
+    """A complaint with its templates filled in, in the reader's language where we have it."""
+    return one | {
+        "found": _said(one["found"], one["params"]),
+        "expected": _said(one["expected"], one["params"]),
+    }
+
+
+def _remarks(upload: Upload) -> list[dict[str, Any]]:
+    return list(upload.preview.get("remarks", []))
+
+
+def _said(template: str, params: dict[str, Any]) -> str:
+    # An empty text would be answered with the translation file's header.
+    return _(template) % params if template else ""
+
+
+urlpatterns = [
+    path("studies/<int:study_id>/uploads/new/", upload_new, name="upload_new"),
+    path("studies/<int:study_id>/uploads/<uuid:key>/", upload, name="upload"),
+    path("studies/<int:study_id>/uploads/<uuid:key>/confirm/", upload_confirm, name="upload_confirm"),
+    path("studies/<int:study_id>/uploads/<uuid:key>/discard/", upload_discard, name="upload_discard"),
+]
