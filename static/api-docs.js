@@ -2,6 +2,11 @@
 "use strict";
 
 const place = document.getElementById("api-docs");
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const dress = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+
+dress();
+dark.addEventListener("change", dress);
 
 window.SwaggerUIBundle({
   url: place.dataset.schema,
