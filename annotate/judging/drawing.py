@@ -230,7 +230,10 @@ def _draw_from(
 def _take_up_again(desk: Desk, person: Annotator) -> Assignment | None:
     """A pair that they once let lapse, if nobody has taken its place since."""
     lapsed = Assignment.objects.filter(
-        annotator=person, state=Assignment.State.EXPIRED, topic_id=desk.topic_id, pair__taken__lt=F("pair__need")
+        annotator=person,
+        state=Assignment.State.EXPIRED,
+        topic_id=desk.topic_id,
+        pair__in=tallies.with_place(person.study),
     ).first()
     if lapsed is None or not tallies.take_place(desk.topic_id, lapsed.pair_id, person.study):
         return None
@@ -270,7 +273,7 @@ def _seen_by(person: Annotator) -> Exists:
 
 def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
     """The oldest pair that others have begun and this person has not seen."""
-    unfinished = Pair.objects.filter(topic_id=desk.topic_id, taken__lt=F("need")).order_by("pk")
+    unfinished = tallies.with_place(person.study).filter(topic_id=desk.topic_id).order_by("pk")
     if not thorough:
         # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK]))
@@ -311,9 +314,9 @@ def _any_left(desk: Desk, person: Annotator) -> Choice | None:
     """A random one of all pairs that are free for this person: where nearly everything is judged, tries would fail."""
     ids = sorted(Sentence.objects.filter(topic_id=desk.topic_id).values_list("pk", flat=True))
     gone = set(
-        Pair.objects.filter(Q(taken__gte=F("need"), need__gt=0) | _seen_by(person), topic_id=desk.topic_id).values_list(
-            "first_id", "second_id"
-        )
+        Pair.objects.filter(topic_id=desk.topic_id)
+        .filter(Q(need__gt=0, taken__gte=F("need")) | Q(taken__gte=person.study.judgments_per_pair) | _seen_by(person))
+        .values_list("first_id", "second_id")
     )
     left = [two for two in combinations(ids, 2) if two not in gone]
     return _first_free(person, [chance.choice(left)], Assignment.Reason.RANDOM) if left else None
@@ -330,6 +333,6 @@ def _first_free(person: Annotator, wanted: list[tuple[int, int]], reason: str) -
     per_pair = person.study.judgments_per_pair
     for first, second in wanted:
         pair = known.get((first, second))
-        if pair is None or (not pair.seen and pair.taken < (pair.need or per_pair)):
+        if pair is None or (not pair.seen and pair.taken < min(pair.need or per_pair, per_pair)):
             return Choice(first, second, pair, reason)
     return None

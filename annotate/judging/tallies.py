@@ -65,10 +65,19 @@ def take_place(topic_id: int, pair_id: int, study: Study) -> bool:
     """Take one of the pair's places and one of the topic's, if both have one left. The tally must be locked."""
     if not Tally.objects.filter(topic_id=topic_id, taken__lt=study.judgments_per_topic).update(taken=F("taken") + 1):
         return False
-    if Pair.objects.filter(pk=pair_id, taken__lt=F("need")).update(taken=F("taken") + 1):
+    if with_place(study).filter(pk=pair_id).update(taken=F("taken") + 1):
         return True
     Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") - 1)
     return False
+
+
+def with_place(study: Study) -> QuerySet[Pair]:
+    """Pairs that have been asked for and have a place left.
+
+    After the study's judgments per pair were lowered, a pair may need more than is wanted now: what it has stays, what
+    it gives back is not asked for again.
+    """
+    return Pair.objects.filter(taken__lt=F("need")).filter(taken__lt=study.judgments_per_pair)
 
 
 def return_places(topic_id: int, pair_ids: Iterable[int]) -> None:

@@ -1,0 +1,441 @@
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate import judging, links, studies
+from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
+from tests.annotate import making
+from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def study() -> Study:
+    return ready_study(sentences=12, guidelines="Judge what it tells.")
+
+
+@pytest.fixture
+def link(study: Study) -> str:
+    return links.invitation_path(studies.invite(study, making.owner(study)))
+
+
+def begin(client: Client, link: str) -> Assignment:
+    """Follow an invitation and begin; the pair that is shown."""
+    answer = client.post(link)
+    assert answer.status_code == 302
+    return Assignment.objects.get(key=answer.url.split("/")[2])
+
+
+def page_of(assignment: Assignment) -> str:
+    return reverse("pair", args=[assignment.key])
+
+
+def fields_of(html: str) -> dict[str, str]:
+    """The hidden fields of the answer form."""
+    form = html[html.index('id="answer"') : html.index("</form>", html.index('id="answer"'))]
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+
+
+def answer(client: Client, assignment: Assignment, side: str = "left", revision: int = 1, **extra):
+    return client.post(page_of(assignment), {"answer": side, "revision": revision}, **extra)
+
+
+def test_an_invitation_says_what_it_is_about_and_stores_nothing(client, link, study):
+    html = client.get(link).content.decode()
+    for word in (study.title, study.question, study.guidelines, "30 pairs", "Begin"):
+        assert word in html
+    assert not Annotator.objects.exists()
+    assert Invitation.objects.get().uses == 0
+
+
+def test_beginning_leads_to_a_pair(client, link):
+    assignment = begin(client, link)
+    html = client.get(page_of(assignment)).content.decode()
+    assert assignment.left.text in html
+    assert assignment.right.text in html
+    assert html.index(assignment.left.text) < html.index(assignment.right.text)
+
+
+def test_joining_again_in_the_same_browser_goes_on_as_the_same_annotator(client, link):
+    first = begin(client, link)
+    assert begin(client, link) == first
+    assert Annotator.objects.count() == 1
+    assert Invitation.objects.get().uses == 1
+    assert "Go on" in client.get(link).content.decode()
+
+
+def test_somebody_signed_in_is_the_same_annotator_in_every_browser(link):
+    user = making.person()
+    browsers = [Client(), Client()]
+    for browser in browsers:
+        browser.force_login(user)
+    first, second = (begin(browser, link) for browser in browsers)
+    assert first == second
+    assert Annotator.objects.get().user == user
+
+
+@pytest.mark.parametrize(
+    "change", [{"max_uses": 0}, {"revoked_at": "2026-01-01T00:00Z"}, {"expires_at": "2026-01-01T00:00Z"}]
+)
+def test_an_invitation_that_is_over_lets_nobody_in(client, link, change):
+    Invitation.objects.update(**change)
+    for attempt in (client.get(link), client.post(link)):
+        assert attempt.status_code == 404
+        assert "Ask the person who sent it" in attempt.content.decode()
+    assert not Annotator.objects.exists()
+
+
+def test_whoever_is_in_stays_in_when_the_invitation_is_over(client, link):
+    first = begin(client, link)
+    Invitation.objects.update(revoked_at=first.created_at)
+    assert begin(client, link) == first
+
+
+def test_a_forged_link_leads_nowhere(client, link):
+    assert client.get(link[:-3] + "AA/").status_code == 404
+
+
+def test_an_invitation_to_research_is_not_one_to_judge(client, study):
+    path = links.invitation_path(studies.invite(study, making.owner(study), role=Membership.Role.RESEARCHER))
+    assert client.get(path).status_code == 200
+    client.post(path)
+    assert not Annotator.objects.exists()
+
+
+def test_an_answer_leads_to_the_next_pair(client, link, study):
+    first = begin(client, link)
+    redirect = answer(client, first, "right")
+    assert redirect.status_code == 302
+    html = client.get(redirect.url).content.decode()
+    assert "Pair 2 of 30" in html
+    assert "Saved: right." in html
+    assert Judgment.objects.get().answer == "right"
+    assert_books_balance(study)
+
+
+def test_showing_a_page_writes_nothing(client, link):
+    first = begin(client, link)
+    answer(client, first)
+    paths = [page_of(one) for one in Assignment.objects.all()]
+    paths += [reverse("context", args=[first.key, side]) for side in ("left", "right")]
+    annotator = Annotator.objects.get()
+    paths += [reverse(name, args=[annotator.key]) for name in ("desk", "guidelines")]
+    before = [list(table.objects.order_by("pk").values()) for table in (Annotator, Assignment, Judgment)]
+    for path in [*paths, link]:
+        assert client.get(path).status_code == 200, path
+        assert client.get(path, headers=HTMX).status_code == 200, path
+    assert [list(table.objects.order_by("pk").values()) for table in (Annotator, Assignment, Judgment)] == before
+
+
+def test_the_pair_page_asks_the_database_twice(client, link, django_assert_max_num_queries):
+    first = begin(client, link)
+    with django_assert_max_num_queries(2):  # the session; the pair with everything that is shown
+        client.get(page_of(first))
+
+
+def test_a_judgment_asks_the_database_a_fixed_number_of_times(client, link, django_assert_max_num_queries):
+    first = begin(client, link)
+    with django_assert_max_num_queries(26):
+        answer(client, first, headers=HTMX)
+
+
+def test_htmx_gets_the_next_pair_at_once_with_its_address(client, link):
+    first = begin(client, link)
+    response = answer(client, first, headers=HTMX)
+    following = Assignment.objects.latest("pk")
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert response["HX-Push-Url"] == page_of(following)
+    assert "<html" not in html
+    assert following.left.text in html
+    assert 'hx-swap-oob="innerHTML:#said"' in html
+
+
+def test_going_back_with_htmx_gets_a_whole_page(client, link):
+    first = begin(client, link)
+    assert "<html" in client.get(page_of(first), headers=HTMX | {"HX-History-Restore-Request": "true"}).content.decode()
+
+
+def test_a_second_click_goes_on_to_the_same_next_pair(client, link, study):
+    first = begin(client, link)
+    one, two = answer(client, first), answer(client, first)
+    assert one.url == two.url
+    assert Judgment.objects.count() == 1
+    assert_books_balance(study)
+
+
+def test_another_answer_from_a_second_tab_is_told_that_the_first_stands(client, link):
+    first = begin(client, link)
+    answer(client, first, "left")
+    html = client.get(answer(client, first, "right").url).content.decode()
+    assert "your first answer stands" in html
+    assert Judgment.objects.get().answer == "left"
+
+
+def test_going_back_shows_what_was_answered_and_a_way_on(client, link):
+    first = begin(client, link)
+    following = answer(client, first).url
+    html = client.get(page_of(first)).content.decode()
+    assert "You have judged this pair" in html
+    assert 'id="answer"' not in html
+    assert client.post(reverse("draw", args=[Annotator.objects.get().key])).url == following
+
+
+def test_undoing_shows_the_pair_again_under_the_next_revision(client, link, study):
+    first = begin(client, link)
+    following = client.get(answer(client, first).url).content.decode()
+    assert reverse("undo", args=[first.key]) in following
+    back = client.post(reverse("undo", args=[first.key]))
+    assert back.url == page_of(first)
+    fields = fields_of(client.get(back.url).content.decode())
+    assert fields["revision"] == "3"
+    answer(client, first, "right", 3)
+    assert list(Judgment.objects.values_list("answer", flat=True)) == ["left", "undone", "right"]
+    assert_books_balance(study)
+
+
+def test_a_second_click_on_undo_undoes_no_more(client, link):
+    first = begin(client, link)
+    answer(client, first)
+    for _ in range(2):
+        assert client.post(reverse("undo", args=[first.key]), {"revision": 2}).url == page_of(first)
+    assert Judgment.objects.count() == 2
+
+
+def test_an_old_form_after_an_undo_is_told_so(client, link):
+    first = begin(client, link)
+    answer(client, first)
+    client.post(reverse("undo", args=[first.key]))
+    assert client.get(answer(client, first, "right").url).status_code == 200
+    assert Judgment.objects.count() == 2
+
+
+def test_a_revision_out_of_turn_shows_the_pair_as_it_is(client, link):
+    first = begin(client, link)
+    assert answer(client, first, revision=7).url == page_of(first)
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"answer": "left"},
+        {"answer": "tie", "revision": 1},
+        {"answer": "undone", "revision": 1},
+        {"answer": "left", "revision": "x"},
+        {"answer": "left", "revision": 0},
+        {"answer": "left", "revision": 1, "seconds": "nan"},
+        {"answer": "left", "revision": 1, "seconds": -1},
+        {"answer": "\x00", "revision": 1},
+    ],
+)
+def test_what_no_page_of_ours_sends_is_refused_on_the_same_page(client, link, sent):
+    first = begin(client, link)
+    response = client.post(page_of(first), sent)
+    assert response.status_code == 400
+    assert first.left.text in response.content.decode()
+    assert not Judgment.objects.exists()
+
+
+def test_equally_important_is_an_answer_where_the_study_allows_it(client, link):
+    Study.objects.update(ties_allowed=True)
+    first = begin(client, link)
+    assert "Equally important" in client.get(page_of(first)).content.decode()
+    answer(client, first, "tie")
+    assert Judgment.objects.get().answer == "tie"
+
+
+def test_skipping_asks_for_a_reason_and_goes_on(client, link, study):
+    first = begin(client, link)
+    skip = reverse("skip", args=[first.key])
+    assert client.post(skip, {"reason": "boring"}).url == page_of(first)
+    assert Assignment.objects.get().state == "open"
+    assert client.post(skip, {"reason": "broken"}).url != page_of(first)
+    assert Assignment.objects.get(pk=first.pk).skip_reason == "broken"
+    assert "You skipped this pair" in client.get(page_of(first)).content.decode()
+    assert_books_balance(study)
+
+
+def test_a_context_shows_the_sentence_marked_in_its_document(client, link):
+    first = begin(client, link)
+    for side, sentence in (("left", first.left), ("right", first.right)):
+        html = client.get(reverse("context", args=[first.key, side])).content.decode()
+        assert f'<mark id="sentence">{sentence.text}</mark>' in html
+        assert all(one.text in html for one in Sentence.objects.filter(document=sentence.document))
+    assert client.get(reverse("context", args=[first.key, "above"])).status_code == 404
+
+
+def test_pausing_gives_the_pair_back_and_says_so(client, link, study):
+    first = begin(client, link)
+    desk = client.post(reverse("pause", args=[first.annotator.key])).url
+    assert "You have paused" in client.get(desk).content.decode()
+    assert Assignment.objects.get().state == "expired"
+    assert_books_balance(study)
+
+
+def test_the_last_answer_leads_to_thanks(client, link):
+    Study.objects.update(pairs_per_annotator=2)
+    first = begin(client, link)
+    answer(client, first)
+    last = Assignment.objects.latest("pk")
+    html = client.get(answer(client, last).url).content.decode()
+    assert "Thank you" in html
+    assert "You judged 2 pairs" in html
+    part = answer(client, last, headers=HTMX)
+    assert "Thank you" in part.content.decode()
+    assert part["HX-Push-Url"].startswith("/desk/")
+
+
+def test_taking_the_last_answer_back_after_the_thanks(client, link):
+    Study.objects.update(pairs_per_annotator=1)
+    first = begin(client, link)
+    desk = answer(client, first).url
+    assert reverse("undo", args=[first.key]) in client.get(desk).content.decode()
+    assert client.post(reverse("undo", args=[first.key])).url == page_of(first)
+    assert Annotator.objects.get().finished_at is None
+    assert client.get(answer(client, first, "right", 3).url).status_code == 200
+    assert Annotator.objects.get().finished_at is not None
+
+
+@pytest.mark.parametrize(("state", "word"), [("paused", "The study is paused"), ("closed", "The study is closed")])
+def test_a_study_that_is_not_open_takes_the_answer_and_says_so(client, link, state, word):
+    first = begin(client, link)
+    Study.objects.update(state=state)
+    assert word in client.get(answer(client, first).url).content.decode()
+    assert Judgment.objects.count() == 1
+
+
+def test_no_work_left_is_not_called_done(client):
+    study = ready_study(sentences=2)
+    judged(joined(study))
+    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    html = client.get(client.post(link).url).content.decode()
+    assert "nothing left for you to judge at present" in html
+    assert "Look again" in html
+
+
+def test_progress_can_be_hidden(client, link):
+    Study.objects.update(show_progress=False)
+    first = begin(client, link)
+    html = client.get(page_of(first)).content.decode()
+    assert "Pair 1 of" not in html
+    assert "minutes left" not in html
+    assert "30" not in client.get(link).content.decode()
+
+
+def test_shortcuts_can_be_switched_off_and_on(client, link):
+    first = begin(client, link)
+    switch = reverse("shortcuts", args=[first.annotator.key])
+    for value in ("off", "on"):
+        page = client.post(switch, {"shortcuts": value}).url
+        assert page == page_of(first)
+        assert f'data-shortcuts="{value}"' in client.get(page).content.decode()
+
+
+def test_nobody_elses_pair_can_be_seen_or_judged(client, link, study):
+    begin(client, link)
+    other = drawn(joined(study))
+    named = [("pair", other.key), ("skip", other.key), ("undo", other.key), ("ahead", other.key)]
+    named += [(name, other.annotator.key) for name in ("desk", "draw", "pause", "guidelines", "shortcuts")]
+    for name, key in named:
+        path = reverse(name, args=[key])
+        assert {client.get(path).status_code, Client().get(path).status_code} <= {404, 405}, name
+        posted = {client.post(path, {"answer": "left", "revision": 1, "reason": "other"}).status_code}
+        assert posted <= {404, 405}, name
+    assert client.get(reverse("context", args=[other.key, "left"])).status_code == 404
+    assert not Judgment.objects.exists()
+
+
+def test_an_answer_is_taken_when_the_cookie_was_lost_meanwhile(client, link):
+    first = begin(client, link)
+    fields = fields_of(client.get(page_of(first)).content.decode())
+    stranger = Client()
+    following = stranger.post(page_of(first), fields | {"answer": "left"})
+    assert Judgment.objects.count() == 1
+    assert stranger.get(following.url).status_code == 200
+    tampered = fields | {"answer": "left", "ticket": fields["ticket"][:-2] + "xx"}
+    assert Client().post(page_of(first), tampered).status_code == 404
+
+
+def test_a_ticket_opens_nothing_but_its_own_pair(client, link, study):
+    first = begin(client, link)
+    fields = fields_of(client.get(page_of(first)).content.decode())
+    other = drawn(joined(study))
+    assert Client().post(page_of(other), fields | {"answer": "left"}).status_code == 404
+
+
+def test_judging_needs_the_token_against_forged_requests(link):
+    browser = Client(enforce_csrf_checks=True)
+    page = browser.get(link).content.decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
+    following = browser.post(link, {"csrfmiddlewaretoken": token}).url
+    assert browser.post(following, {"answer": "left", "revision": 1}).status_code == 403
+    assert not Judgment.objects.exists()
+
+
+def test_an_answer_after_the_lease_is_taken(client, link, study):
+    first = begin(client, link)
+    let_lapse(first)
+    judged(joined(study))
+    assert Assignment.objects.get(pk=first.pk).state == "expired"
+    assert first.left.text in client.get(page_of(first)).content.decode()
+    answer(client, first)
+    assert judging.counted_judgments(first.topic).filter(assignment=first).exists()
+
+
+def test_the_pair_ahead_has_a_lease_of_its_own_and_comes_next(client, link):
+    first = begin(client, link)
+    part = client.post(reverse("ahead", args=[first.key]), headers=HTMX)
+    ahead = Assignment.objects.latest("pk")
+    assert ahead.left.text in part.content.decode()
+    assert client.post(reverse("ahead", args=[first.key]), headers=HTMX).status_code == 200
+    assert Assignment.objects.count() == 2
+    assert answer(client, first).url == page_of(ahead)
+
+
+def test_before_the_last_pair_nothing_is_drawn_ahead(client, link):
+    Study.objects.update(pairs_per_annotator=1)
+    first = begin(client, link)
+    assert client.post(reverse("ahead", args=[first.key])).status_code == 204
+
+
+def test_given_texts_are_shown_as_text(client):
+    study = ready_study(sentences=2, title="<script>1</script>", question="<b>Which?</b>", guidelines="<img src=x>")
+    Sentence.objects.update(text="<script>alert(1)</script> & “quoted”")
+    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    first = begin(client, link)
+    for path in (link, page_of(first), reverse("context", args=[first.key, "left"])):
+        html = client.get(path).content.decode()
+        assert "<script>alert" not in html
+        assert "<script>1" not in html
+        assert "<b>Which" not in html
+        assert "<img" not in html
+
+
+RANDOM = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=csrfmiddlewaretoken\" value=\")\w+"
+    r"|(?<=ticket\" value=\")[\w-]+|(?<=X-CSRFToken\": \")\w+"
+)
+
+
+def test_with_equal_texts_pages_are_equal_but_for_random_ids():
+    """What reaches the browser holds two texts and random ids: nothing tells which sentences or what for."""
+    study = ready_study(sentences=20, judgments_per_pair=3)
+    Sentence.objects.update(text="x")
+    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    seen = set()
+    for number in range(6):
+        browser = Client()
+        first = begin(browser, link)
+        Assignment.objects.filter(pk=first.pk).update(reason=["random", "suggested"][number % 2])
+        html = browser.get(page_of(first)).content.decode()
+        part = browser.get(page_of(first), headers=HTMX).content.decode()
+        seen.add((RANDOM.sub("*", html), RANDOM.sub("*", part)))
+    assert Assignment.objects.values("pair").distinct().count() > 1
+    assert len(seen) == 1
