@@ -10,6 +10,7 @@ import stat
 import struct
 import unicodedata
 import zipfile
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
@@ -102,7 +103,7 @@ class Archive:
             files[key] = name
             for depth in range(1, len(parts)):
                 folders[_folded("/".join(parts[:depth]))] = name
-            sources.append(Source(parts, here.file, entry.file_size, self._opener(entry)))
+            sources.append(Source(parts, here.file, entry.file_size, partial(self._open, entry)))
         for key in files.keys() & folders.keys():
             here = Place(self._place.complaints, f"{self._place.file}/{escaped(files[key])}")
             here.refuse("a file that is also a folder", "one or the other")
@@ -116,16 +117,9 @@ class Archive:
             )
         return sources
 
-    def _opener(self, entry: zipfile.ZipInfo):  # type: ignore[no-untyped-def]
-        return lambda: self._open(entry)
-
     def _open(self, entry: zipfile.ZipInfo) -> BinaryIO:
         assert self._zip is not None, "sources exist only where the zip was opened"
-        try:
-            stream = self._zip.open(entry)
-        except RuntimeError as error:
-            raise Damaged(str(error)) from error
-        return cast(BinaryIO, io.BufferedReader(_Counted(cast(BinaryIO, stream), entry, self), 65_536))
+        return cast(BinaryIO, io.BufferedReader(_Counted(cast(BinaryIO, self._zip.open(entry)), self), 65_536))
 
     def spend(self, count: int) -> None:
         """Count bytes that were unpacked. Raises `Damaged` beyond the limit, whatever the headers promised."""
@@ -137,10 +131,9 @@ class Archive:
 class _Counted(io.RawIOBase):
     """An entry's bytes, counted as they come out."""
 
-    def __init__(self, stream: BinaryIO, entry: zipfile.ZipInfo, archive: Archive) -> None:
+    def __init__(self, stream: BinaryIO, archive: Archive) -> None:
         super().__init__()
         self._stream = stream
-        self._left = entry.file_size
         self._archive = archive
 
     def readable(self) -> bool:
@@ -148,9 +141,6 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the buffer is always a memoryview here
         data = self._stream.read(len(buffer))
-        self._left -= len(data)
-        if self._left < 0:
-            raise Damaged("more bytes than announced")
         self._archive.spend(len(data))
         buffer[: len(data)] = data
         return len(data)

@@ -158,8 +158,7 @@ class _Whole:
 
     def _check_sentence(self, topic_id: str, called: str, place: Place) -> None:
         parsed = sentence_name(called)
-        if parsed is None:
-            return  # complained of where it was read
+        assert parsed is not None, "checked where it was read"
         document, index = parsed
         documents = self.documents.get(topic_id) or self.known[topic_id].documents
         if document not in documents:

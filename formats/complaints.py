@@ -39,11 +39,15 @@ class Complaints:
                     {"count": Refused.LIMIT},
                 )
             )
-            raise Refused(tuple(self.found))
+            raise self.refused()
 
     def raise_if_any(self) -> None:
         if self.found:
-            raise Refused(tuple(self.found))
+            raise self.refused()
+
+    def refused(self) -> Refused:
+        """To be raised once something was found."""
+        return Refused(tuple(self.found))
 
     def nearest(self, kind: str, name: str, names: Iterable[str]) -> str:
         """The known names most like `name`, ready to be shown; empty where none is alike or enough were suggested."""

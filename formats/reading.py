@@ -49,7 +49,7 @@ _OTHERS = {
 }
 _BEGINNING = 300
 _TOPIC = re.compile(rb'"(?:topic_id|documents)"\s*:')
-_PREFERENCE = re.compile(rb'"winner"\s*:|"a"\s*:.*"b"\s*:')
+_PREFERENCE = re.compile(rb'"(?:winner|a|b)"\s*:')
 
 
 def read(
@@ -68,7 +68,9 @@ def read(
     draft = Draft()
     try:
         if path.is_dir():
-            _read_sources(directory_sources(path, place, limits.DIRECTORY), place, draft)
+            sources = directory_sources(path, place, limits.DIRECTORY)
+            place.complaints.raise_if_any()
+            _read_sources(sources, place, draft)
         elif not path.is_file():
             place.refuse("no such file", "a file or a directory: " + KINDS)
         else:

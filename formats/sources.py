@@ -61,9 +61,6 @@ class Source:
 
 def read_text(source: Source, place: Place, limit: int) -> str | None:
     """The file as UTF-8 text, or None and a complaint."""
-    if source.size > limit:
-        place.refuse("a text larger than %(limit)s MB", "shorter texts", limit=limit // MEGABYTE)
-        return None
     with source.open() as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -73,7 +70,7 @@ def read_text(source: Source, place: Place, limit: int) -> str | None:
 
 
 def file_source(path: Path, label: str) -> Source:
-    return Source((label,), label, path.stat().st_size, lambda: path.open("rb"))
+    return Source((label,), label, path.stat().st_size, _opener(path))
 
 
 def directory_sources(root: Path, place: Place, limits: Limits) -> list[Source]:
@@ -99,7 +96,7 @@ def directory_sources(root: Path, place: Place, limits: Limits) -> list[Source]:
                 continue
             size = path.stat().st_size
             total += size
-            sources.append(Source(parts, label, size, lambda path=path: path.open("rb")))  # type: ignore[misc]
+            sources.append(Source(parts, label, size, _opener(path)))
             if len(sources) > limits.entries or total > limits.unpacked:
                 found = "more than %(entries)s files or %(size)s MB"
                 place.refuse(found, "less", entries=limits.entries, size=limits.unpacked // MEGABYTE)
@@ -123,6 +120,10 @@ def unwrapped(sources: list[Source]) -> list[Source]:
 def _digits_as_numbers(part: str) -> tuple[tuple[int, int, str], ...]:
     pieces = re.split(r"([0-9]{1,18})", part)
     return tuple((1, int(piece), piece) if number % 2 else (0, 0, piece) for number, piece in enumerate(pieces))
+
+
+def _opener(path: Path) -> Callable[[], BinaryIO]:
+    return lambda: path.open("rb")
 
 
 def _is_unicode(path: Path) -> bool:

@@ -137,8 +137,7 @@ def read(path: str | os.PathLike[str], *, name: str | None = None) -> StudyArchi
         return _read(path, place)
     except BROKEN as error:
         place.refuse("a file that cannot be read (%(why)s)", "a file that is whole", why=type(error).__name__)
-    place.complaints.raise_if_any()
-    raise AssertionError("a complaint was made above")
+        raise place.complaints.refused() from error
 
 
 class _Summed:
@@ -182,11 +181,11 @@ def _value(value: Any) -> Any:
 def _read(path: Path, place: Place) -> StudyArchive:
     if not path.is_file():
         place.refuse("no such file", "the archive of a study")
-        place.complaints.raise_if_any()
+        raise place.complaints.refused()
     with path.open("rb") as file:
         if file.read(4) not in MAGIC:
             place.refuse("no zip", "the archive of a study, as export_study writes it")
-            place.complaints.raise_if_any()
+            raise place.complaints.refused()
     with Archive(path, place, limits.STUDY) as packed:
         place.complaints.raise_if_any()
         sources = {"/".join(source.parts): source for source in packed.sources}

@@ -93,12 +93,11 @@ def _cell(value: str | float | None) -> str:
 
 
 def _header(records: Iterator[tuple[Place, list[str]]], place: Place, columns: Columns) -> list[str] | None:
-    here, cells = next(records, (place, None))
+    first = next(records, None)
+    if first is None:
+        return None  # no line could be read, and each was complained of
+    here, cells = first
     expected = "the columns %(header)s"
-    if cells is None:
-        if not place.complaints.found:
-            place.refuse("no header", expected, header=columns.header)
-        return None
     for separator, called in _SEPARATORS.items():
         if len(cells) == 1 and separator in cells[0]:
             here.refuse("%(called)s between the columns", "commas: " + expected, called=called, header=columns.header)
@@ -124,6 +123,8 @@ def _records(file: BinaryIO, place: Place) -> Iterator[tuple[Place, list[str]]]:
     """The cells of each record. A quoted cell may run over several lines; the place is where the record begins."""
     lines = read_lines(file, place)
     for line_number, line in lines:
+        if line is None and line_number == 1:
+            return  # without a header the rest says nothing
         if not line:
             continue
         here = place.at(line_number)

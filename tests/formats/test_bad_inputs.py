@@ -194,6 +194,11 @@ JSON_LINES = [
     Bad("p.jsonl", preference(seconds="7"), 1, "seconds", 'the text "7"', "from 0 on"),
     Bad("p.jsonl", preference(at="yesterday"), 1, "at", '"yesterday"', "2026-01-31T16:53:19Z"),
     Bad("p.jsonl", preference(at="2026-01-31T16:53:19"), 1, "at", '"2026-01-31T16:53:19"', "a time with its zone"),
+    Bad("p.jsonl", preference(at=7), 1, "at", "the number 7", "2026-01-31T16:53:19Z"),
+    Bad("p.jsonl", preference() + "\n}", 2, "", "no JSON at column 1", "one complete JSON object a line"),
+    Bad(
+        "t.jsonl", topic(documents=[{"id": "d", "sentences": [1]}]), 1, "documents[0].sentences[0]", "the number 1", "a"
+    ),
     Bad("p.jsonl", preference(annotator=["w"]), 1, "annotator", "a list of 1", "a name in double quotes"),
     Bad("p.jsonl", preference() + "\n" + '{"topic": "T"}', 2, "winner", "no such key", "a, b or tie"),
 ]
