@@ -148,14 +148,7 @@ def paired_tests(scores: Matrix, draws: int, seed: Seed) -> list[PairTests]:
     pairs = np.array(list(combinations(range(len(scores)), 2)), dtype=np.int64).reshape(-1, 2)
     differences = np.round(scores[pairs[:, 0]] - scores[pairs[:, 1]], _DECIMALS)
     common = np.isfinite(differences)
-    filled = np.where(common, differences, 0.0)
-    topics = scores.shape[1]
-    coins = rng.choice([-1.0, 1.0], size=(draws, topics))
-    drawn = _counts(rng, topics, draws) if topics else np.ones((draws, 0))
-    swap = _as_extreme(filled, common, coins, np.ones_like(coins))
-    # A topic drawn twice is exchanged twice, each time by a coin of its own: its sum of signs is binomial.
-    signs = 2.0 * rng.binomial(drawn.astype(np.int64), 0.5) - drawn
-    hybrid = _as_extreme(filled, common, signs, drawn)
+    swap, hybrid = _randomised(np.where(common, differences, 0.0), common, draws, rng)
     return [
         PairTests(
             int(first),
@@ -171,14 +164,27 @@ def paired_tests(scores: Matrix, draws: int, seed: Seed) -> list[PairTests]:
     ]
 
 
-def _as_extreme(filled: Matrix, common: NDArray[np.bool_], signs: Matrix, times: Matrix) -> Vector:
-    """(pairs,): how often a mean difference under random signs is as far from 0 as the observed one."""
+def _randomised(
+    differences: Matrix, common: NDArray[np.bool_], draws: int, rng: np.random.Generator
+) -> tuple[Vector, Vector]:
+    """(pairs,), (pairs,): p-values of the swap test and of its hybrid; differences are 0 where not common."""
+    n, topics = common.shape
     counts = common.sum(axis=1)
+    hits = np.zeros((2, n), dtype=np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = np.abs(filled.sum(axis=1) / counts)
-        means = np.abs((signs @ filled.T) / (times @ common.T))
-    hits = np.sum(~(means < observed - 1e-12), axis=0)
-    return np.where(counts > 0, (1 + hits) / (1 + len(signs)), np.nan)
+        observed = np.abs(differences.sum(axis=1) / counts) - 1e-12
+        block = max(1, _CELLS // max(n, 1))
+        for done in range(0, draws, block):
+            size = min(block, draws - done)
+            drawn = _counts(rng, topics, size) if topics else np.zeros((size, 0))
+            # A topic drawn twice is exchanged twice, each time by a coin of its own: its sum of signs is binomial.
+            signs = 2.0 * rng.binomial(drawn.astype(np.int64), 0.5) - drawn
+            coins = rng.choice([-1.0, 1.0], size=(size, topics))
+            swapped = np.abs(coins @ differences.T / counts)
+            resampled = np.abs((signs @ differences.T) / (drawn @ common.T))
+            hits += np.array([np.sum(~(means < observed), axis=0) for means in (swapped, resampled)])
+    p = np.where(counts > 0, (1 + hits) / (1 + draws), np.nan)
+    return p[0], p[1]
 
 
 def _paired_t(differences: Vector) -> float:

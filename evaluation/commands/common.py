@@ -10,14 +10,18 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluation import simulate
+from evaluation.annotated import annotated_sentences
 from evaluation.evaluate import AS_PUBLISHED
 from evaluation.evidence import Evidence, Match, Normalization, Settings, Smoothing, Value
 from evaluation.prepare import evidence
-from evaluation.similarity import SIMILARITIES, similarity
+from evaluation.similarity import SIMILARITIES, Similarity, similarity
 from evaluation.tables import Table
 from evaluation.text import cut
-from formats import Bundle, Preference, Topic, known_from, read
+from formats import Bundle, Preference, known_from, read
 
 PAIRS = 1000
 
@@ -59,7 +63,10 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         "--preferences", metavar="FILE", type=Path, help="preferences as JSON Lines or CSV; default: those in TOPICS"
     )
     source.add_argument(
-        "--simulate", choices=["references"], help="let the reference summaries judge (equation 6), instead of people"
+        "--simulate",
+        choices=["references", "pyramid"],
+        metavar="references|pyramid",
+        help="let the references (equation 6) or the Pyramid annotations (7 and 8) judge, instead of people",
     )
     group.add_argument(
         "--pairs", metavar="N", type=_whole, help=f"simulated judgments for each topic (default: {PAIRS})"
@@ -93,7 +100,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--budget",
         metavar="CHARACTERS",
-        type=_positive,
+        type=positive,
         help="what --normalize budget divides by (default: the topic's longest summary)",
     )
     _choice(group, "--match", get_args(Match), default.match, "whether a distant match earns less")
@@ -115,7 +122,7 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
     return asdict(settings)
 
 
-def load(options: argparse.Namespace, settings: Settings) -> list[Evidence]:
+def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: bool = True) -> list[Evidence]:
     """The topics of TOPICS with their judgments: given, found in TOPICS, or simulated."""
     if options.pairs is not None and options.simulate is None:
         raise Refusal("--pairs is the number of simulated judgments: it goes with --simulate")
@@ -125,9 +132,9 @@ def load(options: argparse.Namespace, settings: Settings) -> list[Evidence]:
         raise Refusal(f"{options.topics}: there are no topics in it, only tables about topics")
     if options.simulate:
         pairs = PAIRS if options.pairs is None else options.pairs
-        return _simulated(bundle.topics, settings, pairs, options.seed)
-    preferences = _preferences(options.preferences, bundle)
-    return [evidence(topic, preferences) for topic in bundle.topics]
+        return _simulated(bundle, options.simulate, settings, pairs, options.seed)
+    preferences = _preferences(options.preferences, bundle, judgments_needed)
+    return [evidence(topic, preferences, bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
 
 
 def judgments_are_simulated(options: argparse.Namespace) -> str:
@@ -151,26 +158,35 @@ def note(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
 
 
-def _simulated(topics: Sequence[Topic], settings: Settings, pairs: int, seed: int) -> list[Evidence]:
-    without = [topic.topic_id for topic in topics if not topic.references]
+def _simulated(bundle: Bundle, source: str, settings: Settings, pairs: int, seed: int) -> list[Evidence]:
+    topics = [evidence(topic, (), bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
+    without = [
+        topic.topic_id for topic in topics if not (topic.references if source == "references" else topic.pyramid)
+    ]
     if without:
-        raise Refusal(f"--simulate references needs references, and there are none for {some_topics(without)}")
+        needed = "references" if source == "references" else "Pyramid annotations"
+        raise Refusal(f"--simulate {source} needs {needed}, and there are none for {some_topics(without)}")
     found = []
     for topic in progress(topics, "simulating judgments: topic"):
-        base = evidence(topic)
-        compared = similarity(base.sentences, settings.similarity)
-        sentences = [sentence for reference in base.references for sentence in reference]
-        worth = simulate.worth_by_references(compared, sentences)
+        worth = _worth(topic, similarity(topic.sentences, settings.similarity), source)
         judged = simulate.judge(worth, pairs, simulate.seed_for(seed, topic.topic_id))
         if pairs and not len(judged):
-            note(f"topic {topic.topic_id}: to its references all sentences are worth the same; no judgments")
-        found.append(replace(base, judgments=judged))
+            note(f"topic {topic.topic_id}: to its {source} all sentences are worth the same; no judgments")
+        found.append(replace(topic, judgments=judged))
     return found
 
 
-def _preferences(path: Path | None, bundle: Bundle) -> Sequence[Preference]:
+def _worth(topic: Evidence, compared: Similarity, source: str) -> NDArray[np.float64]:
+    """(n,): what the simulated annotator takes each sentence to be worth."""
+    if source == "references" or topic.pyramid is None:
+        sentences = [sentence for reference in topic.references for sentence in reference]
+        return simulate.worth_by_references(compared, sentences)
+    return simulate.worth_by_pyramid(compared, annotated_sentences(topic.pyramid, topic.language))
+
+
+def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Preference]:
     if path is None:
-        if not bundle.preferences:
+        if needed and not bundle.preferences:
             raise Refusal("there are no judgments: give --preferences FILE, or --simulate references")
         return bundle.preferences
     brought = read(path, known=known_from(bundle.topics, _sentences), cut=_sentences)
@@ -211,7 +227,7 @@ def _whole(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
     if _whole(text) == 0:
         raise argparse.ArgumentTypeError("it must be at least 1")
     return int(text)

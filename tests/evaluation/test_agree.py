@@ -1,0 +1,253 @@
+"""`python -m evaluation agree`: the figures, their forms, and what is said when something is missing."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.agree import NoHumanScores, collect, judged_topics
+from evaluation.evidence import Evidence, Judgments, SummaryText
+from evaluation.meta import agreement
+from evaluation.metrics.registry import metric
+from evaluation.resampling import Resamples
+
+DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
+SUMMARIES = {
+    "good": ("Quakes hit Chile. Ten people died.", 5.0),
+    "fair": ("Quakes hit Chile. It rained.", 3.0),
+    "poor": ("It rained in Ohio.", 1.0),
+    "people": ("Ten people died when quakes hit Chile.", 5.0),
+}
+JUDGED = [(0, 2), (1, 2), (0, 3), (1, 3), (3, 2)]
+
+
+def _overall(number: int, system: str) -> float:
+    """On the second topic people liked the poor summary better than the fair one."""
+    return SUMMARIES[{"fair": "poor", "poor": "fair"}.get(system, system) if number == 1 else system][1]
+
+
+def topic(number: int, **changes: object) -> dict[str, object]:
+    return {
+        "topic_id": f"T{number}",
+        "documents": [{"id": "d", "sentences": DOCUMENT}],
+        "references": [{"id": "A", "text": "Quakes hit Chile. Ten people died."}],
+        "summaries": [
+            {"system": system, "text": text, "human": {"overall": _overall(number, system), "style": 2.0}}
+            for system, (text, _) in SUMMARIES.items()
+        ],
+    } | changes
+
+
+def written(path: Path, *lines: object) -> str:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> str:
+    return written(tmp_path / "topics.jsonl", *(topic(number) for number in range(3)))
+
+
+@pytest.fixture
+def preferences(tmp_path: Path) -> str:
+    judged = [
+        {"topic": f"T{number}", "a": f"d:{a}", "b": f"d:{b}", "winner": "a"} for number in range(3) for a, b in JUDGED
+    ]
+    return written(tmp_path / "preferences.jsonl", *judged)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    try:
+        status = main(["agree", *arguments, "--draws", "20"])
+    except SystemExit as end:
+        status = int(end.code or 0)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_json_has_the_shape_that_was_promised(
+    capsys: pytest.CaptureFixture[str], topics: str, preferences: str
+) -> None:
+    asked = ["--dimension", "overall", "--preferences", preferences, "--metrics", "preferences,rouge-1,js"]
+
+    status, out, _ = run(capsys, topics, *asked, "--format", "json")
+
+    data = json.loads(out)
+    assert status == 0
+    assert (data["dimension"], data["topics"], data["systems"]) == ("overall", 3, 4)
+    assert [one["metric"] for one in data["metrics"]] == ["preferences", "rouge-1", "js"]
+    for one in data["metrics"]:
+        for key in ("agreement", "agreement_pooled", "pearson", "spearman", "kendall"):
+            assert one["intervals"][key][0] <= one[key] <= one["intervals"][key][1]
+        assert set(one["system_level"]) == set(one["global_level"]) == {"pearson", "spearman", "kendall"}
+        assert one["signature"]
+    assert data["metrics"][1]["agreement"] == pytest.approx((1 + 4 / 5 + 1) / 3)
+
+
+def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(
+    capsys: pytest.CaptureFixture[str], topics: str
+) -> None:
+    asked = [
+        topics,
+        "--dimension",
+        "overall",
+        "--metrics",
+        "js,kl",
+        "--compare",
+        "--pairs-of-systems",
+        "--format",
+        "json",
+    ]
+
+    first, again, other = (run(capsys, *asked, "--seed", seed)[1] for seed in ("1", "1", "2"))
+
+    assert first == again
+    assert json.loads(first)["metrics"][0]["intervals"] != json.loads(other)["metrics"][0]["intervals"]
+    assert json.loads(first)["metrics"][0]["agreement"] == json.loads(other)["metrics"][0]["agreement"]
+
+
+def test_the_table_says_what_the_figures_rest_on(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+    status, out, _ = run(
+        capsys,
+        topics,
+        "--dimension",
+        "overall",
+        "--simulate",
+        "references",
+        "--pairs",
+        "30",
+        "--compare",
+        "--pairs-of-systems",
+    )
+
+    assert status == 0
+    assert "Agreement with human overall: 3 topics, 4 systems" in out
+    assert "rouge-2: ROUGE-1.5.5 ROUGE-2 -n 2 -m -f A recall" in out
+    assert "judgments simulated from references, seed 0" in out
+    assert "Differences between metrics" in out
+    assert "Pairs of systems that differ at .05" in out
+
+
+def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+    _, out, _ = run(capsys, topics, "--dimension", "overall", "--metrics", "js,rouge-l:f", "--format", "csv")
+
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert {row["metric"] for row in rows} == {"js", "rouge-l:f"}
+    assert len(rows) == 2 * (2 + 9 + 2)
+    pearson = [row for row in rows if (row["figure"], row["level"]) == ("pearson", "system")]
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in pearson)
+
+
+def test_latex_is_a_table_for_a_paper(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+    _, out, _ = run(capsys, topics, "--dimension", "overall", "--metrics", "js", "--format", "latex")
+
+    assert out.count(r"\begin{tabular}") == 4
+    assert r"\toprule" in out
+
+
+def test_systems_can_be_left_out(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+    _, out, _ = run(
+        capsys, topics, "--dimension", "overall", "--metrics", "js", "--without", "people,fair", "--format", "json"
+    )
+
+    assert json.loads(out)["systems"] == 2
+
+
+def test_usual_metrics_that_lack_something_are_left_out_with_a_note(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    bare = written(tmp_path / "bare.jsonl", *(topic(number, references=[]) for number in range(2)))
+
+    status, out, err = run(capsys, bare, "--dimension", "overall", "--format", "json")
+
+    assert status == 0
+    assert [one["metric"] for one in json.loads(out)["metrics"]] == ["js"]
+    assert "note: left out: rouge-1 needs references, and there are none for any topic (T0, T1)" in err
+
+
+def test_topics_without_human_scores_are_left_out_with_a_note(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = written(tmp_path / "some.jsonl", topic(0), topic(1, summaries=[{"system": "good", "text": "A."}]))
+
+    status, out, err = run(capsys, path, "--dimension", "overall", "--metrics", "js", "--format", "json")
+
+    assert (status, json.loads(out)["topics"]) == (0, 1)
+    assert "note: 1 of 2 topics have no human overall; left out" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--dimension", "beauty"], "no summary has a human score for 'beauty'; the dimensions are: overall, style"),
+        (
+            ["--dimension", "overall", "--metrics", "rouge1"],
+            "--metrics: there is no metric called 'rouge1' (did you mean",
+        ),
+        (["--dimension", "overall", "--metrics", ","], "--metrics: name at least one, such as preferences,rouge-1"),
+        (
+            ["--dimension", "overall", "--metrics", "pyramid"],
+            "pyramid needs pyramids, and there are none for any topic",
+        ),
+        (["--dimension", "overall", "--metrics", "preferences"], "give --preferences FILE or --simulate references"),
+        (
+            ["--dimension", "overall", "--simulate", "pyramid"],
+            "--simulate pyramid needs Pyramid annotations, and there",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_what_can(
+    capsys: pytest.CaptureFixture[str], topics: str, arguments: list[str], said: str
+) -> None:
+    status, out, err = run(capsys, topics, *arguments)
+
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_a_model_without_a_maximum_names_the_topic(
+    capsys: pytest.CaptureFixture[str], topics: str, preferences: str
+) -> None:
+    asked = ["--dimension", "overall", "--preferences", preferences, "--metrics", "preferences"]
+
+    status, _, err = run(capsys, topics, *asked, "--smooth", "none", "--prior", "0")
+
+    assert status == 2
+    assert "topic T0" in err
+    assert "a small prior such as 0.1" in err
+
+
+def test_undefined_figures_are_null_and_dashes(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+    """People gave every summary the same style."""
+    asked = [topics, "--dimension", "style", "--metrics", "js"]
+
+    found = json.loads(run(capsys, *asked, "--format", "json")[1])["metrics"][0]
+    table = run(capsys, *asked)[1]
+
+    assert (found["agreement"], found["kendall"], found["undefined_topics"]) == (None, None, 3)
+    assert "–" in table
+    assert "topics where it is undefined: js 3" in table
+
+
+def test_scores_are_laid_out_by_system_and_topic_with_gaps() -> None:
+    nothing = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
+
+    def one(name: str, *summaries: SummaryText) -> Evidence:
+        return Evidence(name, ("d:0",), ("Quakes hit Chile.",), nothing, summaries)
+
+    first = one("a", SummaryText("x", ("Quakes.",), {"overall": 2.0}), SummaryText("y", ("Rain.",), {"overall": 1.0}))
+    second = one("b", SummaryText("z", ("Chile.",), {"overall": 3.0}), SummaryText("x", ("Quakes hit.",)))
+
+    found = collect([first, second], "overall", [metric("js")])
+
+    assert (found.systems, found.topics) == (("x", "y", "z"), ("a", "b"))
+    np.testing.assert_array_equal(found.human, [[2, np.nan], [1, np.nan], [np.nan, 3]])
+    np.testing.assert_array_equal(np.isnan(found.metrics["js"]), [[False, False], [False, True], [True, False]])
+    assert agreement(found.human, found.metrics["js"], Resamples.whole(3, 2)).mean[0] == 1
+    with pytest.raises(NoHumanScores, match="the dimensions are: overall"):
+        judged_topics([first, second], "style")
+    assert len(judged_topics([first, second], "overall", {"z"})) == 1
