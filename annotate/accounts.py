@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from annotate.acts import note
 from annotate.models import Study, Token
 from annotate.refusal import Refusal
+from annotate.words import cleaned
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,13 +38,14 @@ def create_token(user: User, name: str, *, study: Study | None = None, read_only
 
     `study` narrows it to that study; `read_only` to requests that change nothing.
     """
-    if not name.strip() or len(name) > 100:
+    name = cleaned("name", name)
+    if not name or len(name) > 100:
         message = _("Give it a name of at most 100 characters.")
         raise Refusal(message, "invalid", {"name": [message]})
     if Token.objects.filter(user=user, revoked_at__isnull=True).count() >= TOKENS_EACH:
         raise Refusal(_("You have as many tokens as one may have: revoke one first."), "too_many")
     secret = PREFIX + secrets.token_urlsafe(32)
-    token = Token.objects.create(user=user, name=name.strip(), digest=_digest(secret), study=study, read_only=read_only)
+    token = Token.objects.create(user=user, name=name, digest=_digest(secret), study=study, read_only=read_only)
     note(study, user, "create token", token=token.pk, name=token.name, read_only=read_only)
     return token, secret
 

@@ -17,6 +17,7 @@ from annotate import access, accounts, imports, judging
 from annotate.acts import note
 from annotate.models import Export, Invitation, Membership, Study, Topic, Upload
 from annotate.refusal import Refusal
+from annotate.words import cleaned
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -156,6 +157,7 @@ def invite(
     if max_uses is not None and max_uses < 1:
         message = _("At least one person must be able to use it.")
         raise Refusal(message, "invalid", {"max_uses": [message]})
+    label = cleaned("label", label)
     invitation = Invitation(
         study=study, role=role, label=label, expires_at=expires_at, max_uses=max_uses, created_by=user
     )
@@ -237,7 +239,7 @@ def remove_member(study: Study, user: User, member: User) -> None:
 def _only_settings(fields: dict[str, Any]) -> dict[str, Any]:
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of a study: {', '.join(unknown)}")
-    return {name: value.strip() if isinstance(value, str) else value for name, value in fields.items()}
+    return {name: cleaned(name, value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def _check(row: Study | Invitation) -> None:

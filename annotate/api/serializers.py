@@ -64,7 +64,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class NewStudySerializer(Strict[Study], serializers.ModelSerializer[Study]):
-    """The settings of a new study; only title and question are needed."""
+    """The settings of a new study; only the title is needed."""
 
     class Meta:
         model = Study

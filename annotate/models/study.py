@@ -7,9 +7,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from formats.topics import LANGUAGE
 
 
 def finite(value: float) -> None:
@@ -46,6 +48,10 @@ class Similarity(models.TextChoices):
     JACCARD = "jaccard", _("words in common")
 
 
+#: What people are asked where a study does not say: the paper's question.
+QUESTION = "Which of these two sentences contains more important information?"
+
+
 class Study(models.Model):
     """A campaign: what people are asked about which topics, and how their answers become scores."""
 
@@ -55,9 +61,14 @@ class Study(models.Model):
         CLOSED = "closed", _("closed")
 
     title = models.CharField(_("title"), max_length=200)
-    question = models.CharField(_("question"), max_length=300)
+    question = models.CharField(_("question"), max_length=300, default=QUESTION)
     guidelines = models.TextField(_("guidelines"), blank=True, max_length=20_000)
-    language = models.CharField(_("language of the texts"), max_length=35, default="en")
+    language = models.CharField(
+        _("language of the texts"),
+        max_length=35,
+        default="en",
+        validators=[RegexValidator(rf"\A(?:{LANGUAGE.pattern})\Z", _("Enter a language tag such as en, de or pt-BR."))],
+    )
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN)
     ties_allowed = models.BooleanField(_("“equally important” is an answer"), default=False)
     show_progress = models.BooleanField(_("annotators see how far they are"), default=True)

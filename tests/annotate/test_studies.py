@@ -215,3 +215,24 @@ def test_only_owners_delete_a_study():
     study = making.study()
     with pytest.raises(PermissionDenied):
         studies.delete_study(study, making.member(study, Role.RESEARCHER))
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\x0cb", "a\ud800b", "e" + "\u0301\u0316" * 40])
+@pytest.mark.parametrize("field", ["title", "question", "guidelines"])
+def test_what_would_break_a_database_or_a_page_is_refused(field, text):
+    study = making.study()
+    with pytest.raises(studies.Refusal) as refused:
+        studies.change_settings(study, making.owner(study), **{field: text})
+    assert list(refused.value.fields) == [field]
+
+
+def test_what_people_type_is_stored_as_texts_from_files_are():
+    study = making.study(title="  Caf\u0065\u0301 ", guidelines="One.\r\nTwo.")
+    assert (study.title, study.guidelines) == ("Caf\u00e9", "One.\nTwo.")
+
+
+@pytest.mark.parametrize("tag", ["en_US", "en us", "e", "-", "<b>"])
+def test_a_language_is_a_tag(tag):
+    study = making.study(language="zh-Hans")
+    with pytest.raises(studies.Refusal):
+        studies.change_settings(study, making.owner(study), language=tag)
