@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -64,10 +64,9 @@ def _people(study: Study, names: set[str], kind: str, pseudonym: str) -> dict[st
     present = {annotator.pseudonym: annotator for annotator in Annotator.objects.filter(study=study)}
     people: dict[str, Annotator] = {}
     for name in sorted(names):
-        called = name[:150] or pseudonym
-        known = present.get(called)
-        if known is None or not _imported(known, kind) or not called:
-            called = _free_name(called or str(kind), set(present), numbered=not called)
+        known = present.get(name or pseudonym)
+        if known is None or not _imported(known, kind):
+            called = _free_name(name or pseudonym, present)
             known = Annotator.objects.create(study=study, kind=kind, pseudonym=called)
             present[called] = known
         people[name] = known
@@ -78,9 +77,11 @@ def _imported(annotator: Annotator, kind: str) -> bool:
     return annotator.kind == kind and annotator.user_id is None and annotator.invitation_id is None
 
 
-def _free_name(called: str, taken: set[str], *, numbered: bool) -> str:
-    if not numbered and called not in taken:
-        return called
+def _free_name(wanted: str, taken: Collection[str]) -> str:
+    """The name, or with a number where it is taken."""
+    if wanted and wanted not in taken:
+        return wanted
+    called = wanted[:190] or "imported"
     return next(name for name in (f"{called} {number}" for number in range(1, len(taken) + 2)) if name not in taken)
 
 
