@@ -28,7 +28,7 @@ MEGABYTE = 1024 * 1024
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Send a file; what may be in it is explained beside the form."""
-    form = UploadForm(request.POST or None, request.FILES or None)
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
             upload = imports.receive(study, person(request), form.cleaned_data["file"])

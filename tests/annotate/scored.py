@@ -1,0 +1,68 @@
+"""A small study on which everything has happened: uploaded, cut, judged, fitted, ranked by the real mathematics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import formats
+from annotate import judging
+from annotate.models import Study, Topic
+from evaluation import intake, tasks
+from tests.annotate import making
+
+RAIN = formats.Topic(
+    topic_id="rain",
+    title="Rain in Ohio",
+    documents=(
+        formats.Text(
+            "d1",
+            sentences=(
+                "Heavy rain flooded three towns in Ohio.",
+                "It rained in Ohio.",
+                "Schools in the towns were closed.",
+            ),
+        ),
+        formats.Text("d2", "Nobody was hurt by the rain. The governor visited the towns. He wore a hat."),
+    ),
+    references=(formats.Text("A", "Rain flooded towns in Ohio and nobody was hurt."),),
+    summaries=(
+        formats.Summary(
+            "lead & co_", "Heavy rain flooded three towns in Ohio. It rained in Ohio.", human={"pyramid": 4}
+        ),
+        formats.Summary("=hat", "He wore a hat. He wore a hat."),
+        formats.Summary("off", "Xylophones."),
+    ),
+)
+SNOW = formats.Topic(
+    topic_id="snow",
+    documents=(formats.Text("s1", sentences=("Snow fell in Maine.", "Trains stood still.", "A dog was happy.")),),
+    summaries=(formats.Summary("lead & co_", "Snow fell in Maine."), formats.Summary("=hat", "A dog was happy.")),
+)
+JUDGED = (
+    ("rain", "d1:0", "d1:1", "a"),
+    ("rain", "d2:2", "d1:0", "b"),
+    ("rain", "d1:2", "d2:0", "tie"),
+    ("rain", "d2:0", "d2:2", "a"),
+    ("snow", "s1:0", "s1:2", "a"),
+    ("snow", "s1:1", "s1:0", "b"),
+)
+
+
+def scored_study(**fields: Any) -> Study:
+    """Two topics, three systems, four judgments of a person and two simulated ones (those of `snow`)."""
+    study = making.study(title="Weather", **fields)
+    intake.take_in(study, formats.Bundle(topics=(RAIN, SNOW)))
+    judge(study, *(one for one in JUDGED if one[0] == "rain"))
+    judge(study, *(one for one in JUDGED if one[0] == "snow"), kind="simulated", pseudonym="a simulation")
+    assert tasks.catch_up(study.pk) == {}
+    return study
+
+
+def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human", pseudonym: str = "judge-1") -> None:
+    """Bring judgments in, as (topic, left, right, winner)."""
+    preferences = [formats.Preference(topic, a, b, winner) for topic, a, b, winner in judged]  # type: ignore[arg-type]
+    judging.bring_preferences(study, preferences, kind, pseudonym)
+
+
+def topic(study: Study, name: str = "rain") -> Topic:
+    return Topic.objects.get(study=study, name=name)

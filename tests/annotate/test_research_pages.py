@@ -1,0 +1,713 @@
+"""The researcher's pages: who sees them, that their numbers are the stored ones, and that each leads on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from annotate import exports, imports, studies
+from annotate.models import (
+    Annotator,
+    Export,
+    Fit,
+    Invitation,
+    Judgment,
+    Membership,
+    Score,
+    Sentence,
+    SourceDocument,
+    Study,
+    SystemScore,
+    TopicProgress,
+    Upload,
+    Utility,
+    WorkerPulse,
+)
+from evaluation import intake, tasks
+from tests.annotate import making, scored
+
+pytestmark = pytest.mark.django_db
+Role = Membership.Role
+
+
+@pytest.fixture
+def study() -> Study:
+    return scored.scored_study()
+
+
+@pytest.fixture
+def owner(client: Client, study: Study) -> User:
+    """The study's owner, signed in."""
+    owner = making.owner(study)
+    client.force_login(owner)
+    return owner
+
+
+@pytest.fixture
+def new_study(client: Client) -> Study:
+    """A study with nothing in it; its owner is signed in, and a worker is there."""
+    study = making.study()
+    client.force_login(making.owner(study))
+    worker()
+    return study
+
+
+def worker() -> None:
+    WorkerPulse.objects.update_or_create(name="w", defaults={"at": timezone.now(), "program_version": "0"})
+
+
+def words(response: HttpResponse) -> str:
+    """What a page says, without its tags."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())
+
+
+def status(client: Client, page: str) -> int:
+    """How a page is answered; a file is read to its end."""
+    response = client.get(page)
+    if response.streaming:
+        b"".join(response)  # type: ignore[arg-type]
+    return response.status_code
+
+
+def pages(study: Study) -> dict[str, str]:
+    """Every page of a study that is read, by name."""
+    topic = scored.topic(study)
+    key, document = (study.pk,), SourceDocument.objects.get(topic=topic, name="d1")
+    upload = making.receive(study, b"x")
+    imports.read_upload(upload, making.cut)
+    return {
+        "study": reverse("study", args=key),
+        "topics": reverse("study_topics", args=key),
+        "leaderboard": reverse("leaderboard", args=key),
+        "leaderboard csv": reverse("leaderboard_csv", args=key),
+        "leaderboard tex": reverse("leaderboard_tex", args=key),
+        "leaderboard svg": reverse("leaderboard_svg", args=key),
+        "ranks svg": reverse("leaderboard_ranks_svg", args=key),
+        "topic": reverse("topic", args=(study.pk, topic.pk)),
+        "documents": reverse("topic_documents", args=(study.pk, topic.pk)),
+        "topic leaderboard": reverse("topic_leaderboard", args=(study.pk, topic.pk)),
+        "topic csv": reverse("topic_leaderboard_csv", args=(study.pk, topic.pk)),
+        "summary": reverse("summary", args=(study.pk, topic.summaries.get(system__name="=hat").pk)),
+        "sentence": reverse("sentence", args=(study.pk, topic.sentences.get(text__startswith="Heavy").pk)),
+        "mend": reverse("document_mend", args=(study.pk, topic.pk, document.pk)),
+        "upload new": reverse("upload_new", args=key),
+        "upload": reverse("upload", args=(study.pk, upload.key)),
+        "settings": reverse("study_settings", args=key),
+        "people": reverse("study_people", args=key),
+        "export": reverse("study_export", args=key),
+        "judgments jsonl": reverse("judgments_jsonl", args=key),
+        "judgments csv": reverse("judgments_csv", args=key),
+        "delete": reverse("study_delete", args=key),
+    }
+
+
+# Who sees what
+
+
+def test_nobody_finds_any_page_of_a_study_that_is_not_theirs(client: Client, study: Study) -> None:
+    all_pages = pages(study)
+    for stranger in (making.person(), making.member(study, Role.ANNOTATOR)):
+        client.force_login(stranger)
+        found = {name: status(client, page) for name, page in all_pages.items()}
+        assert found == dict.fromkeys(all_pages, 404)
+
+
+def test_whoever_is_not_signed_in_is_asked_to(client: Client, study: Study) -> None:
+    for page in pages(study).values():
+        response = client.get(page)
+        assert response.status_code == 302
+        assert response["Location"].startswith(reverse("sign_in"))
+
+
+def test_the_owner_sees_every_page_in_few_queries(
+    client: Client, study: Study, owner: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for name, page in pages(study).items():
+        with django_assert_max_num_queries(20, info=name):
+            assert status(client, page) == 200, name
+
+
+def test_an_admin_reads_results_and_looks_after_people_and_changes_no_texts(client: Client, study: Study) -> None:
+    client.force_login(making.member(study, Role.ADMIN))
+    found = {name: status(client, page) for name, page in pages(study).items()}
+    forbidden = {name for name, status in found.items() if status == 403}
+    assert forbidden == {
+        "mend", "upload new", "upload", "settings", "export", "judgments jsonl", "judgments csv", "delete",
+    }  # fmt: skip
+    assert {status for status in found.values() if status != 403} == {200}
+    overview = client.get(reverse("study", args=[study.pk])).content.decode()
+    assert reverse("upload_new", args=[study.pk]) not in overview
+    assert reverse("study_settings", args=[study.pk]) not in overview
+
+
+def test_things_of_another_study_are_not_found_under_ones_own(client: Client, study: Study) -> None:
+    own = making.study()
+    client.force_login(making.owner(own))
+    things = [page for page in pages(study).values() if re.search(r"/(topics|summaries|sentences|uploads)/[^n]", page)]
+    assert len(things) == 8
+    for page in things:
+        assert client.get(page.replace(f"/studies/{study.pk}/", f"/studies/{own.pk}/")).status_code == 404, page
+
+
+# Studies
+
+
+def test_a_newcomer_learns_what_a_study_is(client: Client) -> None:
+    person = making.person()
+    client.force_login(person)
+    page = client.get(reverse("studies"))
+    assert "From texts to a leaderboard" in words(page)
+    assert reverse("study_new") not in page.content.decode()
+    assert client.get(reverse("study_new")).status_code == 403
+    person.user_permissions.add(Permission.objects.get(codename="add_study"))
+    assert reverse("study_new") in client.get(reverse("studies")).content.decode()
+
+
+def test_the_list_says_how_far_each_study_is_and_keeps_simulations_apart(
+    client: Client, study: Study, owner: User
+) -> None:
+    making.study(title="Somebody else's")
+    page = words(client.get(reverse("studies")))
+    assert "Weather" in page
+    assert "Somebody else" not in page
+    assert "2 topics · 4 of 18 judgments" in page  # 15 pairs of six sentences, 3 of three
+    assert "with simulated judgments" in page
+
+
+def test_a_study_is_begun_with_its_title_alone(client: Client) -> None:
+    person = making.person()
+    person.user_permissions.add(Permission.objects.get(codename="add_study"))
+    client.force_login(person)
+    form = client.get(reverse("study_new")).context["form"]
+    filled = {name: form[name].value() for name in form.fields}
+    answer = client.post(
+        reverse("study_new"),
+        {name: value for name, value in filled.items() if value is not None and value is not False} | {"title": "Wind"},
+    )
+    study = Study.objects.get(title="Wind")
+    assert answer["Location"] == reverse("study", args=[study.pk])
+    assert studies.access.may(person, study, "members")
+    assert study.smooth == "paper"
+
+
+def test_a_value_that_will_not_do_is_said_beside_its_field(client: Client, study: Study, owner: User) -> None:
+    page = reverse("study_settings", args=[study.pk])
+    form = client.get(page).context["form"]
+    filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
+    answer = client.post(page, filled | {"prior": "-1", "title": ""})
+    assert answer.status_code == 200
+    assert set(answer.context["form"].errors) == {"prior", "title"}
+    assert '<details class="fold" open>' in answer.content.decode()  # where the prior is set
+    study.refresh_from_db()
+    assert study.title == "Weather"
+
+
+def test_changed_settings_have_the_scores_computed_anew(client: Client, study: Study, owner: User) -> None:
+    page = reverse("study_settings", args=[study.pk])
+    form = client.get(page).context["form"]
+    filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
+    assert client.post(page, filled | {"value": "chance"})["Location"] == page
+    tasks.catch_up(study.pk)
+    board = words(client.get(reverse("leaderboard", args=[study.pk])))
+    assert "a sentence is worth its chance of being preferred" in board
+
+
+def test_a_study_is_paused_and_opened_again(client: Client, study: Study, owner: User) -> None:
+    client.post(reverse("study_state", args=[study.pk]), {"state": "paused"})
+    study.refresh_from_db()
+    assert study.state == "paused"
+    assert "Next: open the study" in words(client.get(reverse("study", args=[study.pk])))
+    client.post(reverse("study_state", args=[study.pk]), {"state": "open"})
+    study.refresh_from_db()
+    assert study.state == "open"
+
+
+def test_a_study_is_deleted_only_by_whoever_types_its_title(client: Client, study: Study, owner: User) -> None:
+    page = reverse("study_delete", args=[study.pk])
+    assert client.post(page, {"title": "weather"}).status_code == 200
+    assert Study.objects.filter(pk=study.pk).exists()
+    assert client.post(page, {"title": "Weather"})["Location"] == reverse("studies")
+    assert not Study.objects.filter(pk=study.pk).exists()
+
+
+# The one next thing to do
+
+
+def next_of(client: Client, study: Study) -> str:
+    found = re.search(r'id="next-heading">([^<]*)<', client.get(reverse("study", args=[study.pk])).content.decode())
+    assert found
+    return unescape(found[1])
+
+
+def test_each_step_leads_to_the_next_one(client: Client, new_study: Study) -> None:
+    assert next_of(client, new_study) == "Next: upload your topics"
+    upload = making.receive(new_study, making.lines(making.TOPIC | {"summaries": []}))
+    assert next_of(client, new_study) == "The worker is at it"
+    tasks.read_upload(upload.pk)
+    assert next_of(client, new_study) == "Next: look at your upload and confirm it"
+    client.post(reverse("upload_confirm", args=[new_study.pk, upload.key]))
+    assert next_of(client, new_study) == "The worker is at it"
+    tasks.store_upload(upload.pk)
+    assert next_of(client, new_study) == "Next: upload summaries"
+    late = making.receive(new_study, b"topic,system,text\nM1,lead,It rained.\n", "late.csv")
+    tasks.read_upload(late.pk)
+    client.post(reverse("upload_confirm", args=[new_study.pk, late.key]))
+    tasks.store_upload(late.pk)
+    assert next_of(client, new_study) == "Next: invite people to judge"
+    scored.judge(new_study, ("M1", "d1:0", "d1:1", "a"))
+    assert next_of(client, new_study) == "Judgments are coming in"
+    making.owner(new_study)
+    studies.change_settings(new_study, making.owner(new_study), judgments_per_topic=1)
+    assert next_of(client, new_study) == "All judgments are in"
+
+
+def test_a_refused_upload_is_what_to_do_next_while_there_is_nothing_else(client: Client, new_study: Study) -> None:
+    upload = making.receive(new_study, b"nonsense")
+    tasks.read_upload(upload.pk)
+    assert next_of(client, new_study) == "Next: mend your file"
+
+
+def test_a_study_says_so_when_no_worker_is_there(client: Client, new_study: Study) -> None:
+    making.receive(new_study, making.lines(making.TOPIC))
+    WorkerPulse.objects.update(at=timezone.now() - timezone.timedelta(seconds=16))
+    assert next_of(client, new_study) == "No worker is running"
+    worker()
+    assert next_of(client, new_study) == "The worker is at it"
+
+
+def test_a_topic_that_fails_is_named_with_its_reason_and_blocks_nothing_else(
+    client: Client, study: Study, owner: User
+) -> None:
+    worker()
+    TopicProgress.objects.filter(topic__study=study, topic__name="snow").update(problem="It is too cold.")
+    assert next_of(client, study) == "1 topic has a problem"
+    assert "It is too cold." in words(client.get(reverse("study", args=[study.pk])))
+    assert "It is too cold." in words(client.get(reverse("topic", args=[study.pk, scored.topic(study, "snow").pk])))
+    assert "It is too cold." not in words(client.get(reverse("topic", args=[study.pk, scored.topic(study).pk])))
+
+
+def test_the_first_page_asks_for_news_and_is_told_when_there_are_none(client: Client, new_study: Study) -> None:
+    page = reverse("study", args=[new_study.pk])
+    version = client.get(page).context["version"]
+    assert client.get(page, {"seen": version}).status_code == 204
+    making.receive(new_study, making.lines(making.TOPIC))
+    news = client.get(page, {"seen": version})
+    assert news.status_code == 200
+    assert "<html" not in news.content.decode()
+    assert "The worker is at it" in words(news)
+
+
+# Uploads
+
+
+def send(client: Client, study: Study, content: bytes, name: str = "topics.jsonl") -> HttpResponse:
+    return client.post(reverse("upload_new", args=[study.pk]), {"file": SimpleUploadedFile(name, content)})
+
+
+def test_a_file_is_sent_read_looked_at_and_stored(client: Client, new_study: Study) -> None:
+    answer = send(client, new_study, making.lines(making.TOPIC))
+    upload = Upload.objects.get(study=new_study)
+    assert answer["Location"] == reverse("upload", args=[new_study.pk, upload.key])
+    page = client.get(answer["Location"])
+    assert "waiting to be read" in words(page)
+    assert client.get(answer["Location"], {"seen": page.context["version"]}).status_code == 204
+    tasks.read_upload(upload.pk)
+    preview = words(client.get(answer["Location"], {"seen": page.context["version"]}))
+    assert "Nothing is stored yet" in preview
+    assert "Topics 1 Documents 2 Sentences 5 References 1 Systems 2 Summaries 2" in preview
+    assert "lead , long" in preview
+    assert "responsiveness (1)" in preview
+    assert not new_study.topics.exists()
+    client.post(reverse("upload_confirm", args=[new_study.pk, upload.key]))
+    tasks.store_upload(upload.pk)
+    stored = client.get(answer["Location"])
+    assert "is part of the study now" in words(stored)
+    assert "hx-trigger" not in stored.content.decode()  # nothing moves here any more
+    assert new_study.topics.count() == 1
+
+
+def test_every_complaint_names_file_line_field_found_and_expected(client: Client, new_study: Study) -> None:
+    broken = making.lines(making.TOPIC, {"topic_id": "M2", "documents": [{"id": "<b>x</b>", "text": 7}]})
+    send(client, new_study, broken)
+    upload = Upload.objects.get(study=new_study)
+    tasks.read_upload(upload.pk)
+    page = client.get(reverse("upload", args=[new_study.pk, upload.key]))
+    assert "Nothing was stored, for 1 reason." in words(page)
+    assert "topics.jsonl 2 documents[0].text the number 7 text in double quotes" in words(page)
+    assert "<b>x" not in page.content.decode()
+    assert not new_study.topics.exists()
+
+
+def test_what_was_passed_over_is_said(client: Client, new_study: Study) -> None:
+    import zipfile
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("topics/T1/documents/d1.txt", "It rained.")
+        archive.writestr("README.md", "hello")
+    send(client, new_study, packed.getvalue(), "t.zip")
+    upload = Upload.objects.get(study=new_study)
+    tasks.read_upload(upload.pk)
+    assert "README.md passed over" in words(client.get(reverse("upload", args=[new_study.pk, upload.key])))
+
+
+def test_a_file_too_large_is_refused_before_anything_is_kept(
+    client: Client, new_study: Study, settings: Settings
+) -> None:
+    settings.UPLOAD_LIMIT = 10
+    answer = send(client, new_study, b"x" * 11)
+    assert answer.status_code == 422
+    assert "The file is larger than" in words(answer)
+    assert not Upload.objects.exists()
+
+
+def test_a_form_without_a_file_says_so(client: Client, new_study: Study) -> None:
+    answer = client.post(reverse("upload_new", args=[new_study.pk]))
+    assert answer.status_code == 422
+    assert "This field is required" in words(answer)
+
+
+def test_a_discarded_file_leaves_nothing_behind(client: Client, new_study: Study) -> None:
+    send(client, new_study, making.lines(making.TOPIC))
+    upload = Upload.objects.get(study=new_study)
+    answer = client.post(reverse("upload_discard", args=[new_study.pk, upload.key]))
+    assert answer["Location"] == reverse("study", args=[new_study.pk])
+    upload.refresh_from_db()
+    assert upload.state == Upload.State.DISCARDED
+    answer = client.post(reverse("upload_confirm", args=[new_study.pk, upload.key]), follow=True)
+    assert "cannot be stored" in words(answer)
+
+
+# Topics, documents, sentences
+
+
+def test_sentences_stand_in_order_of_their_stored_utility(client: Client, study: Study, owner: User) -> None:
+    topic = scored.topic(study)
+    page = words(client.get(reverse("topic", args=[study.pk, topic.pk])))
+    at = -1
+    for utility in Utility.objects.filter(sentence__topic=topic).order_by("-utility").select_related("sentence"):
+        said = f"{utility.sentence.text} {utility.utility:.2f} [{utility.low:.2f}, {utility.high:.2f}]"
+        assert page.index(said) > at
+        at = page.index(said)
+    assert "from 4 judgments" in page
+    assert "simulated" not in page
+
+
+def test_simulated_judgments_are_called_so_wherever_their_results_stand(
+    client: Client, study: Study, owner: User
+) -> None:
+    snow = scored.topic(study, "snow")
+    sentence = snow.sentences.first()
+    assert sentence
+    places = {
+        reverse("study", args=[study.pk]): "2 simulated judgments",
+        reverse("study_topics", args=[study.pk]): "0 of 3 + 2 simulated",
+        reverse("topic", args=[study.pk, snow.pk]): "2 of them simulated",
+        reverse("topic_leaderboard", args=[study.pk, snow.pk]): "all simulated",
+        reverse("leaderboard", args=[study.pk]): "2 of them simulated",
+        reverse("sentence", args=[study.pk, sentence.pk]): "a simulation simulated",
+        reverse("study_people", args=[study.pk]): "a simulation simulated",
+        reverse("leaderboard_tex", args=[study.pk]): "2 of them simulated",
+    }
+    for place, said in places.items():
+        assert said in words(client.get(place)), place
+
+
+def test_a_sentence_shows_the_judgments_that_it_rests_on_from_its_side(
+    client: Client, study: Study, owner: User
+) -> None:
+    heavy = scored.topic(study).sentences.get(text__startswith="Heavy")
+    page = client.get(reverse("sentence", args=[study.pk, heavy.pk]))
+    found = [(one["outcome"], one["other"].text, one["was_left"]) for one in page.context["judgments"]]
+    assert found == [("won", "He wore a hat.", False), ("won", "It rained in Ohio.", True)]
+    assert "judge-1" in words(page)
+    assert "1 of 6" in words(page)
+    tied = scored.topic(study).sentences.get(text__startswith="Schools")
+    found = client.get(reverse("sentence", args=[study.pk, tied.pk])).context["judgments"]
+    assert [one["outcome"] for one in found] == ["tie"]
+
+
+def unjudged(study: Study) -> tuple[SourceDocument, str]:
+    """A document that nobody has judged, and the page where it is mended."""
+    intake.take_in(study, making_bundle())
+    document = SourceDocument.objects.get(topic__study=study, topic__name="wind")
+    return document, reverse("document_mend", args=[study.pk, document.topic_id, document.pk])
+
+
+def making_bundle():  # type: ignore[no-untyped-def]
+    import formats
+
+    text = "Wind blew. Mr. Smith\nlost his hat."
+    return formats.Bundle(topics=(formats.Topic("wind", (formats.Text("w1", text),)),))
+
+
+def test_a_border_is_mended_until_the_first_judgment(client: Client, study: Study, owner: User) -> None:
+    document, page = unjudged(study)
+    assert client.get(page).context["form"].initial["sentences"].splitlines()[0] == "Wind blew."
+    answer = client.post(page, {"sentences": "Wind blew. Mr.\r\n\r\nSmith lost\r\nhis hat."})
+    assert answer["Location"] == reverse("topic_documents", args=[study.pk, document.topic_id])
+    assert "The worker is cutting" in words(client.get(answer["Location"]))
+    tasks.catch_up(study.pk)
+    cut = list(Sentence.objects.filter(document=document).order_by("index").values_list("text", flat=True))
+    assert cut == ["Wind blew. Mr.", "Smith lost", "his hat."]
+    assert "mended by hand" in words(client.get(answer["Location"]))
+    scored.judge(study, ("wind", "w1:0", "w1:1", "a"))
+    answer = client.post(page, {"sentences": "Wind blew. Mr. Smith lost his hat."})
+    assert "The borders stay as they are" in words(answer)
+    assert Sentence.objects.filter(document=document).count() == 3
+
+
+def test_mending_goes_back_to_how_it_was_cut_at_first(client: Client, study: Study, owner: User) -> None:
+    document, page = unjudged(study)
+    before = list(document.cut_sentences.values_list("text", flat=True))
+    client.post(page, {"sentences": "Wind blew. Mr. Smith lost his hat."})
+    tasks.catch_up(study.pk)
+    assert document.cut_sentences.count() == 1
+    client.post(page.replace("/mend/", "/unmend/"))
+    tasks.catch_up(study.pk)
+    assert list(document.cut_sentences.values_list("text", flat=True)) == before
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Wind blew.\nMr. Smith found his hat.", "with “found his hat.” where the document has “lost his hat.”"),
+        ("Wind blew.\nMr. Smith lost", "The last 7 letters of the document are missing"),
+        ("Wind blew.\nMr. Smith lost his hat.\nAnd more.", "Sentence 3 goes on with “And more.”"),
+        ("", "This field is required"),
+    ],
+)  # fmt: skip
+def test_changed_words_are_refused_with_the_place(
+    client: Client, study: Study, owner: User, written: str, said: str
+) -> None:
+    document, page = unjudged(study)
+    answer = client.post(page, {"sentences": written})
+    assert answer.status_code == 200
+    assert said in words(answer)
+    document.refresh_from_db()
+    assert document.mended is None
+
+
+# Leaderboards and scores
+
+
+def test_the_leaderboard_shows_the_stored_numbers(client: Client, study: Study, owner: User) -> None:
+    response = client.get(reverse("leaderboard", args=[study.pk]))
+    page, digits = words(response), response.context["digits"]
+    standings = SystemScore.objects.filter(ranking__study=study)
+    assert standings.count() == 3
+    for one in standings.select_related("system"):
+        interval = f"{one.low:.{digits}f} – {one.high:.{digits}f}" if one.low is not None else "–"
+        few = " (1 of 2 topics)" if one.topics == 1 else ""
+        assert f"{one.rank} {one.system.name}{few} {one.score:.{digits}f} {interval}" in page
+    assert "From 6 judgments on 2 topics" in page
+    assert "equations 2–5 as published (Zopf 2018); prior 1" in page
+
+
+def test_the_csv_holds_every_digit(client: Client, study: Study, owner: User) -> None:
+    answer = client.get(reverse("leaderboard_csv", args=[study.pk]))
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    stored = {one.system.name: one for one in SystemScore.objects.filter(ranking__study=study)}
+    assert len(rows) == 3
+    for row in rows:
+        one = stored[row["system"].removeprefix("'")]  # a name that begins like a formula is defused
+        assert float(row["score"]) == one.score
+        assert float(row["low"]) == one.low
+        assert int(row["rank_high"]) == one.rank_high
+    assert any(row["system"] == "'=hat" for row in rows)
+
+
+def test_names_of_systems_mean_nothing_to_latex(client: Client, study: Study, owner: User) -> None:
+    table = client.get(reverse("topic_leaderboard_tex", args=[study.pk, scored.topic(study).pk])).content.decode()
+    assert r"lead \& co\_ &" in table
+    assert table.count(r"\\") == 1 + 3
+    assert r"95\% interval" in table
+
+
+def test_figures_are_pictures_on_their_own(client: Client, study: Study, owner: User) -> None:
+    for name in ("leaderboard_svg", "leaderboard_ranks_svg"):
+        answer = client.get(reverse(name, args=[study.pk]))
+        assert answer["Content-Type"] == "image/svg+xml"
+        picture = ElementTree.fromstring(answer.content)
+        assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "lead & co_" in "".join(picture.itertext())
+
+
+def test_there_is_no_figure_of_nothing(client: Client, new_study: Study) -> None:
+    assert client.get(reverse("leaderboard_svg", args=[new_study.pk])).status_code == 404
+    assert "No leaderboard yet" in words(client.get(reverse("leaderboard", args=[new_study.pk])))
+
+
+def test_an_open_leaderboard_gets_its_figures_after_a_judgment_and_nothing_otherwise(
+    client: Client, study: Study, owner: User
+) -> None:
+    rain = scored.topic(study)
+    for page, name in (
+        (reverse("leaderboard", args=[study.pk]), ("rain", "d2:2", "d1:1", "a")),
+        (reverse("topic_leaderboard", args=[study.pk, rain.pk]), ("rain", "d2:1", "d1:0", "a")),
+    ):
+        shown = client.get(page).context
+        seen = {"seen": shown["board"].version, "order": shown["order"]}
+        assert client.get(page, seen).status_code == 204
+        scored.judge(study, name)
+        tasks.catch_up(study.pk)
+        news = client.get(page, seen)
+        assert news.status_code == 200
+        assert "<html" not in news.content.decode()
+        assert f"From {shown['board'].judgments + 1} judgments" in words(news)
+        assert news.context["board"].version != shown["board"].version
+        for place in ("board-notices", "board-table", "board-plot", "board-settings"):
+            assert f'hx-swap-oob="innerHTML:#{place}"' in news.content.decode()
+
+
+def test_a_listener_hears_of_a_new_order_only(client: Client, study: Study, owner: User) -> None:
+    page = reverse("leaderboard", args=[study.pk])
+    board = client.get(page).context
+    assert "The order has changed" not in words(client.get(page, {"seen": "older", "order": board["order"]}))
+    assert "The order has changed" in words(client.get(page, {"seen": "older", "order": "1-2"}))
+
+
+def test_a_board_that_was_empty_is_drawn_whole_once_there_is_something(
+    client: Client, study: Study, owner: User
+) -> None:
+    answer = client.get(reverse("leaderboard", args=[study.pk]), {"seen": "older", "empty": "1"})
+    assert answer["HX-Refresh"] == "true"
+
+
+def test_a_board_without_a_worker_says_that_it_does_not_follow(client: Client, study: Study, owner: User) -> None:
+    page = reverse("leaderboard", args=[study.pk])
+    assert "No worker is running" not in words(client.get(page))  # nothing waits for one
+    scored.judge(study, ("rain", "d2:2", "d1:1", "a"))
+    assert "No worker is running" in words(client.get(page))
+    worker()
+    assert "newer judgments are being taken in" in words(client.get(page))
+
+
+@pytest.mark.parametrize("chosen", [{}, {"match": "similarity", "value": "chance", "normalize": "budget"}])
+def test_a_score_is_the_sum_of_what_its_page_shows(client: Client, chosen: dict[str, str]) -> None:
+    study = scored.scored_study(**chosen)
+    client.force_login(making.owner(study))
+    for score in Score.objects.filter(summary__topic__study=study):
+        page = client.get(reverse("summary", args=[study.pk, score.summary_id]))
+        assert page.context["total"] == pytest.approx(score.score, abs=1e-12)
+        digits = page.context["digits"]
+        assert f"Sum = {score.score:.{digits}f}" in words(page)
+        for part in page.context["parts"]:
+            assert f"{part['weight']:.4f}" in words(page)
+            if part["nearest"]:
+                assert part["nearest"].text in words(page)
+                utility = Utility.objects.get(sentence=part["nearest"])
+                if not chosen:
+                    assert part["value"] == pytest.approx(utility.strength, rel=1e-12)
+
+
+def test_a_sentence_that_resembles_nothing_earns_nothing(client: Client, study: Study, owner: User) -> None:
+    off = scored.topic(study).summaries.get(system__name="off")
+    page = words(client.get(reverse("summary", args=[study.pk, off.pk])))
+    assert "Resembles no source sentence" in page
+    repeated = scored.topic(study).summaries.get(system__name="=hat")
+    assert "redundancy 0.5000" in words(client.get(reverse("summary", args=[study.pk, repeated.pk])))
+
+
+def test_a_summary_without_a_score_shows_its_text(client: Client, study: Study, owner: User) -> None:
+    Fit.objects.all().delete()
+    lead = scored.topic(study).summaries.get(system__name="lead & co_")
+    assert "It rained in Ohio." in words(client.get(reverse("summary", args=[study.pk, lead.pk])))
+
+
+# People
+
+
+def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study, owner: User) -> None:
+    page = reverse("study_people", args=[study.pk])
+    client.post(page, {"role": "annotator", "label": "class of May", "max_uses": "3"})
+    invitation = Invitation.objects.get(study=study)
+    assert (invitation.label, invitation.max_uses) == ("class of May", 3)
+    link = client.get(page).context["invitations"][0]["link"]
+    assert link.startswith("http://testserver/join/")
+    client.logout()
+    assert client.get(link).status_code == 200
+    client.force_login(owner)
+    client.post(reverse("invitation_revoke", args=[study.pk, invitation.pk]))
+    assert client.get(page).context["invitations"][0]["link"] == ""
+    assert "taken back" in words(client.get(page))
+
+
+def test_an_admin_invites_annotators_and_sees_no_link_that_gives_more(client: Client, study: Study) -> None:
+    studies.invite(study, making.owner(study), role=Role.OWNER)
+    client.force_login(making.member(study, Role.ADMIN))
+    page = reverse("study_people", args=[study.pk])
+    assert [line["link"] for line in client.get(page).context["invitations"]] == [""]
+    client.post(page, {"role": "owner"})
+    assert Invitation.objects.filter(study=study).count() == 1
+    client.post(page, {"role": "annotator"})
+    assert Invitation.objects.filter(study=study).count() == 2
+    gives_more = Invitation.objects.get(role=Role.OWNER)
+    assert client.post(reverse("invitation_revoke", args=[study.pk, gives_more.pk])).status_code == 403
+
+
+def test_a_wrong_moment_is_said_beside_its_field(client: Client, study: Study, owner: User) -> None:
+    answer = client.post(
+        reverse("study_people", args=[study.pk]), {"role": "annotator", "expires_at": "2001-01-01T00:00"}
+    )
+    assert "This moment has passed already" in words(answer)
+
+
+def test_roles_change_and_the_last_owner_stays(client: Client, study: Study, owner: User) -> None:
+    colleague = making.member(study, Role.RESEARCHER)
+    client.post(reverse("member_role", args=[study.pk, colleague.pk]), {"role": "admin"})
+    assert Membership.objects.get(user=colleague).role == Role.ADMIN
+    answer = client.post(reverse("member_remove", args=[study.pk, owner.pk]), follow=True)
+    assert "A study needs an owner" in words(answer)
+    client.post(reverse("member_remove", args=[study.pk, colleague.pk]))
+    assert not Membership.objects.filter(user=colleague).exists()
+
+
+def test_annotators_are_listed_with_what_counts(client: Client, study: Study, owner: User) -> None:
+    lines = client.get(reverse("study_people", args=[study.pk])).context["annotators"]
+    found = {line["annotator"].pseudonym: (line["annotator"].judged, line["counted"]) for line in lines}
+    assert found["a simulation"] == (2, 2)
+    Annotator.objects.filter(pseudonym="a simulation").update(excluded_at=timezone.now())
+    lines = client.get(reverse("study_people", args=[study.pk])).context["annotators"]
+    assert {line["annotator"].pseudonym: line["counted"] for line in lines}["a simulation"] == 0
+
+
+# Exports
+
+
+def test_an_export_is_asked_for_written_and_fetched(client: Client, study: Study, owner: User) -> None:
+    page = reverse("study_export", args=[study.pk])
+    client.post(page)
+    export = Export.objects.get(study=study)
+    shown = client.get(page)
+    assert "being written" in words(shown)
+    assert client.get(page, {"seen": shown.context["version"]}).status_code == 204
+    fetched = reverse("export_file", args=[study.pk, export.key])
+    assert client.get(fetched).status_code == 404
+    tasks.write_export(export.pk)
+    assert fetched in client.get(page, {"seen": shown.context["version"]}).content.decode()
+    answer = client.get(fetched)
+    assert answer["Content-Disposition"].startswith('attachment; filename="weather-')
+    assert b"".join(answer.streaming_content).startswith(b"PK")  # type: ignore[attr-defined]
+
+
+def test_judgments_go_out_as_they_came_in(client: Client, study: Study, owner: User) -> None:
+    answer = client.get(reverse("judgments_jsonl", args=[study.pk]))
+    found = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]  # type: ignore[attr-defined]
+
+    assert [(one["topic"], one["a"], one["b"], one["winner"]) for one in found] == list(scored.JUDGED)
+    assert [one.get("kind") for one in found] == [None] * 4 + ["simulated"] * 2
+    assert len(found) == sum(1 for _ in exports.preferences(study)) == Judgment.objects.count()
