@@ -73,7 +73,8 @@
     });
   }, true);
 
-  const isAnswer = (event) => event.detail.elt && event.detail.elt.id === "answer";
+  // The form itself is gone once the next pair is there; what htmx was asked still names it.
+  const isAnswer = (event) => event.detail.requestConfig && event.detail.requestConfig.elt.id === "answer";
 
   document.addEventListener("htmx:afterRequest", (event) => {
     if (!isAnswer(event) || !event.detail.successful) return;

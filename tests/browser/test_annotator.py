@@ -1,0 +1,342 @@
+"""The annotator's journey in a real Chromium, against the real web server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from annotate import judging, links, studies
+from annotate.models import Annotator, Assignment, Judgment, Study
+from tests.annotate import making
+from tests.annotate.judging_study import assert_books_balance, ready_study
+from tests.conftest import Web
+
+Axe = Callable[[Page], None]
+QUIET = 350  # ms; keys and clicks right after a pair has appeared are not answers
+
+
+@pytest.fixture
+def study(web: Web) -> Study:
+    return ready_study(
+        sentences=30, title="Floods", guidelines="Judge what it tells.", ties_allowed=True, pairs_per_annotator=11
+    )
+
+
+@pytest.fixture
+def link(study: Study) -> str:
+    return links.invitation_path(studies.invite(study, making.owner(study)))
+
+
+def begin(page: Page, link: str) -> None:
+    page.goto(link)
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator("#answer")).to_be_visible()
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key as somebody does who has read."""
+    page.wait_for_timeout(QUIET)
+    page.keyboard.press(key)
+
+
+def at_pair(page: Page, number: int) -> None:
+    expect(page.get_by_text(f"Pair {number} of")).to_be_visible()
+
+
+def answers() -> list[str]:
+    return list(Judgment.objects.order_by("pk").values_list("answer", flat=True))
+
+
+def cards(page: Page) -> list[str]:
+    return page.locator("#answer .sentence").all_inner_texts()
+
+
+def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, link, axe, study):
+    page.goto(link)
+    axe(page)
+    begin(page, link)
+    axe(page)
+    for number, key in enumerate(["ArrowLeft", "2", "0", "1", "ArrowRight"], 1):
+        at_pair(page, number)
+        press(page, key)
+    at_pair(page, 6)
+    assert answers() == ["left", "right", "tie", "left", "right"]
+
+    press(page, "u")
+    expect(page.locator("#said")).to_contain_text("taken back")
+    at_pair(page, 5)
+    axe(page)
+    press(page, "ArrowLeft")
+    at_pair(page, 6)
+    assert answers()[-2:] == ["undone", "left"]
+
+    before = cards(page)
+    press(page, "s")
+    expect(page.get_by_role("button", name="Unclear")).to_be_focused()
+    axe(page)
+    page.get_by_role("button", name="Broken text").click()
+    expect(page.locator("#said")).to_contain_text("Skipped")
+    assert cards(page) != before
+    assert Assignment.objects.get(state="skipped").skip_reason == "broken"
+
+    press(page, "c")
+    expect(page.locator("#drawer mark")).to_have_text(cards(page)[0])
+    axe(page)
+    page.keyboard.press("c")
+    expect(page.locator("#drawer mark")).to_have_text(cards(page)[1])
+    page.keyboard.press("Escape")
+    press(page, "g")
+    expect(page.locator("#drawer")).to_contain_text("Judge what it tells.")
+    axe(page)
+    page.keyboard.press("Escape")
+
+    for number, side in ((6, "left"), (7, "right"), (8, "tie"), (9, "left"), (10, "right")):
+        at_pair(page, number)
+        page.wait_for_timeout(QUIET)
+        page.locator(f"#answer [value={side}]").click()
+    at_pair(page, 11)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("You have paused")).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="Go on", exact=True).click()
+    at_pair(page, 11)
+    press(page, "ArrowRight")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    axe(page)
+    assert page.problems == []
+    assert Annotator.objects.get().judged == 11
+    assert judging.counted_judgments(Assignment.objects.earliest("pk").topic).count() == 11
+    assert_books_balance(study)
+
+
+def test_the_same_without_scripts(browser: Browser, web: Web, link, axe, study):
+    context = browser.new_context(base_url=web.url, java_script_enabled=False)
+    page = context.new_page()
+    begin(page, link)
+    for number, side in enumerate(["left", "right", "tie", "left"], 1):
+        at_pair(page, number)
+        page.locator(f"#answer [value={side}]").click()
+    at_pair(page, 5)
+    expect(page.locator("#said")).to_contain_text("Saved: left.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#said")).to_contain_text("taken back")
+    at_pair(page, 4)
+    page.locator("#answer [value=right]").click()
+    at_pair(page, 5)
+    page.locator("summary", has_text="Skip").click()
+    page.get_by_role("button", name="Not my language").click()
+    expect(page.locator("#said")).to_contain_text("Skipped")
+    text = cards(page)[1]
+    page.get_by_role("link", name="The right sentence in its document").click()
+    expect(page.locator("mark")).to_have_text(text)
+    page.get_by_role("link", name="Back to the pair").click()
+    page.get_by_role("link", name="Guidelines").click()
+    expect(page.get_by_text("Judge what it tells.")).to_be_visible()
+    page.get_by_role("button", name="Back to the pair").click()
+    for number in range(5, 12):
+        at_pair(page, number)
+        page.locator("#answer [value=left]").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    assert answers()[:6] == ["left", "right", "tie", "left", "undone", "right"]
+    assert_books_balance(study)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_page_is_accessible_and_fits(page, link, axe, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(link)
+    axe(page)
+    begin(page, link)
+    first = page.url
+    axe(page)
+    annotator = Annotator.objects.get()
+    page.locator("#answer [value=left]").click(delay=QUIET)
+    for path in (first, f"{first}context/left/", f"/desk/{annotator.key}/", f"/desk/{annotator.key}/guidelines/"):
+        page.goto(path)
+        axe(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    Study.objects.update(state="paused")
+    page.goto(f"/desk/{annotator.key}/")
+    axe(page)
+
+
+def test_a_double_click_judges_one_pair(page, link):
+    begin(page, link)
+    page.wait_for_timeout(QUIET)
+    page.locator("#answer [value=left]").dblclick()
+    at_pair(page, 2)
+    page.wait_for_timeout(QUIET)
+    at_pair(page, 2)
+    assert answers() == ["left"]
+
+
+def test_a_held_key_judges_one_pair(page, link):
+    begin(page, link)
+    page.wait_for_timeout(QUIET)
+    for _ in range(8):  # what a browser reports while a key is held down: the later ones are repeats
+        page.keyboard.down("ArrowLeft")
+    page.keyboard.up("ArrowLeft")
+    at_pair(page, 2)
+    assert answers() == ["left"]
+
+
+def test_keys_with_modifiers_and_keys_too_soon_are_no_answers(page, link):
+    begin(page, link)
+    page.reload()
+    page.keyboard.press("ArrowLeft")
+    for key in ("Control+1", "Alt+2", "Meta+1"):
+        press(page, key)
+    page.wait_for_timeout(QUIET)
+    at_pair(page, 1)
+    assert answers() == []
+
+
+def test_shortcuts_can_be_switched_off(page, link):
+    begin(page, link)
+    press(page, "?")
+    page.get_by_role("button", name="Switch single keys off").click()
+    expect(page.locator("#answer")).to_be_visible()
+    press(page, "1")
+    page.wait_for_timeout(QUIET)
+    assert answers() == []
+    page.locator("#answer [value=left]").focus()
+    page.keyboard.press("Enter")
+    at_pair(page, 2)
+    assert answers() == ["left"]
+
+
+def test_everything_is_reached_by_the_tab_key(page, link):
+    begin(page, link)
+    press(page, "1")
+    at_pair(page, 2)
+    expect(page.locator("#question")).to_be_focused()
+    reached = []
+    for _ in range(9):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0].trim()"))
+    assert [word.split(" ")[0] for word in reached] == [
+        *("Left", "in", "Right", "in", "Equally", "Skip", "Undo", "Pause", "Help")
+    ]
+
+
+def test_back_reload_and_a_second_tab_double_nothing(page, context: BrowserContext, link, study):
+    begin(page, link)
+    first = page.url
+    press(page, "1")
+    at_pair(page, 2)
+    second = page.url
+    page.reload()
+    at_pair(page, 2)
+    assert page.url == second
+
+    page.go_back()
+    expect(page.get_by_role("heading", name="You have judged this pair")).to_be_visible()
+    assert page.url == first
+    page.get_by_role("button", name="Go on", exact=True).click()
+    at_pair(page, 2)
+    assert page.url == second
+
+    tab = context.new_page()
+    tab.goto(second)
+    press(page, "1")
+    at_pair(page, 3)
+    press(tab, "2")
+    expect(tab.locator("#said")).to_contain_text("your first answer stands")
+    at_pair(tab, 3)
+    assert answers() == ["left", "left"]
+    assert_books_balance(study)
+
+
+def test_an_answer_that_cannot_be_sent_is_kept_and_sent_again(page, link):
+    begin(page, link)
+    page.route("**/judge/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    press(page, "2")
+    expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
+    assert answers() == []
+    page.unroute("**/judge/**")
+    at_pair(page, 2)
+    expect(page.locator("#trouble")).to_be_hidden()
+    assert answers() == ["right"]
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_an_answer_whose_receipt_was_lost_is_stored_once(page, link):
+    begin(page, link)
+    lost: list[int] = []
+
+    def lose_the_first_receipt(route: Route) -> None:
+        if route.request.method == "POST" and not lost:
+            lost.append(route.fetch().status)
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/judge/**", lose_the_first_receipt)
+    press(page, "1")
+    at_pair(page, 2)
+    assert lost == [200]
+    assert answers() == ["left"]
+
+
+def test_an_answer_survives_closing_the_page(page, link):
+    begin(page, link)
+    page.route("**/judge/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    press(page, "2")
+    expect(page.locator("#trouble")).to_be_visible()
+    page.goto("about:blank")
+    page.unroute("**/judge/**")
+    page.goto(link)
+    expect(page.locator("#trouble")).to_contain_text("has arrived")
+    assert answers() == ["right"]
+
+
+def test_a_server_in_trouble_is_asked_again(page, link):
+    begin(page, link)
+    answered: list[int] = []
+
+    def in_trouble(route: Route) -> None:
+        answered.append(503)
+        if len(answered) < 3:
+            route.fulfill(status=503, body="busy")
+        else:
+            route.continue_()
+
+    page.route("**/judge/**", in_trouble)
+    press(page, "1")
+    expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
+    at_pair(page, 2)
+    assert answers() == ["left"]
+
+
+def test_signing_in_in_another_tab_loses_no_answer(page, context: BrowserContext, link):
+    user = making.person()
+    begin(page, link)
+    tab = context.new_page()
+    tab.goto(links.sign_in_path(user.pk))
+    press(page, "1")
+    at_pair(page, 2)
+    assert answers() == ["left"]
+
+
+def test_the_time_that_a_page_was_read_is_measured(page, link):
+    begin(page, link)
+    started = time.monotonic()
+    page.wait_for_timeout(800)
+    page.keyboard.press("1")
+    at_pair(page, 2)
+    seconds = Judgment.objects.get().seconds
+    assert 0.8 <= seconds <= time.monotonic() - started
+    assert round(seconds, 2) == seconds
+
+
+def test_right_to_left_texts_keep_their_sides(page, link, study):
+    Study.objects.filter(pk=study.pk).update(language="ar")
+    begin(page, link)
+    left = page.locator("#answer [value=left]").bounding_box()
+    right = page.locator("#answer [value=right]").bounding_box()
+    assert left["x"] < right["x"]
+    assert page.locator("#answer .sentence").first.get_attribute("lang") == "ar"
