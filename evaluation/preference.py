@@ -21,16 +21,26 @@ Matrix = NDArray[np.float64]
 def wins(judgments: Judgments, n: int) -> sparse.csr_array:
     """W (n, n): the weight with which row was preferred to column; a tie is half a win each way.
 
-    Sums run in an order of their own, so that equal judgments give equal bits in whatever order they come.
+    Equal judgments give equal bits in whatever order they come: sums of weights that are not exact in floating point
+    run from the smallest to the largest.
     """
     row = np.concatenate([judgments.a, judgments.b])
     col = np.concatenate([judgments.b, judgments.a])
     data = np.concatenate([judgments.outcome, 1 - judgments.outcome]) * np.tile(judgments.weight, 2)
-    order = np.lexsort((data, col, row))
-    order = order[data[order] != 0]
-    matrix = sparse.csr_array((data[order], (row[order], col[order])), shape=(n, n))
+    won = data != 0
+    row, col, data = row[won], col[won], data[won]
+    if not _sum_is_exact(data):
+        order = np.lexsort((data, col, row))
+        row, col, data = row[order], col[order], data[order]
+    matrix = sparse.csr_array((data, (row, col)), shape=(n, n))
     matrix.sum_duplicates()
     return matrix
+
+
+def _sum_is_exact(data: Vector) -> bool:
+    """Whether sums of these weights never round: whole 1024ths, and not too many of them."""
+    scaled = data * 1024
+    return bool(np.all(scaled == np.rint(scaled)) and scaled.sum() < 2**53)
 
 
 def smooth(W: sparse.csr_array, S: Matrix) -> Matrix:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections.abc import Callable
 from functools import lru_cache
 
-from celery import shared_task
+from celery import current_task, shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 
 import formats
@@ -60,7 +61,7 @@ def refit_topic(topic_id: int) -> None:
 @shared_task(name="rank_study")
 def rank_study(study_id: int) -> None:
     """Put a study's systems in order over all of its topics."""
-    with records.claimed(f"study:{study_id}") as ours:
+    with records.claimed(f"study:{study_id}", _token()) as ours:
         if not ours:
             return
         try:
@@ -87,7 +88,7 @@ def store_upload(upload_id: int) -> None:
 @shared_task(name="write_export")
 def write_export(export_id: int) -> None:
     """Write a study into a file for whoever asked for it."""
-    with records.claimed(f"export:{export_id}") as ours:
+    with records.claimed(f"export:{export_id}", _token()) as ours:
         export = Export.objects.filter(pk=export_id, state=Export.State.WAITING).first() if ours else None
         if export is None:
             return
@@ -145,7 +146,7 @@ def _some(names: tuple[str, ...]) -> str:
 
 def _try_topic(topic_id: int, work: Callable[[int], None]) -> None:
     """Work on a topic that nobody else is at; what goes wrong is said on its page, and keeps no other from its turn."""
-    with records.claimed(f"topic:{topic_id}") as ours:
+    with records.claimed(f"topic:{topic_id}", _token()) as ours:
         if not ours or not records.begin_try(topic_id):
             return
         try:
@@ -161,6 +162,12 @@ def _try_topic(topic_id: int, work: Callable[[int], None]) -> None:
             records.end_try(topic_id)
 
 
+def _token() -> uuid.UUID | None:
+    """What stays the same when a task is given out again; the heartbeat puts it at the end of the task's id."""
+    task_id = current_task.request.id if current_task else None
+    return uuid.UUID(task_id.rpartition(" ")[2]) if task_id else None
+
+
 def _said(error: Exception) -> str:
     """An error in one line, short enough for a page."""
     line = " ".join(str(error).split())
@@ -168,7 +175,7 @@ def _said(error: Exception) -> str:
 
 
 def _try_upload(upload_id: int, state: str, work: Callable[[Upload], None]) -> None:
-    with records.claimed(f"upload:{upload_id}") as ours:
+    with records.claimed(f"upload:{upload_id}", _token()) as ours:
         upload = Upload.objects.select_related("study").filter(pk=upload_id, state=state).first() if ours else None
         if upload is None:
             return

@@ -37,7 +37,7 @@ from django.db import connections
 
 django.setup()
 
-from evaluation import records
+from evaluation import broker, records
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ _REDIS_BROKER: dict[str, Any] = {
     "worker_cancel_long_running_tasks_on_connection_loss": True,
 }
 
-app = Celery("preferendum", broker="memory://localhost//" if EMBEDDED else settings.BROKER_URL, include=["evaluation.tasks"])
+app = Celery("preferendum", broker=broker.URL if EMBEDDED else settings.BROKER_URL, include=["evaluation.tasks"])
 app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
@@ -86,6 +86,7 @@ app.conf.update(
     worker_pool="prefork",
     worker_concurrency=settings.WORKER_PROCESSES,
     worker_prefetch_multiplier=1,
+    worker_lost_wait=1.0,
     worker_max_tasks_per_child=1000,
     worker_max_memory_per_child=800_000,  # kB
     worker_soft_shutdown_timeout=5.0,

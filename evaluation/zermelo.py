@@ -11,18 +11,16 @@ iterates equation 3; `fit` solves the same equations by truncated Newton steps w
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import brentq
 from scipy.sparse import csgraph
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Preferences = Matrix | sparse.sparray | sparse.spmatrix
+from evaluation.duels import Curvature, Matrix, Preferences, Vector, duels, in_single_range
 
 
 class Undetermined(ValueError):
@@ -69,6 +67,15 @@ class Fit:
     log_strengths: Vector
 
 
+# Closer than this, relative to the wins, Newton's method needs no guard and rough equations no longer lead.
+_NEAR = 1e-3
+# A Newton step that changes no difference of two utilities by more than this cannot lead downhill: there
+# (e^x - 1 - x) / x^2 < 1 (Bach 2010, on self-concordant logistic losses).
+_SAFE = 1.7
+# A step may try more than that, but not everything that a rough Hessian says.
+_BOLD = 8.0
+
+
 def fit(
     preferences: Preferences,
     prior: float = 1.0,
@@ -81,194 +88,218 @@ def fit(
     `preferences` (n, n), dense or sparse: weight with which row was preferred to column; the diagonal is ignored.
     `start` (n,): utilities to start from, those of the last fit, say; the result does not depend on it.
     Raises `Undetermined` where prior is 0 and no finite maximum exists, and `NotConverged`.
+
+    It stops when the exact equations hold to `tol` and, beyond that, either prove every log v right to 10 `tol` or
+    get no better by another step, which is as far as floating point goes.
     """
-    duels = _duels(preferences)
-    _check(duels, preferences, prior)
-    if duels.n == 0:
+    equations = _Equations(preferences, prior)
+    if equations.n == 0:
         return _fitted(np.empty(0), 0.0, 0, prior)
-    theta = np.zeros(duels.n) if start is None else np.array(start, dtype=np.float64)
+    theta = np.zeros(equations.n) if start is None else np.array(start, dtype=np.float64)
     if prior == 0:
         theta -= theta.mean()
-    gradient = _gradient(duels, theta, prior)
-    for iteration in range(max_iterations):
-        residual = _residual(duels, gradient, prior)
-        hessian = _Hessian(duels, theta, prior)
-        step = hessian.solve(gradient, forcing=min(0.1, residual))
-        if residual <= tol and np.abs(step).max() <= 10 * tol:
-            return _fitted(theta, residual, iteration, prior)
-        theta, gradient = _advance(duels, theta, step, gradient, prior)
-    raise NotConverged(_residual(duels, gradient, prior), max_iterations)
+    theta, hessian, iterations = _approach(equations, theta, max_iterations)
+    return _settle(equations, theta, hessian, iterations, tol, max_iterations)
 
 
-def plain(preferences: Preferences, prior: float = 1.0, tol: float = 1e-9, max_iterations: int = 100_000) -> Fit:
+def _approach(equations: _Equations, theta: Vector, max_iterations: int) -> tuple[Vector, _Hessian, int]:
+    """Newton steps on rough equations until they are `_NEAR`, or say no more.
+
+    A step at whose end the slope points back has gone too far: a safe one is taken in its place.
+    """
+    origin, step, slope, residual = theta, np.zeros_like(theta), 0.0, np.inf
+    iterations = 0
+    while True:
+        iterations += 1
+        v = np.exp(theta)
+        encounters, curvature = equations.met.tangent(v, rough=in_single_range(v))
+        gradient = equations.gradient(v, encounters)
+        if float(gradient @ step) < -0.1 * slope:
+            theta = origin + equations.within(_SAFE, step)
+            step, slope = np.zeros_like(theta), 0.0
+            continue
+        hessian = _Hessian(curvature, v, equations.pull(v))
+        before, residual = residual, equations.residual(gradient)
+        step = equations.within(_BOLD, hessian.solve(gradient, min(0.01, residual)))
+        origin, slope = theta, float(gradient @ step)
+        theta = theta + step
+        if residual <= _NEAR or residual > 0.9 * before or iterations >= max_iterations:
+            return theta, hessian, iterations
+
+
+def _settle(
+    equations: _Equations, theta: Vector, hessian: _Hessian, iterations: int, tol: float, max_iterations: int
+) -> Fit:
+    """Steps on the exact equations, all with the same Hessian while each makes the residual ten times smaller.
+
+    When one does not, the Hessian is renewed, and when that was not enough, renewed in double precision.
+    """
+    residual, longest = np.inf, np.inf
+    rough, fresh = True, False
+    for iteration in range(iterations, max_iterations + 1):
+        v = np.exp(theta)
+        gradient = equations.gradient(v, equations.met.encounters(v))
+        before, residual = residual, equations.residual(gradient)
+        error = equations.largest_error(v, gradient)
+        if residual <= tol:
+            exhausted = residual == 0 or (not rough and residual > 0.5 * before and longest <= 1e-6)
+            if error <= 10 * tol or exhausted:
+                return _fitted(theta, residual, iteration, equations.prior)
+        if residual > 0.1 * before:
+            rough = rough and not fresh and in_single_range(v)
+            hessian, fresh = _Hessian(equations.met.tangent(v, rough)[1], v, equations.pull(v)), True
+        else:
+            fresh = False
+        forcing = min(0.1, max(1e-6, tol / error))
+        step = equations.within(_SAFE, hessian.solve(gradient, forcing))
+        longest = float(np.abs(step).max())
+        theta = theta + step
+    raise NotConverged(residual, max_iterations)
+
+
+def plain(preferences: Preferences, prior: float = 1.0, tol: float = 1e-9, max_iterations: int = 1_000_000) -> Fit:
     """Zermelo's own iteration (equation 3, with the inverse that the print lost): the reference that `fit` is held to.
 
-    Arguments and errors as those of `fit`. It starts from equal strengths, and takes thousands of iterations where
-    `fit` takes five.
+    Arguments and errors as those of `fit`. It starts from equal strengths and takes hundreds of iterations where `fit`
+    takes five; since its steps shrink slowly, it also waits for them to be much smaller than `tol`. The scale common
+    to all strengths is set anew each time: to where the phantom of the prior wins as often as it should.
     """
-    duels = _duels(preferences)
-    _check(duels, preferences, prior)
-    if duels.n == 0:
+    equations = _Equations(preferences, prior)
+    n = equations.n
+    if n == 0:
         return _fitted(np.empty(0), 0.0, 0, prior)
-    v = np.ones(duels.n)
+    wins = equations.met.wins + prior
+    v = np.ones(n)
     for iteration in range(max_iterations):
-        encounters = duels.encounters(v) + 2 * prior / (1 + v)
-        gradient = duels.wins + prior - v * encounters
-        residual = _residual(duels, gradient, prior)
-        following = (duels.wins + prior) / encounters
-        if prior == 0:
-            following /= np.exp(np.log(following).mean())
-        step = np.abs(np.log(following / v)).max()
-        if residual <= tol and step <= 1e-4 * tol:
+        encounters = equations.met.encounters(v)
+        residual = equations.residual(equations.gradient(v, encounters))
+        following = wins / (encounters + 2 * prior / (1 + v)) if n > 1 or prior else v
+        following = following * _common_scale(following, prior)
+        if residual <= tol and np.abs(np.log(following / v)).max() <= 1e-4 * tol:
             return _fitted(np.log(v), residual, iteration, prior)
         v = following
     raise NotConverged(residual, max_iterations)
 
 
-class _Duels(Protocol):
-    """N = M + M' without its diagonal, and what the score equations ask of it."""
-
-    n: int
-    wins: Vector
-    losses: Vector
-
-    def encounters(self, v: Vector) -> Vector:
-        """(n,): sum_j N_ij / (v_i + v_j)."""
-
-    def curvature(self, v: Vector) -> Callable[[Vector], Vector]:
-        """x -> R x with R_ij = N_ij / (v_i + v_j)^2."""
+def _common_scale(v: Vector, prior: float) -> float:
+    """The c at which sum_i (1 - c v_i) / (1 + c v_i) = 0; without a prior, where the mean of log v is 0."""
+    log_v = np.log(v)
+    if prior == 0:
+        return float(np.exp(-log_v.mean()))
+    return float(np.exp(-brentq(lambda level: np.tanh((log_v - level) / 2).sum(), log_v.min(), log_v.max())))
 
 
-class _DenseDuels:
-    def __init__(self, preferences: Matrix) -> None:
-        wins = np.array(preferences, dtype=np.float64)
-        np.fill_diagonal(wins, 0.0)
-        self.n = len(wins)
-        self.wins, self.losses = wins.sum(1), wins.sum(0)
-        self.both = wins + wins.T
+class _Equations:
+    """The score equations of a preference matrix with a prior."""
 
-    def encounters(self, v: Vector) -> Vector:
-        return (self.both / np.add.outer(v, v)).sum(1)
+    def __init__(self, preferences: Preferences, prior: float) -> None:
+        if not 0 <= prior < np.inf:
+            raise ValueError(f"a prior counts pseudo-wins: 0 or more of them, not {prior}")
+        self.met = duels(preferences)
+        self.n, self.prior = self.met.n, prior
+        if prior == 0:
+            _refuse_undetermined(preferences)
+        both = self.met.wins + self.met.losses + 2 * prior
+        self._scale = np.maximum(np.minimum(self.met.wins, self.met.losses) + prior, 1e-5 * both)
 
-    def curvature(self, v: Vector) -> Callable[[Vector], Vector]:
-        return (self.both / np.square(np.add.outer(v, v))).__matmul__
+    def gradient(self, v: Vector, encounters: Vector) -> Vector:
+        """(n,): wins observed - wins expected, pseudo-wins included."""
+        return self.met.wins - v * encounters + self.prior * (1 - v) / (1 + v)
 
+    def pull(self, v: Vector) -> Vector:
+        """(n,): the prior's part of the Hessian's diagonal."""
+        return 2 * self.prior * v / np.square(1 + v)
 
-class _SparseDuels:
-    def __init__(self, preferences: sparse.sparray | sparse.spmatrix) -> None:
-        wins = sparse.coo_array(preferences)
-        off = (wins.row != wins.col) & (wins.data != 0)
-        row, col, data = wins.row[off], wins.col[off], wins.data[off].astype(np.float64)
-        self.n = wins.shape[0]
-        self.wins = np.bincount(row, data, self.n)
-        self.losses = np.bincount(col, data, self.n)
-        low, high = np.minimum(row, col), np.maximum(row, col)
-        upper = sparse.coo_array((data, (low, high)), shape=wins.shape).tocsr()
-        upper.sum_duplicates()
-        self._upper = upper
-        self._row = np.repeat(np.arange(self.n), np.diff(upper.indptr))
-        self._col = upper.indices
+    def residual(self, gradient: Vector) -> float:
+        """The largest gradient, relative to the wins or the losses, whichever are fewer.
 
-    def encounters(self, v: Vector) -> Vector:
-        shares = self._upper.data / (v[self._row] + v[self._col])
-        return np.bincount(self._row, shares, self.n) + np.bincount(self._col, shares, self.n)
+        Where they are less than 1e-5 of the two together, to that: the sums themselves are not more exact.
+        """
+        return 0.0 if self.n == 1 and self.prior == 0 else float((np.abs(gradient) / self._scale).max())
 
-    def curvature(self, v: Vector) -> Callable[[Vector], Vector]:
-        data = self._upper.data / np.square(v[self._row] + v[self._col])
-        upper = sparse.csr_array((data, self._upper.indices, self._upper.indptr), shape=self._upper.shape)
-        lower = upper.T
-        return lambda x: upper @ x + lower @ x
+    def largest_error(self, v: Vector, gradient: Vector) -> float:
+        """What no error of a log v exceeds, to first order; infinite without a prior.
 
+        The Hessian H has a non-negative inverse, and H times 1 is the prior's pull, so that the largest
+        |gradient_i| / pull_i bounds H^-1 gradient.
+        """
+        return float((np.abs(gradient) / self.pull(v)).max()) if self.prior > 0 else np.inf
 
-def _duels(preferences: Preferences) -> _Duels:
-    if sparse.issparse(preferences):
-        return _SparseDuels(preferences)
-    return _DenseDuels(np.asarray(preferences))
+    def within(self, reach: float, step: Vector) -> Vector:
+        """The step, shortened until it changes no difference of utilities, the phantom's among them, by more."""
+        low, high = float(step.min()), float(step.max())
+        if self.prior > 0:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return step * (reach / (high - low)) if high - low > reach else step
 
 
-def _check(duels: _Duels, preferences: Preferences, prior: float) -> None:
-    if prior < 0:
-        raise ValueError(f"a prior counts pseudo-wins and cannot be negative, as {prior} is")
-    if prior > 0 or duels.n < 2:
+class _Hessian:
+    """-Hessian of the log-likelihood: diag(h) - V R V, in the precision of R."""
+
+    def __init__(self, curvature: Curvature, v: Vector, pull: Vector) -> None:
+        self._r, kind = curvature
+        self._v = v.astype(kind)
+        self._h = self._v * self._r(self._v) + pull.astype(kind)
+        self._pull = float(pull.sum())
+
+    def solve(self, gradient: Vector, forcing: float) -> Vector:
+        """The step x with H x = gradient to a relative `forcing`, by preconditioned conjugate gradients."""
+        v, h, matrix = self._v, self._h, self._r
+        scale = float(np.abs(gradient).max())
+        if scale == 0:
+            return np.zeros_like(gradient)
+        r = (gradient / scale).astype(v.dtype)
+        x = np.zeros_like(r)
+        p = z = self._precondition(r)
+        rho = enough = float(r @ z)
+        enough *= forcing**2
+        for _ in range(10 * len(x)):
+            q = h * p - v * matrix(v * p)
+            curved = float(p @ q)
+            if rho <= 0 or curved <= 0:
+                break
+            alpha = r.dtype.type(rho / curved)
+            x += alpha * p
+            r -= alpha * q
+            z = self._precondition(r)
+            last, rho = rho, float(r @ z)
+            if rho <= enough:
+                break
+            p = z + r.dtype.type(rho / last) * p
+        if self._pull == 0:
+            x -= x.mean()
+        return x.astype(np.float64) * scale
+
+    def _precondition(self, r: NDArray[Any]) -> NDArray[Any]:
+        z = r / self._h
+        return z + r.dtype.type(float(r.sum()) / self._pull) if self._pull > 0 else z - z.mean()
+
+
+def _refuse_undetermined(preferences: Preferences) -> None:
+    """Raises `Undetermined` where the graph of who was preferred to whom is not strongly connected."""
+    n = preferences.shape[0]
+    if n < 2 or (isinstance(preferences, np.ndarray) and _reaches_all(preferences) and _reaches_all(preferences.T)):
         return
     graph = sparse.csr_array(preferences)
-    graph.setdiag(0)
     graph.eliminate_zeros()
     groups, group = csgraph.connected_components(graph, connection="strong")
     if groups == 1:
         return
     edges = graph.tocoo()
-    between = group[edges.row] != group[edges.col]
     beaten = np.zeros(groups, dtype=bool)
-    beaten[group[edges.col[between]]] = True
-    sizes = np.where(beaten, duels.n + 1, np.bincount(group, minlength=groups))
+    beaten[group[edges.col[group[edges.row] != group[edges.col]]]] = True
+    sizes = np.where(beaten, n + 1, np.bincount(group, minlength=groups))
     raise Undetermined(tuple(np.flatnonzero(group == np.argmin(sizes)).tolist()), groups)
 
 
-def _gradient(duels: _Duels, theta: Vector, prior: float) -> Vector:
-    """(n,): wins observed - wins expected, pseudo-wins included."""
-    v = np.exp(theta)
-    return duels.wins - v * duels.encounters(v) + prior * (1 - v) / (1 + v)
-
-
-def _residual(duels: _Duels, gradient: Vector, prior: float) -> float:
-    return float((np.abs(gradient) / (np.minimum(duels.wins, duels.losses) + prior)).max()) if duels.n > 1 else 0.0
-
-
-class _Hessian:
-    """-Hessian of the log-likelihood at theta: diag(h) - V R V."""
-
-    def __init__(self, duels: _Duels, theta: Vector, prior: float) -> None:
-        self.v = np.exp(theta)
-        self.curvature = duels.curvature(self.v)
-        pull = 2 * prior * self.v / np.square(1 + self.v)
-        self.diagonal = self.v * self.curvature(self.v) + pull
-        self.pull = float(pull.sum())
-
-    def __matmul__(self, x: Vector) -> Vector:
-        return self.diagonal * x - self.v * self.curvature(self.v * x)
-
-    def solve(self, gradient: Vector, forcing: float) -> Vector:
-        """The step x with H x = gradient to a relative `forcing`, by preconditioned conjugate gradients."""
-        x = np.zeros_like(gradient)
-        r = gradient.copy()
-        z = self._precondition(r)
-        p = z
-        rho = rho0 = float(r @ z)
-        if rho0 <= 0:
-            return x
-        for _ in range(10 * len(x) + 10):
-            q = self @ p
-            alpha = rho / float(p @ q)
-            x = x + alpha * p
-            r = r - alpha * q
-            z = self._precondition(r)
-            rho, last = float(r @ z), rho
-            if rho <= forcing**2 * rho0:
-                break
-            p = z + (rho / last) * p
-        return x if self.pull > 0 else x - x.mean()
-
-    def _precondition(self, r: Vector) -> Vector:
-        z = r / self.diagonal
-        return z + r.sum() / self.pull if self.pull > 0 else z - z.mean()
-
-
-def _advance(
-    duels: _Duels, theta: Vector, step: Vector, gradient: Vector, prior: float
-) -> tuple[Vector, Vector]:
-    """Go along the step, less far where the slope at its end says that it went too far."""
-    step = step * min(1.0, 4.0 / max(float(np.abs(step).max()), 1e-300))
-    slope = float(gradient @ step)
-    length = 1.0
-    for _ in range(30):
-        following = theta + length * step
-        gradient = _gradient(duels, following, prior)
-        end = float(gradient @ step)
-        if end >= -0.5 * slope:
-            break
-        length *= max(0.1, slope / (slope - end))
-    return following, gradient
+def _reaches_all(preferences: Matrix) -> bool:
+    """Whether wins lead from the first sentence to every other: quick to see where the matrix is dense."""
+    missing = np.arange(1, len(preferences))
+    frontier = np.zeros(1, dtype=np.int64)
+    while len(frontier) and len(missing):
+        met = (preferences[np.ix_(frontier, missing)] > 0).any(axis=0)
+        frontier, missing = missing[met], missing[~met]
+    return len(missing) == 0
 
 
 def _fitted(theta: Vector, residual: float, iterations: int, prior: float) -> Fit:

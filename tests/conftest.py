@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def own_files(settings: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Uploads and exports of a test go to a folder of its own, or to the one shared with the real processes."""
-    shared = {"web", "worker"} & set(request.fixturenames)
+    shared = "processes" in request.fixturenames
     settings.MEDIA_ROOT = request.getfixturevalue("processes").files if shared else tmp_path / "files"
 
 

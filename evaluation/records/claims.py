@@ -21,9 +21,13 @@ FORGOTTEN = timedelta(hours=1)
 
 
 @contextmanager
-def claimed(name: str) -> Iterator[bool]:
-    """Whether the thing of that name is ours to work on for the time being; it is given back at the end."""
-    token = uuid.uuid4()
+def claimed(name: str, token: uuid.UUID | None = None) -> Iterator[bool]:
+    """Whether the thing of that name is ours to work on for the time being; it is given back at the end.
+
+    `token`: who we are. Whoever comes again under the same one (a task that is given out again after its process
+    died) takes up the claim that it left.
+    """
+    token = token or uuid.uuid4()
     mine = _take(name, token)
     try:
         yield mine
@@ -35,7 +39,7 @@ def claimed(name: str) -> Iterator[bool]:
 def _take(name: str, token: uuid.UUID) -> bool:
     now = timezone.now()
     claim = {"token": token, "since": now, "until": now + LASTING}
-    if Claim.objects.filter(_void(now), name=name).update(**claim):
+    if Claim.objects.filter(_void(now) | Q(token=token), name=name).update(**claim):
         return True
     try:
         with transaction.atomic():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -207,6 +208,15 @@ def test_what_a_dead_worker_claimed_is_free_again_soon() -> None:
         with records.claimed("topic:1") as taken:
             assert taken
         assert not Claim.objects.exists()
+
+
+def test_a_task_that_is_given_out_again_takes_up_what_it_left() -> None:
+    token = uuid.uuid4()
+    with records.claimed("topic:1", token):  # and its process dies
+        with records.claimed("topic:1", token) as again:
+            assert again
+        with records.claimed("topic:1") as other:
+            assert other
 
 
 def test_a_clock_that_was_set_back_locks_nobody_out() -> None:

@@ -1,0 +1,236 @@
+"""A real worker, killed as often as one likes, catches up from the tables alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotate import imports, judging
+from annotate.models import (
+    Fit,
+    Judgment,
+    Ranking,
+    Score,
+    Sentence,
+    Study,
+    SystemScore,
+    Topic,
+    TopicProgress,
+    Upload,
+    Utility,
+    WorkerPulse,
+)
+from evaluation import records
+from tests import studies
+from tests.conftest import Processes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PATIENCE = 60.0
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"still waiting for {what}: " + "; ".join(
+            f"{one}, {one.problem!r}" for one in TopicProgress.objects.all()
+        )
+        time.sleep(0.05)
+
+
+def all_is_done() -> bool:
+    return not records.topics_behind().exists() and not records.find_work()
+
+
+class LiveWorker:
+    """A worker that tests kill and start again."""
+
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+        self._names = (f"worker{number}" for number in itertools.count())
+        self.start()
+
+    def start(self, *options: str) -> None:
+        command = ("celery", "-q", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING", *options)
+        self.process: subprocess.Popen[bytes] = self._processes.start(next(self._names), *command)
+
+    def kill(self) -> None:
+        """As an operator's kill -9, or the power cord: parent and children at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def kill_child(self) -> None:
+        """As the kernel does when memory runs out."""
+        for pid in self.children():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def children(self) -> list[int]:
+        """All children, whichever of its threads forked them."""
+        found: list[int] = []
+        for thread in Path(f"/proc/{self.process.pid}/task").glob("*"):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found += map(int, (thread / "children").read_text().split())
+        return found
+
+
+@pytest.fixture
+def live(processes: Processes) -> Iterator[LiveWorker]:
+    worker = LiveWorker(processes)
+    yield worker
+    worker.kill()
+
+
+def judging_study(topics: int = 1, sentences: int = 40, wanted: int = 300) -> Study:
+    made = studies.study(judgments_per_topic=wanted, pairs_per_annotator=1000)
+    for number in range(topics):
+        studies.wide_topic(made, sentences + number, f"T{number}")
+    return made
+
+
+def assert_published_is_what_a_fit_from_scratch_gives(topic: Topic) -> None:
+    result = studies.from_scratch(topic)
+    rows = Utility.objects.filter(sentence__topic=topic).order_by("sentence__position")
+    assert [row.utility for row in rows] == pytest.approx(result.utilities.tolist(), abs=1e-9)
+    assert [row.strength for row in rows] == pytest.approx(result.strengths.tolist(), abs=1e-9)
+    for summary in result.summaries:
+        stored = Score.objects.get(summary__topic=topic, summary__system__name=summary.system)
+        assert stored.score == pytest.approx(summary.score, abs=1e-9)
+    fit = Fit.objects.filter(topic=topic).latest("data_version")
+    assert fit.judgments == judging.counted_judgments(topic).count()
+    assert fit.data_version == topic.tally.data_version
+
+
+def test_the_worked_example_is_reproduced_by_the_web_path(live: LiveWorker) -> None:
+    made, topic = studies.example_study()
+    wait_until(lambda: SystemScore.objects.filter(ranking__study=made).count() == 4, "a ranking")
+    for system, score in studies.EXAMPLE["scores"].items():
+        assert Score.objects.get(summary__system__name=system).score == pytest.approx(score, abs=1e-9)
+    rows = Utility.objects.filter(sentence__topic=topic).order_by("sentence__position")
+    assert [row.strength for row in rows] == pytest.approx(studies.EXAMPLE["strengths_prior_0_1"], abs=1e-9)
+
+
+def test_an_upload_becomes_topics_with_sentences(live: LiveWorker) -> None:
+    made = studies.study()
+    lines = b'{"topic_id": "M1", "documents": [{"id": "d1", "text": "It rained. Rivers rose."}]}\n'
+    upload = imports.receive(made, made.created_by, SimpleUploadedFile("topics.jsonl", lines))
+    wait_until(lambda: Upload.objects.get().state == Upload.State.READY, "the preview")
+    imports.confirm(upload, made.created_by)
+    wait_until(lambda: Upload.objects.get().state == Upload.State.STORED, "its being stored")
+    assert Sentence.objects.filter(topic__study=made).count() == 2
+
+
+def test_a_hundred_judgments_within_a_second_make_at_most_three_refits(live: LiveWorker) -> None:
+    made = judging_study()
+    topic = Topic.objects.get(study=made)
+    drawn = [judging.draw(judging.join(made)) for _ in range(100)]
+    wait_until(lambda: WorkerPulse.objects.exists() and all_is_done(), "the worker")
+    before = Fit.objects.filter(topic=topic).count()
+    began = time.monotonic()
+    for assignment in drawn:
+        judging.record_judgment(assignment, 1, "left", 1.0)
+    seconds = math.ceil(time.monotonic() - began)
+    wait_until(all_is_done, "the refits")
+    refits = Fit.objects.filter(topic=topic).count() - before
+    assert 1 <= refits <= seconds + 2
+    assert_published_is_what_a_fit_from_scratch_gives(topic)
+
+
+def test_a_worker_killed_twenty_times_during_five_hundred_judgments_catches_up(live: LiveWorker) -> None:
+    chance = random.Random(20180601)
+    made = judging_study(topics=2)
+    annotator = judging.join(made)
+    kills = iter(sorted(chance.sample(range(500), 20)))
+    next_kill = next(kills)
+    killed = 0
+    for number in range(500):
+        studies.judge(annotator, chance.choice(["left", "right"]))
+        time.sleep(chance.uniform(0, 0.08))
+        if number != next_kill:
+            continue
+        next_kill = next(kills, -1)
+        killed += 1
+        if killed == 10:
+            # One that hears nothing: whatever its heartbeat puts into the queue is lost with it.
+            live.kill()
+            live.start("-Q", "elsewhere")
+        elif killed % 2:
+            live.kill_child()
+        else:
+            live.kill()
+            live.start()
+    assert killed == 20
+    assert Judgment.objects.filter(topic__study=made).count() == 500
+    wait_until(all_is_done, "the worker to catch up")
+    assert not TopicProgress.objects.exclude(problem="").exists()
+    for topic in Topic.objects.filter(study=made):
+        assert_published_is_what_a_fit_from_scratch_gives(topic)
+    assert Ranking.objects.get(study=made).judgments == 500
+
+
+def test_a_child_that_dies_in_the_middle_costs_a_delay_only(live: LiveWorker) -> None:
+    made = judging_study()
+    topic = Topic.objects.get(study=made)
+    annotator = judging.join(made)
+    wait_until(WorkerPulse.objects.exists, "the worker")
+    for _ in range(5):
+        studies.judge(annotator)
+        live.kill_child()
+    wait_until(all_is_done, "the worker to catch up")
+    assert live.process.poll() is None
+    assert_published_is_what_a_fit_from_scratch_gives(topic)
+
+
+def test_two_workers_by_mistake_do_no_harm(live: LiveWorker, processes: Processes) -> None:
+    other = LiveWorker(processes)
+    try:
+        made = judging_study(topics=2)
+        annotator = judging.join(made)
+        wait_until(lambda: WorkerPulse.objects.count() == 2, "both workers")
+        for _ in range(60):
+            studies.judge(annotator)
+        wait_until(all_is_done, "both workers")
+        for topic in Topic.objects.filter(study=made):
+            assert_published_is_what_a_fit_from_scratch_gives(topic)
+    finally:
+        other.kill()
+
+
+def test_an_upload_whose_worker_is_killed_is_stored_once_or_not_at_all(live: LiveWorker) -> None:
+    chance = random.Random(7)
+    made = studies.study()
+    topic = '{"topic_id": "T%d", "documents": [{"id": "d1", "text": "%s"}]}\n'
+    text = "It rained in the whole of Ohio again. " * 200
+    lines = "".join(topic % (number, text) for number in range(60)).encode()
+    upload = imports.receive(made, made.created_by, SimpleUploadedFile("topics.jsonl", lines))
+    wait_until(lambda: Upload.objects.get().state == Upload.State.READY, "the preview")
+    imports.confirm(upload, made.created_by)
+    for _ in range(2):
+        time.sleep(chance.uniform(0.2, 1.5))
+        live.kill_child()
+        assert Topic.objects.filter(study=made).count() in (0, 60)
+        assert Sentence.objects.filter(topic__study=made).count() in (0, 12_000)
+    wait_until(lambda: Upload.objects.get().state == Upload.State.STORED, "its being stored")
+    assert Topic.objects.filter(study=made).count() == 60
+    assert Sentence.objects.filter(topic__study=made).count() == 12_000
+
+
+def test_a_worker_that_is_told_to_stop_stops_and_takes_its_children_along(live: LiveWorker) -> None:
+    wait_until(WorkerPulse.objects.exists, "the worker")
+    children = live.children()
+    assert children
+    live.process.terminate()
+    live.process.wait(15)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
