@@ -10,25 +10,42 @@ from annotate.models.corpus import (
     Topic,
     Upload,
 )
+from annotate.models.crowd import Consent, KnownPair, Participation, Recruitment
 from annotate.models.export import Export
 from annotate.models.judging import Annotator, Assignment, Judgment, Pair, Tally
 from annotate.models.preparation import Sentence, Suggestion, TopicProgress
-from annotate.models.result import Claim, Fit, Ranking, Score, SystemScore, Utility, WorkerPulse
+from annotate.models.result import (
+    AgreementReport,
+    AnnotatorReport,
+    Claim,
+    Fit,
+    Ranking,
+    Score,
+    SystemScore,
+    Utility,
+    WorkerPulse,
+)
 from annotate.models.study import Act, Invitation, Membership, Study
 
 __all__ = [
     "Act",
+    "AgreementReport",
     "Annotator",
+    "AnnotatorReport",
     "Assignment",
     "Claim",
+    "Consent",
     "Export",
     "Fit",
     "HumanScore",
     "Invitation",
     "Judgment",
+    "KnownPair",
     "Membership",
     "Pair",
+    "Participation",
     "Ranking",
+    "Recruitment",
     "Reference",
     "Score",
     "Sentence",

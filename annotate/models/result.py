@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from annotate.models.corpus import Summary, System, Topic
+from annotate.models.judging import Annotator
 from annotate.models.preparation import Sentence
 from annotate.models.study import Study
 
@@ -113,6 +114,37 @@ class SystemScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.system}"
+
+
+class AnnotatorReport(models.Model):
+    """Every figure about one annotator with its n and interval (docs/annotator-figures.md), as of `version`.
+
+    `figures`: name -> {"value", "n", "low", "high", ...}; `flags`: names of what an admin should look at; `weight`: how
+    reliable the annotator was estimated to be, where the study weighs people.
+    """
+
+    annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="report")
+    version = models.PositiveBigIntegerField()
+    figures = models.JSONField(default=dict)
+    flags = models.JSONField(default=list)
+    weight = models.FloatField(null=True)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.annotator} at {self.version}"
+
+
+class AgreementReport(models.Model):
+    """How far a study's annotators agree: figures for the study, for each topic and over time, as of `version`."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="agreement")
+    version = models.PositiveBigIntegerField(default=0)
+    figures = models.JSONField(default=dict)
+    problem = models.TextField(blank=True)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.study} at {self.version}"
 
 
 class WorkerPulse(models.Model):

@@ -1,0 +1,115 @@
+"""How paid strangers come, what they agree to, how they are tried, and how they leave. Written by annotate.crowd."""
+
+from __future__ import annotations
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models.corpus import Topic
+from annotate.models.judging import Annotator
+from annotate.models.preparation import Sentence
+from annotate.models.study import Study
+
+
+class Recruitment(models.Model):
+    """How a study's annotators are recruited: what they agree to, where they come from, which codes they leave with.
+
+    `consent_version` rises with every change of the text; 0 asks for none.
+    """
+
+    class Platform(models.TextChoices):
+        NONE = "none", _("invitation links only")
+        PROLIFIC = "prolific", _("Prolific")
+        GENERIC = "generic", _("another platform or panel")
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="recruitment")
+    consent = models.TextField(_("consent"), blank=True, max_length=20_000)
+    consent_version = models.PositiveIntegerField(default=0)
+    platform = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.NONE)
+    person_parameter = models.CharField(_("parameter that names the person"), max_length=60, default="PROLIFIC_PID")
+    session_parameter = models.CharField(
+        _("parameter that names the session"), max_length=60, default="SESSION_ID", blank=True
+    )
+    return_url = models.CharField(_("where people go back to"), max_length=500, blank=True)
+    code_done = models.CharField(_("code for done"), max_length=100, blank=True)
+    code_screened_out = models.CharField(_("code for screened out"), max_length=100, blank=True)
+    code_no_work = models.CharField(_("code for no work left"), max_length=100, blank=True)
+    training_threshold = models.FloatField(
+        _("share of training pairs that must be right"),
+        default=0.0,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
+    )
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.platform}"
+
+
+class KnownPair(models.Model):
+    """A pair whose answer is known: shown with feedback before the work begins, or hidden among the others."""
+
+    class Use(models.TextChoices):
+        TRAINING = "training", _("training, with feedback")
+        GOLD = "gold", _("hidden check")
+
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="known_pairs")
+    better = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
+    worse = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
+    use = models.CharField(max_length=10, choices=Use.choices)
+    explanation = models.TextField(_("why"), blank=True, max_length=2_000)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["better", "worse"], name="known_pair_once"),
+            models.CheckConstraint(condition=~models.Q(better=models.F("worse")), name="known_pair_of_two"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.better_id} > {self.worse_id} ({self.use})"
+
+
+class Consent(models.Model):
+    """What one annotator agreed to, word for word, and when."""
+
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="consents")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["annotator", "version"], name="consent_once_a_version")]
+
+    def __str__(self) -> str:
+        return f"{self.annotator} · {self.version}"
+
+
+class Participation(models.Model):
+    """One person of a platform in one study: who they are there, and how it ended.
+
+    `digest` is a keyed hash of the platform's name for the person: it keeps them from taking part twice even after
+    `person` was erased. `code` is what they leave with.
+    """
+
+    class Outcome(models.TextChoices):
+        WORKING = "working", _("at work")
+        DONE = "done", _("done")
+        SCREENED_OUT = "screened_out", _("screened out")
+        NO_WORK = "no_work", _("no work left")
+        WITHDRAWN = "withdrawn", _("withdrew")
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participations")
+    annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="participation")
+    person = models.CharField(max_length=200, blank=True)
+    session = models.CharField(max_length=200, blank=True)
+    digest = models.CharField(max_length=64)
+    outcome = models.CharField(max_length=12, choices=Outcome.choices, default=Outcome.WORKING)
+    code = models.CharField(max_length=100, blank=True)
+    entered_at = models.DateTimeField()
+    left_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "digest"], name="participation_once_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.annotator}: {self.outcome}"
