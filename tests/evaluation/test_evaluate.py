@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
@@ -75,7 +75,6 @@ def test_the_values_are_those_that_the_settings_ask_for() -> None:
 
 
 @given(many, st.randoms(use_true_random=False), modes)
-@settings(deadline=None)
 def test_the_order_of_the_judgments_does_not_matter(triples: list, random: object, mode: str) -> None:
     shuffled = list(triples)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -86,7 +85,6 @@ def test_the_order_of_the_judgments_does_not_matter(triples: list, random: objec
 
 
 @given(many, modes)
-@settings(deadline=None)
 def test_which_sentence_was_shown_on_the_left_does_not_matter(triples: list, mode: str) -> None:
     mirrored = [(b, a, 1 - outcome) for a, b, outcome in triples]
     first = evaluate(example(judgments=judgments(triples)), Settings(smooth=mode))
@@ -96,7 +94,6 @@ def test_which_sentence_was_shown_on_the_left_does_not_matter(triples: list, mod
 
 
 @given(many, st.permutations(range(4)), modes, st.sampled_from(["strength", "chance"]))
-@settings(deadline=None)
 def test_renaming_the_sentences_renames_the_utilities_and_leaves_the_scores(
     triples: list, order: list[int], mode: str, value: str
 ) -> None:
@@ -117,7 +114,6 @@ def test_renaming_the_sentences_renames_the_utilities_and_leaves_the_scores(
 
 
 @given(many, st.integers(0, 3), st.integers(0, 3), modes)
-@settings(deadline=None)
 def test_one_more_win_raises_the_winner_above_the_loser(triples: list, winner: int, loser: int, mode: str) -> None:
     if winner == loser:
         return
