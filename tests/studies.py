@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 import formats
-from annotate import judging, studies
-from annotate.models import Annotator, Assignment, Study, Topic
+from annotate import imports, judging, studies
+from annotate.models import Annotator, Assignment, Study, Topic, Upload
 from evaluation import intake, tasks
 from evaluation.evaluate import TopicResult, evaluate
 from evaluation.records import load_evidence
@@ -67,6 +68,11 @@ def wide_topic(made: Study, sentences: int, name: str = "wide", systems: int = 3
     topic = formats.Topic(name, documents=(formats.Text("d1", sentences=tuple(texts)),), summaries=summaries)
     (stored,) = intake.take_in(made, formats.Bundle(topics=(topic,)))
     return stored
+
+
+def receive(made: Study, content: bytes, name: str = "topics.jsonl") -> Upload:
+    """A file on its way into a study, from its owner."""
+    return imports.receive(made, made.created_by, SimpleUploadedFile(name, content))
 
 
 def judge(annotator: Annotator, answer: str = "left") -> Assignment:
