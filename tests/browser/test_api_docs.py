@@ -1,38 +1,68 @@
-"""The pages to try the API on, under the policy that every page of ours is under."""
+"""The page to try the API on, under the policy that every page of ours is under."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from playwright.sync_api import Browser, Page, expect
 
-from annotate import links
+from annotate import accounts, links
+from annotate.models import Study, Upload
 from tests.annotate import making
 from tests.conftest import Web
 
 
-def test_the_api_is_tried_from_its_pages_without_breaking_the_policy(page: Page) -> None:
+def test_calls_are_tried_as_whoever_is_signed_in(page: Page, axe: Callable[[Page], None]) -> None:
     study = making.study(title="Rain in Ohio")
     page.goto(links.sign_in_path(making.owner(study).pk))
     page.goto("/api/v1/docs/")
-    call = page.locator("#operations-studies-list_studies")
-    call.get_by_role("button").first.click()
-    call.get_by_role("button", name="Try it out").click()
-    call.get_by_role("button", name="Execute").click()
-    expect(call.locator(".live-responses-table")).to_contain_text("Rain in Ohio")
-    change = page.locator("#operations-studies-change_study")
-    change.get_by_role("button").first.click()
-    change.get_by_role("button", name="Try it out").click()
-    change.get_by_placeholder("study_id").fill(str(study.pk))
-    change.locator("textarea").fill('{"title": "Snow in Ohio"}')
-    change.get_by_role("button", name="Execute").click()
-    expect(change.locator(".live-responses-table")).to_contain_text("Snow in Ohio")
+    call = page.locator("#list_studies")
+    call.locator("summary").click()
+    call.get_by_role("button", name="Send").click()
+    expect(call.get_by_role("status")).to_have_text("200 OK")
+    expect(call.locator("pre")).to_contain_text("Rain in Ohio")
+    change = page.locator("#change_study")
+    change.locator("summary").click()
+    change.get_by_label("study_id").fill(str(study.pk))
+    change.get_by_label("Body (JSON)").fill('{"title": "Snow in Ohio"}')
+    change.get_by_role("button", name="Send").click()
+    expect(change.locator("pre")).to_contain_text("Snow in Ohio")
+    assert Study.objects.get().title == "Snow in Ohio"
+    axe(page)
     assert page.problems == []  # type: ignore[attr-defined]
 
 
-def test_without_javascript_the_description_is_still_there(browser: Browser, web: Web) -> None:
+def test_calls_are_tried_with_a_token(page: Page, tmp_path: Path) -> None:
+    study = making.study()
+    _token, secret = accounts.create_token(making.owner(study), "page")
+    page.goto("/api/v1/docs/")
+    call = page.locator("#read_me")
+    call.locator("summary").click()
+    call.get_by_role("button", name="Send").click()
+    expect(call.get_by_role("status")).to_contain_text("401")
+    page.get_by_label("Token", exact=True).fill(secret)
+    call.get_by_role("button", name="Send").click()
+    expect(call.locator("pre")).to_contain_text(making.owner(study).username)
+    (tmp_path / "topics.jsonl").write_bytes(making.lines(making.TOPIC))
+    upload = page.locator("#upload")
+    upload.locator("summary").click()
+    upload.get_by_label("study_id").fill(str(study.pk))
+    upload.get_by_label("File", exact=True).set_input_files(tmp_path / "topics.jsonl")
+    upload.get_by_role("button", name="Send").click()
+    expect(upload.locator("pre")).to_contain_text("waiting")
+    assert Upload.objects.get().filename == "topics.jsonl"
+    assert page.problems == []  # type: ignore[attr-defined]
+
+
+def test_without_javascript_everything_can_be_read(browser: Browser, web: Web) -> None:
     context = browser.new_context(base_url=web.url, java_script_enabled=False)
     page = context.new_page()
     page.goto("/api/v1/docs/")
     expect(page.locator("noscript")).to_be_visible()
-    page.get_by_role("link", name="The description for programs").click()
+    page.locator("#draw_pair summary").click()
+    expect(page.locator("#draw_pair")).to_contain_text("ties_allowed")
+    expect(page.locator("#draw_pair form")).to_be_hidden()
+    page.get_by_role("link", name="The same for programs").click()
     expect(page.locator("body")).to_contain_text('"openapi"')
     context.close()

@@ -1,4 +1,4 @@
-"""The description of the API, and a page to try it on."""
+"""The description of the API, for programs and for people."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotate.api import reference
+
+
+@require_safe
+def schema(request: HttpRequest) -> HttpResponse:
+    """OpenAPI 3, in JSON."""
+    return HttpResponse(reference.schema(), content_type="application/json")
+
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """Every call of the API, to be read and tried."""
-    return render(request, "api/docs.html")
+    """Every call of the API, to be read, and tried where there is JavaScript."""
+    return render(request, "api/docs.html", {"groups": reference.reference()})
