@@ -1,3 +1,41 @@
-from django.urls import URLPattern
+"""What admins and operators see: how people judge, and how the worker does."""
 
-urlpatterns: list[URLPattern] = []
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from annotate import access, judges
+from annotate import health as condition
+from annotate.access import in_study
+from annotate.models import Study
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page
+
+
+@login_required
+@require_safe
+def health(request: HttpRequest) -> HttpResponse:
+    """Whether a worker is running, how far behind it is, what failed and why; moves by itself while it is open."""
+    found = condition.look(access.visible_studies(request.user))
+    seen = [worker.name for worker in found.workers if worker.is_alive]
+    version = digest(seen, found.busy, found.waiting, found.rankings, found.uploads, found.exports, found.lag)
+    if is_seen(request, version):
+        return HttpResponse(status=UNCHANGED)
+    template = "monitor/condition.html" if "seen" in request.GET else "monitor/health.html"
+    return render(request, template, {"health": found, "version": version})
+
+
+@in_study("people")
+@require_safe
+def study_judges(request: HttpRequest, study: Study) -> HttpResponse:
+    """Everybody who judges, one line each."""
+    return page(request, study, "monitor/judges.html", judges=judges.look_at(study), tab="people")
+
+
+urlpatterns = [
+    path("health/", health, name="health"),
+    path("studies/<int:study_id>/judges/", study_judges, name="judges"),
+]
