@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,25 +31,32 @@ Vector = NDArray[np.float64]
 _ASCII_WORDS = re.compile("[A-Za-z0-9]+")
 
 
-def jensen_shannon(p: Vector, q: Vector) -> float:
-    """Of two vectors of counts over the same words: 0 where their proportions agree, ln 2 where they share no word.
+def jensen_shannon(p: Vector, q: Vector) -> Vector:
+    """Of counts (..., v) over the same words: 0 where their proportions agree, ln 2 where they share no word.
 
     A text without words shares none with any other, and has no divergence from its like.
     """
-    if not p.sum() or not q.sum():
-        return 0.0 if p.sum() == q.sum() else float(np.log(2))
-    return _jensen_shannon(p / p.sum(), q / q.sum())
+    p_total, q_total = p.sum(axis=-1), q.sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        found = _jensen_shannon(p / p_total[..., None], q / q_total[..., None])
+    without = np.where(p_total == q_total, 0.0, np.log(2))
+    return np.where((p_total > 0) & (q_total > 0), found, without)
 
 
 def smoothed(counts: Vector, bins: float, gamma: float = GAMMA) -> Vector:
-    """(c + gamma) / (N + gamma * bins) for each word: Lidstone's estimate of its probability."""
-    probabilities: Vector = (counts + gamma) / (counts.sum() + gamma * bins)
+    """(c + gamma) / (N + gamma * bins) for each word of (..., v): Lidstone's estimate of its probability."""
+    probabilities: Vector = (counts + gamma) / (counts.sum(axis=-1, keepdims=True) + gamma * bins)
     return probabilities
 
 
-def _jensen_shannon(p: Vector, q: Vector) -> float:
+def _jensen_shannon(p: Vector, q: Vector) -> Vector:
     middle = (p + q) / 2
-    return float(rel_entr(p, middle).sum() + rel_entr(q, middle).sum()) / 2
+    return (_kullback_leibler(p, middle) + _kullback_leibler(q, middle)) / 2
+
+
+def _kullback_leibler(p: Vector, q: Vector) -> Vector:
+    summed: Vector = rel_entr(p, q).sum(axis=-1)
+    return summed
 
 
 def words(sentences: Iterable[str], language: str) -> Counter[str]:
@@ -68,12 +76,13 @@ def _words_of_documents(sentences: tuple[str, ...], language: str) -> Counter[st
     return words(sentences, language)
 
 
-def _aligned(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[Vector, Vector]:
-    """The counts of two texts over all words of both."""
-    union = sorted(one.keys() | other.keys())
-    return np.array([one.get(word, 0) for word in union], float), np.array(
-        [other.get(word, 0) for word in union], float
-    )
+def _aligned(texts: Sequence[Mapping[str, int]]) -> Vector:
+    """(texts, v): how often each text has each word of any of them."""
+    column = {word: k for k, word in enumerate(dict.fromkeys(chain.from_iterable(texts)))}
+    counts = np.zeros((len(texts), len(column)))
+    for row, text in zip(counts, texts, strict=True):
+        row[[column[word] for word in text]] = list(text.values())
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ class _Kind:
     """A divergence: what it is between, of which counts or smoothed probabilities, and how it is written."""
 
     written: str
-    between: Callable[[Vector, Vector], float]
+    between: Callable[[Vector, Vector], Vector]
     smooth: bool = False
     consensus: bool = False
 
@@ -90,8 +99,8 @@ _KINDS = {
     "js": _Kind("JS(documents, summary)", jensen_shannon),
     "js-smoothed": _Kind("JS(documents, summary)", _jensen_shannon, smooth=True),
     "js-consensus": _Kind("JS(all systems' summaries, summary)", jensen_shannon, consensus=True),
-    "kl": _Kind("KL(documents || summary)", lambda p, q: float(rel_entr(p, q).sum()), smooth=True),
-    "kl-summary": _Kind("KL(summary || documents)", lambda p, q: float(rel_entr(q, p).sum()), smooth=True),
+    "kl": _Kind("KL(documents || summary)", _kullback_leibler, smooth=True),
+    "kl-summary": _Kind("KL(summary || documents)", lambda p, q: _kullback_leibler(q, p), smooth=True),
 }
 
 
@@ -121,14 +130,14 @@ class Divergence:
             source = _words_of_documents(topic.sentences, topic.language)
         if not source:
             return np.full(len(summaries), np.nan)
-        return np.array([-self._divergence(source, summary) for summary in summaries])
-
-    def _divergence(self, source: Counter[str], summary: Counter[str]) -> float:
-        p, q = _aligned(source, summary)
+        counts = _aligned([source, *summaries])
+        p, q = counts[:1], counts[1:]
         if self._kind.smooth:
+            # A word that neither text has is no word of theirs, though another summary brought it into the table.
+            theirs = (p > 0) | (q > 0)
             bins = BINS_PER_WORD * len(source)
-            p, q = smoothed(p, bins), smoothed(q, bins)
-        return self._kind.between(p, q)
+            p, q = (np.where(theirs, smoothed(rows, bins), 0.0) for rows in (p, q))
+        return -self._kind.between(p, q)
 
     @property
     def _kind(self) -> _Kind:

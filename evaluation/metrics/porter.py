@@ -32,6 +32,7 @@ _STEP_2 = {
     "logi": "log",
 }  # fmt: skip
 _STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_STEP_2_ENDINGS, _STEP_3_ENDINGS = tuple(_STEP_2), tuple(_STEP_3)
 _STEP_4 = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
 )  # fmt: skip
@@ -97,22 +98,22 @@ def _final_y(word: str) -> str:  # step 1c
 
 
 def _double_suffix(word: str) -> str:  # step 2
-    return _replace(word, _STEP_2)
+    return _replace(word, _STEP_2, _STEP_2_ENDINGS)
 
 
 def _suffix(word: str) -> str:  # step 3
-    return _replace(word, _STEP_3)
+    return _replace(word, _STEP_3, _STEP_3_ENDINGS)
 
 
-def _replace(word: str, endings: dict[str, str]) -> str:
-    suffix = _longest_suffix(word, tuple(endings))
+def _replace(word: str, replacements: dict[str, str], endings: tuple[str, ...]) -> str:
+    suffix = _longest(word, endings)
     if suffix and _MEASURE_OVER_0.match(word[: -len(suffix)]):
-        return word[: -len(suffix)] + endings[suffix]
+        return word[: -len(suffix)] + replacements[suffix]
     return word
 
 
 def _bare_suffix(word: str) -> str:  # step 4
-    word = _without(word, _longest_suffix(word, _STEP_4))
+    word = _without(word, _longest(word, _STEP_4))
     word = _without(word, "ment") if word.endswith("ment") else word
     if word.endswith("ent"):
         return _without(word, "ent")
@@ -120,19 +121,23 @@ def _bare_suffix(word: str) -> str:  # step 4
 
 
 def _without(word: str, suffix: str) -> str:
-    rest = word[: len(word) - len(suffix)]
-    return rest if suffix and _MEASURE_OVER_1.match(rest) else word
+    if not suffix:
+        return word
+    rest = word[: -len(suffix)]
+    return rest if _MEASURE_OVER_1.match(rest) else word
 
 
-def _longest_suffix(word: str, suffixes: tuple[str, ...]) -> str:
-    return max((suffix for suffix in suffixes if word.endswith(suffix)), key=len, default="")
+def _longest(word: str, endings: tuple[str, ...]) -> str:
+    """The longest of the endings that the word has; empty for none, which is what most words have."""
+    return max(filter(word.endswith, endings), key=len) if word.endswith(endings) else ""
 
 
 def _final_e(word: str) -> str:  # step 5a
+    if not word.endswith("e"):
+        return word
     rest = word[:-1]
-    if word.endswith("e") and (_MEASURE_OVER_1.match(rest) or (_MEASURE_IS_1.match(rest) and not _SHORT.match(rest))):
-        return rest
-    return word
+    dropped = _MEASURE_OVER_1.match(rest) or (_MEASURE_IS_1.match(rest) and not _SHORT.match(rest))
+    return rest if dropped else word
 
 
 def _final_ll(word: str) -> str:  # step 5b

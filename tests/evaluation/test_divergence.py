@@ -126,3 +126,10 @@ def test_a_signature_says_what_was_left_out_and_how_it_was_smoothed() -> None:
     assert "natural logarithm, unsmoothed" in metric("js").signature
     assert "SMART stop words (596)" in metric("js").signature
     assert "Lidstone 0.005 over 1.5 x input vocabulary" in metric("kl").signature
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "js-consensus"])
+def test_other_summaries_make_no_difference_to_one(kind: str) -> None:
+    documents, own, other = ["Quakes hit Chile."], ["Quakes hit Peru."], ["Stocks fell on Monday."]
+
+    assert score(kind, documents, own, other)[0] == pytest.approx(score(kind, documents, own)[0], abs=1e-15)
