@@ -9,7 +9,7 @@ from annotate.judging.bringing import bring_preferences
 from annotate.judging.drawing import Nothing, Reason, draw, standing
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
 from annotate.judging.restoring import restore
-from annotate.judging.showing import Shown, find_shown, last_judged
+from annotate.judging.showing import find_shown, standing_answer
 from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs, open_tallies, raise_version
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "Progress",
     "Reason",
     "Recorded",
-    "Shown",
     "bring_preferences",
     "counted_judgments",
     "draw",
@@ -27,7 +26,6 @@ __all__ = [
     "forget_pairs",
     "join",
     "keep_needs",
-    "last_judged",
     "open_tallies",
     "pause",
     "progress",
@@ -37,5 +35,6 @@ __all__ = [
     "set_shortcuts",
     "skip",
     "standing",
+    "standing_answer",
     "undo",
 ]

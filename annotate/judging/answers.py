@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F
 from django.db.models.functions import Greatest, Now
 
 from annotate.judging import tallies
@@ -92,8 +93,9 @@ def _record(assignment: Assignment, revision: int, answer: str, seconds: float |
             seconds=seconds,
             at=before.now,
         )
+        assignment.revision = revision
         _close(assignment, State.JUDGED, before.now, counted)
-        _add_up(assignment.annotator, 1, min(seconds or 0.0, LONGEST_READ))
+        _add_up(assignment.annotator, 1, min(seconds or 0.0, LONGEST_READ), assignment.key)
     return Recorded(Outcome.STORED, judgment, counted)
 
 
@@ -119,8 +121,9 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
         )
         assignment.state, assignment.closed_at = State.OPEN, None
         assignment.holds_place, assignment.expires_at = before.holds_place, before.now + lease_of()
-        assignment.save(update_fields=["state", "closed_at", "holds_place", "expires_at"])
-        _add_up(assignment.annotator, -1, -min(last.seconds or 0.0, LONGEST_READ))
+        assignment.revision = before.revision + 1
+        assignment.save(update_fields=["state", "closed_at", "holds_place", "revision", "expires_at"])
+        _add_up(assignment.annotator, -1, -min(last.seconds or 0.0, LONGEST_READ), _judged_last(assignment.annotator))
     return True
 
 
@@ -136,6 +139,7 @@ def skip(assignment: Assignment, reason: str) -> bool:
         if before.holds_place:
             tallies.return_places(assignment.topic_id, [assignment.pair_id])
         assignment.skip_reason = reason
+        assignment.revision = before.revision
         _close(assignment, State.SKIPPED, before.now, False)
     return True
 
@@ -146,14 +150,8 @@ def _lock_and_raise(topic_id: int) -> None:
 
 
 def _look(assignment: Assignment) -> Standing:
-    last = Judgment.objects.filter(assignment=OuterRef("pk")).order_by("-revision").values("revision")[:1]
-    state, holds_place, revision, expires_at, now = (
-        Assignment.objects.filter(pk=assignment.pk)
-        .annotate(last=Subquery(last), now=Now())
-        .values_list("state", "holds_place", "last", "expires_at", "now")
-        .get()
-    )
-    return Standing(state, holds_place, revision or 0, expires_at, now)
+    found = Assignment.objects.filter(pk=assignment.pk).annotate(now=Now())
+    return Standing(*found.values_list("state", "holds_place", "revision", "expires_at", "now").get())
 
 
 def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Recorded:
@@ -165,12 +163,21 @@ def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Reco
 
 def _close(assignment: Assignment, state: str, now: datetime, holds_place: bool) -> None:
     assignment.state, assignment.closed_at, assignment.holds_place = state, now, holds_place
-    assignment.save(update_fields=["state", "closed_at", "holds_place", "skip_reason"])
+    assignment.save(update_fields=["state", "closed_at", "holds_place", "revision", "skip_reason"])
 
 
-def _add_up(annotator: Annotator, judged: int, seconds: float) -> None:
-    sums = {"judged": F("judged") + judged, "seconds": Greatest(F("seconds") + seconds, 0.0)}
-    # Whoever takes an answer back is not done any more.
-    Annotator.objects.filter(pk=annotator.pk).update(**sums, **({"finished_at": None} if judged < 0 else {}))
+def _add_up(annotator: Annotator, judged: int, seconds: float, previous: UUID | None) -> None:
+    Annotator.objects.filter(pk=annotator.pk).update(
+        judged=F("judged") + judged,
+        seconds=Greatest(F("seconds") + seconds, 0.0),
+        previous=previous,
+        **({"finished_at": None} if judged < 0 else {}),  # whoever takes an answer back is not done any more
+    )
     annotator.judged += judged
     annotator.seconds = max(0.0, annotator.seconds + seconds)
+    annotator.previous = previous
+
+
+def _judged_last(annotator: Annotator) -> UUID | None:
+    judged = Assignment.objects.filter(annotator=annotator, state=State.JUDGED)
+    return judged.order_by("-closed_at", "-pk").values_list("key", flat=True).first()

@@ -108,6 +108,7 @@ def _bring(study: Study, topic_id: int, preferences: list[Preference], people: d
                 occasion=occasion,
                 reason=Assignment.Reason.IMPORTED,
                 state=Assignment.State.JUDGED,
+                revision=1,
                 created_at=at,
                 closed_at=at,
             )

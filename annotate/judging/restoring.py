@@ -61,6 +61,7 @@ def _restore_assignments(
     for name, several in sorted(wanted.items()):
         pairs |= make_pairs(topics[name], several)
     keys = _free_keys([record.key for record in archive.assignments])
+    revisions = {record.assignment: record.revision for record in archive.judgments}
     now = timezone.now()
     restored: dict[str, Assignment] = {}
     for record in archive.assignments:
@@ -77,6 +78,7 @@ def _restore_assignments(
             state=record.state,
             skip_reason=record.skip_reason,
             holds_place=record.holds_place,
+            revision=revisions.get(record.key, 0),
             created_at=created_at,
             expires_at=created_at + lease_of(),
             closed_at=moment(record.closed_at, now) if record.closed_at else None,

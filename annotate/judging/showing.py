@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from uuid import UUID
-
-from django.db.models import OuterRef, Subquery
 
 from annotate.models import Assignment, Judgment
 
+#: What pages show and verbs need; a pair's page is the one that is asked for most.
+PARTS = {
+    "": ("key", "state", "swapped", "revision", "topic", "annotator", "pair"),
+    "pair": ("first", "second"),
+    "pair__first": ("text", "document"),
+    "pair__second": ("text", "document"),
+    "topic": ("title", "question", "language"),
+    "annotator": ("key", "user", "study", "judged", "quota", "seconds", "previous", "shortcuts"),
+    "annotator__study": (
+        *("title", "question", "guidelines", "language", "state", "ties_allowed", "show_progress"),
+        *("judgments_per_topic", "judgments_per_pair", "pairs_per_annotator"),
+    ),
+}
+COLUMNS = tuple("__".join(filter(None, (part, name))) for part, names in PARTS.items() for name in names)
 
-@dataclass(frozen=True)
-class Shown:
-    """A pair with its texts, its topic, its annotator and the study, ready to be shown.
 
-    `revision`: the one that its next answer has; `answer`: the last one; `previous`: the key of the pair that its
-    annotator judged last.
-    """
-
-    assignment: Assignment
-    revision: int
-    answer: str | None
-    previous: UUID | None
-
-
-def find_shown(key: UUID) -> Shown | None:
-    """The pair that was given this key."""
-    last = Judgment.objects.filter(assignment=OuterRef("pk")).order_by("-revision")
-    judged = Assignment.objects.filter(annotator=OuterRef("annotator"), state=Assignment.State.JUDGED)
-    found = (
+def find_shown(key: UUID) -> Assignment | None:
+    """The pair that was given this key, with its texts, its topic, its annotator and the study, in one query."""
+    return (
         Assignment.objects.filter(key=key)
         .select_related("pair__first", "pair__second", "topic", "annotator__study")
-        .annotate(
-            revision=Subquery(last.values("revision")[:1]),
-            answer=Subquery(last.values("answer")[:1]),
-            previous=Subquery(judged.order_by("-closed_at").values("key")[:1]),
-        )
+        .only(*COLUMNS)
         .first()
     )
-    return None if found is None else Shown(found, (found.revision or 0) + 1, found.answer, found.previous)
 
 
-def last_judged(annotator_id: int) -> Assignment | None:
-    """The pair that they judged last, which is the one to take back."""
-    judged = Assignment.objects.filter(annotator=annotator_id, state=Assignment.State.JUDGED)
-    return judged.order_by("-closed_at").first()
+def standing_answer(assignment: Assignment) -> str | None:
+    """What was answered last, "undone" included."""
+    judgments = Judgment.objects.filter(assignment=assignment, revision=assignment.revision)
+    return judgments.values_list("answer", flat=True).first()

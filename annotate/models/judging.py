@@ -41,7 +41,8 @@ class Annotator(models.Model):
     """Someone (or something) that judges in one study, under a pseudonym.
 
     `judged` and `seconds` are running sums of what they have judged (an undone judgment taken off again) and of the
-    time they read, so that no page has to count: how much they have done, and how long the rest will take.
+    time they read, and `previous` is the key of the assignment that they judged last, so that no page has to count or
+    search: how much they have done, how long the rest will take, what an undo takes back.
     """
 
     class Kind(models.TextChoices):
@@ -60,6 +61,7 @@ class Annotator(models.Model):
     quota = models.PositiveIntegerField(null=True, blank=True)
     judged = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
+    previous = models.UUIDField(null=True, blank=True, editable=False)
     shortcuts = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -110,7 +112,8 @@ class Assignment(models.Model):
     """A pair as it was shown to an annotator: which side, why, and the lease that keeps it for them.
 
     `holds_place` says whether it takes one of the pair's `need` places; an answer without a place is surplus, kept
-    and not counted. `key` is random and the only thing that a browser learns.
+    and not counted. `revision` is that of its last judgment, 0 before the first. `key` is random and the only thing
+    that a browser learns.
     """
 
     class State(models.TextChoices):
@@ -144,6 +147,7 @@ class Assignment(models.Model):
     state = models.CharField(max_length=8, choices=State.choices, default=State.OPEN)
     skip_reason = models.CharField(max_length=10, choices=SkipReason.choices, blank=True)
     holds_place = models.BooleanField(default=True)
+    revision = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, judging, links, studies
-from annotate.judging import Nothing, Outcome, Shown
+from annotate.judging import Nothing, Outcome
 from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence
 from annotate.refusal import Refusal
 from annotate.views import account
@@ -122,7 +122,7 @@ def pair(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
     """The pair to come after this one, under its own lease, so that the page can show it at once."""
-    assignment = _find_shown(request, key).assignment
+    assignment = _find_shown(request, key)
     drawn = judging.draw(assignment.annotator, besides=assignment)
     if isinstance(drawn, Nothing):
         return HttpResponse(status=204)
@@ -132,7 +132,7 @@ def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def skip(request: HttpRequest, key: UUID) -> HttpResponse:
     """Leave a pair out, with a reason, and go on with the next."""
-    assignment = _find_shown(request, key).assignment
+    assignment = _find_shown(request, key)
     form = SkipForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Say in one tap why you skip this pair."))
@@ -147,10 +147,10 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest, key: UUID) -> HttpResponse:
     """Take an answer back and show its pair again."""
-    shown = _find_shown(request, key)
+    assignment = _find_shown(request, key)
     form = UndoForm(request.POST)
     revision = form.cleaned_data["revision"] if form.is_valid() else None
-    judging.undo(shown.assignment, revision or shown.revision)
+    judging.undo(assignment, revision or assignment.revision + 1)
     said = _("Your last answer is taken back. Judge this pair again.")
     return _lead_to_pair(request, key, said)
 
@@ -158,13 +158,13 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     """One of the two sentences where it stands in its document."""
-    shown = _find_shown(request, key)
+    assignment = _find_shown(request, key)
     if side not in ("left", "right"):
         raise Http404
-    sentence: Sentence = getattr(shown.assignment, side)
+    sentence: Sentence = getattr(assignment, side)
     sentences = Sentence.objects.filter(document=sentence.document_id).order_by("index")
     found = {
-        **_common(shown),
+        **_common(assignment),
         "side": side,
         "sentence": sentence,
         "sentences": sentences,
@@ -173,11 +173,10 @@ def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     return _page(request, "context", found)
 
 
-def _take_answer(request: HttpRequest, shown: Shown) -> HttpResponse:
-    assignment = shown.assignment
+def _take_answer(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     form = JudgmentForm(request.POST, ties_allowed=assignment.annotator.study.ties_allowed)
     if not form.is_valid():
-        return _show_pair(request, shown, _("Choose one of the two sentences."), status=400)
+        return _show_pair(request, assignment, _("Choose one of the two sentences."), status=400)
     try:
         recorded = judging.record_judgment(assignment, **_given(form))
     except judging.OutOfTurn:
@@ -239,24 +238,21 @@ def _lead_to_desk(request: HttpRequest, annotator: Annotator, nothing: str, said
     return redirect(target)
 
 
-def _show_pair(request: HttpRequest, shown: Shown, said: str = "", status: int = 200) -> HttpResponse:
+def _show_pair(request: HttpRequest, assignment: Assignment, said: str = "", status: int = 200) -> HttpResponse:
     """The pair to be judged, or what became of it."""
-    found = _common(shown) | {
-        "said": said,
-        "ticket": _ticket(shown.assignment),
-        "skip_reasons": Assignment.SkipReason.choices,
-    }
-    closed = shown.assignment.state in (State.JUDGED, State.SKIPPED, State.VOID)
-    return _page(request, "judged" if closed else "pair", found, status)
+    found = _common(assignment) | {"said": said}
+    if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
+        return _page(request, "judged", found | {"answer": judging.standing_answer(assignment)}, status)
+    ticket, reasons = _ticket(assignment), Assignment.SkipReason.choices
+    return _page(request, "pair", found | {"ticket": ticket, "skip_reasons": reasons}, status)
 
 
-def _common(shown: Shown) -> dict[str, Any]:
-    assignment = shown.assignment
+def _common(assignment: Assignment) -> dict[str, Any]:
     study, topic = assignment.annotator.study, assignment.topic
     return {
         "assignment": assignment,
-        "shown": shown,
         "annotator": assignment.annotator,
+        "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,
         "question": topic.question or study.question,
@@ -272,7 +268,6 @@ def _show_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: s
         "study": annotator.study,
         "progress": judging.progress(annotator),
         "nothing": settled.reason.name.lower() if settled else nothing,
-        "last": judging.last_judged(annotator.pk),
         "said": said,
     }
     return _page(request, "desk", found)
@@ -314,22 +309,22 @@ def _find_annotator(request: HttpRequest, key: UUID) -> Annotator:
     return annotator
 
 
-def _find_shown(request: HttpRequest, key: UUID, ticket: str = "") -> Shown:
+def _find_shown(request: HttpRequest, key: UUID, ticket: str = "") -> Assignment:
     """The pair with this key, if it was drawn for this browser's annotator, or its ticket says that it was."""
-    shown = judging.find_shown(key)
-    if shown is None:
+    assignment = judging.find_shown(key)
+    if assignment is None:
         raise Http404
-    if access.is_annotator(request, shown.assignment.annotator):
-        return shown
-    if ticket and constant_time_compare(ticket, _ticket(shown.assignment)):
-        return shown
+    if access.is_annotator(request, assignment.annotator):
+        return assignment
+    if ticket and constant_time_compare(ticket, _ticket(assignment)):
+        return assignment
     raise Http404
 
 
-def _shown_again(key: UUID) -> Shown:
-    shown = judging.find_shown(key)
-    assert shown is not None
-    return shown
+def _shown_again(key: UUID) -> Assignment:
+    assignment = judging.find_shown(key)
+    assert assignment is not None
+    return assignment
 
 
 urlpatterns = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotate import judging
@@ -72,7 +72,13 @@ def assert_books_balance(study: Study) -> None:
         assert tally.taken == sum(Pair.objects.filter(topic=tally.topic).values_list("taken", flat=True))
     for annotator in Annotator.objects.filter(study=study):
         assert annotator.judged == annotator.assignments.filter(state="judged").count()
+        if annotator.previous is not None:
+            previous = annotator.assignments.get(key=annotator.previous)
+            assert previous.state == "judged"
+            assert not annotator.assignments.filter(state="judged", closed_at__gt=previous.closed_at).exists()
         assert not annotator.assignments.exclude(state__in=["open", "judged"]).filter(holds_place=True).exists()
+    for assignment in Assignment.objects.filter(topic__study=study).annotate(last=Max("judgments__revision")):
+        assert assignment.revision == (assignment.last or 0)
     for topic in Topic.objects.filter(study=study):
         counted = judging.counted_judgments(topic).values_list("assignment", flat=True)
         expected = Assignment.objects.filter(topic=topic, state="judged", holds_place=True)

@@ -326,7 +326,7 @@ def test_progress_can_be_hidden(client, link):
     html = client.get(page_of(first)).content.decode()
     assert "Pair 1 of" not in html
     assert "minutes left" not in html
-    assert "30" not in client.get(link).content.decode()
+    assert "30 pairs" not in client.get(link).content.decode()
 
 
 def test_shortcuts_can_be_switched_off_and_on(client, link):
