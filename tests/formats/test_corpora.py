@@ -159,8 +159,14 @@ def test_later_tac_tables_have_a_second_assessor(tmp_path: Path) -> None:
     }
     bundle = formats.read(on_disk(tmp_path, files))
 
-    assert bundle.topics[0].summaries[0].human["responsiveness"] == 2.0
-    assert bundle.topics[0].references[0].extra["human"]["linguistic_quality"] == 5.0
+    assert bundle.topics[0].summaries[0].human == {
+        "modified_pyramid": 0.286,
+        "modified_pyramid_jackknifed": 0.276,
+        "linguistic_quality": 4.0,
+        "responsiveness": 2.0,
+    }
+    human = {"modified_pyramid_jackknifed": 0.905, "linguistic_quality": 5.0, "responsiveness": 5.0}
+    assert bundle.topics[0].references[0].extra == {"human": human}
     assert said(bundle) == [("manual/manual.peer.A", "a row passed over: not the columns of this table")]
     assert bundle.remarks[0].line == 2
 
@@ -182,6 +188,12 @@ def test_duc_2004_asks_its_questions_in_a_table(tmp_path: Path) -> None:
     bundle = formats.read(on_disk(tmp_path, files))
 
     assert (bundle.topics[0].topic_id, bundle.topics[0].question) == ("D31001", "Who stopped the ferry?")
+
+
+def test_text_marked_as_character_data_is_text(tmp_path: Path) -> None:
+    files = {"docs/d301i/x": "<DOC><TEXT><![CDATA[It stopped & held.]]></TEXT></DOC>"}
+
+    assert formats.read(on_disk(tmp_path, files)).topics[0].documents == (Text("x", "It stopped & held."),)
 
 
 def test_a_narrative_too_long_for_a_question_is_kept_beside_it(tmp_path: Path) -> None:
