@@ -1,0 +1,285 @@
+"""The researcher's journey in a real Chromium, against the real web server and the real worker."""
+
+from __future__ import annotations
+
+import base64
+import io
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from annotate import judging, links
+from annotate.models import Assignment, Judgment, Sentence, SourceDocument, Study, Upload
+from annotate.overview import worker_is_there
+from tests.annotate import making, scored
+from tests.conftest import Web
+
+Axe = Callable[[Page], None]
+DOCUMENTS = {
+    "d1": "Heavy rain flooded three towns in Ohio. Schools were closed by Dr. Brown. It rained.",
+    "d2": "Nobody was hurt by the rain. The governor visited the towns. He wore a hat.",
+}
+
+
+def bundle() -> bytes:
+    """A zip as a researcher makes it: folders of plain texts, and what a Mac puts beside them."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for topic in ("T1", "T2"):
+            for name, text in DOCUMENTS.items():
+                archive.writestr(f"topics/{topic}/documents/{name}.txt", text)
+            archive.writestr(f"topics/{topic}/references/A.txt", "Rain flooded towns and nobody was hurt.")
+            archive.writestr(f"topics/{topic}/summaries/lead.txt", "Heavy rain flooded three towns in Ohio.")
+            archive.writestr(f"topics/{topic}/summaries/hat.txt", "He wore a hat.")
+        archive.writestr("__MACOSX/._x", "debris")
+    return packed.getvalue()
+
+
+@pytest.fixture
+def researcher(web: Web) -> User:
+    person = making.person("ada")
+    person.user_permissions.add(Permission.objects.get(codename="add_study"))
+    return person
+
+
+@pytest.fixture
+def study(web: Web) -> Study:
+    return scored.scored_study()
+
+
+@pytest.fixture
+def running_worker(worker: object) -> None:
+    """The worker once it has given its first sign of life: what is tested is what it does, not how fast it starts."""
+    for _ in range(600):
+        if worker_is_there():
+            return
+        time.sleep(0.1)
+    pytest.fail("the worker did not start")
+
+
+def sign_in(page: Page, user: User, where: str = "/studies/") -> None:
+    page.goto(links.sign_in_path(user.pk, where))
+
+
+def judge(study: Study, answers: int) -> None:
+    """Judge as an annotator does, in the tables that the real processes share."""
+    annotator = judging.join(study)
+    for _ in range(answers):
+        drawn = judging.draw(annotator)
+        assert isinstance(drawn, Assignment), drawn
+        judging.record_judgment(drawn, 1, "left", 4.0)
+
+
+@pytest.mark.usefixtures("running_worker")
+def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -> None:
+    sign_in(page, researcher)
+    expect(page.get_by_role("heading", name="From texts to a leaderboard")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="New study").click()
+    axe(page)
+    page.get_by_label("Title").fill("Floods")
+    page.get_by_role("button", name="Begin the study").click()
+    axe(page)
+
+    page.get_by_role("link", name="Upload topics").click()
+    axe(page)
+    page.get_by_label("Drop a file here, or choose one").set_input_files(
+        {"name": "floods.zip", "mimeType": "application/zip", "buffer": bundle()}
+    )
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("This is what was found. Nothing is stored yet.")).to_be_visible()
+    axe(page)
+    facts = " ".join(page.locator(".facts").inner_text().split())
+    assert facts == "Topics 2 Documents 4 Sentences 12 References 2 Systems 2 Summaries 4"
+    expect(page.get_by_text("it holds no data")).to_be_visible()
+    page.get_by_role("button", name="Store it").click()
+    expect(page.get_by_text("Everything below is part of the study now.")).to_be_visible()
+    axe(page)
+
+    page.get_by_role("link", name="See the topics").click()
+    axe(page)
+    page.get_by_role("link", name="T1").click()
+    axe(page)
+    page.get_by_role("link", name="Documents").click()
+    axe(page)
+    page.get_by_role("link", name="Mend borders d1").click()
+    axe(page)
+    lines = page.get_by_label("One sentence a line")
+    lines.fill("Heavy rain flooded three towns in Iowa.\nSchools were closed by Dr. Brown.\nIt rained.")
+    page.get_by_role("button", name="Save the borders").click()
+    expect(page.get_by_text("goes on with “Iowa.” where the document has “Ohio.")).to_be_visible()
+    axe(page)
+    lines.fill("Heavy rain flooded three towns in Ohio. Schools were closed by Dr. Brown.\nIt rained.")
+    page.get_by_role("button", name="Save the borders").click()
+    expect(page.get_by_text("mended by hand")).to_be_visible()
+    axe(page)
+    mended = SourceDocument.objects.get(topic__name="T1", name="d1")
+    cut = list(Sentence.objects.filter(document=mended).order_by("index").values_list("text", flat=True))
+    assert cut == ["Heavy rain flooded three towns in Ohio. Schools were closed by Dr. Brown.", "It rained."]
+
+    study = Study.objects.get(title="Floods")
+    page.goto(reverse("study", args=[study.pk]))
+    page.get_by_role("link", name="Invite annotators").click()
+    axe(page)
+    page.get_by_label("Label").fill("class of May")
+    page.get_by_role("button", name="Make the link").click()
+    link = page.get_by_label("Link of class of May").input_value()
+    assert "/join/" in link
+    axe(page)
+
+    page.goto(reverse("leaderboard", args=[study.pk]))
+    axe(page)
+    judge(study, 6)
+    expect(page.locator("table.board")).to_contain_text("lead")
+    expect(page.get_by_text("From 6 judgments on 2 topics")).to_be_visible()
+    axe(page)
+    page.goto(reverse("topic_leaderboard", args=[study.pk, mended.topic_id]))
+    page.get_by_role("link", name="hat").click()
+    expect(page.get_by_text("Sum =")).to_be_visible()
+    axe(page)
+
+
+@pytest.mark.usefixtures("running_worker")
+def test_an_open_leaderboard_moves_and_the_reader_keeps_their_place(page: Page, study: Study) -> None:
+    topic = scored.topic(study)
+    sign_in(page, making.owner(study), reverse("topic_leaderboard", args=[study.pk, topic.pk]))
+    page.set_viewport_size({"width": 390, "height": 500})
+    page.evaluate("window.opened = 'before'")
+    link = page.get_by_role("link", name="lead & co_")
+    link.focus()
+    page.locator("#course-heading").scroll_into_view_if_needed()
+    place = page.locator("#course-heading").bounding_box()
+    others = [sentence for sentence in ("d1:0", "d1:1", "d1:2", "d2:0", "d2:1") for _ in range(5)]
+    scored.judge(study, *(("rain", "d2:2", other, "a") for other in others))
+    expect(page.locator("#board-notices")).to_contain_text("From 29 judgments")
+    expect(page.locator("#board-said")).to_contain_text("The order has changed")
+    expect(link).to_be_focused()
+    assert page.locator("#course-heading").bounding_box() == place
+    assert page.evaluate("window.opened") == "before"
+
+
+def test_a_page_says_plainly_that_no_worker_is_there(page: Page, researcher: User, axe: Axe) -> None:
+    study = making.study(researcher)
+    sign_in(page, researcher, reverse("upload_new", args=[study.pk]))
+    # Dropped rather than chosen.
+    content = base64.b64encode(making.lines(making.TOPIC)).decode()
+    carried = page.evaluate_handle(
+        """content => {
+            const carried = new DataTransfer();
+            const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+            carried.items.add(new File([bytes], "dropped.jsonl"));
+            return carried;
+        }""",
+        content,
+    )
+    page.dispatch_event(".dropzone", "dragover", {"dataTransfer": carried})
+    page.dispatch_event(".dropzone", "drop", {"dataTransfer": carried})
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("heading", name="dropped.jsonl")).to_be_visible()
+    expect(page.get_by_text("No worker is running, so nobody reads this file now.")).to_be_visible()
+    axe(page)
+    page.goto(reverse("study", args=[study.pk]))
+    expect(page.get_by_role("heading", name="No worker is running")).to_be_visible()
+    axe(page)
+
+
+@pytest.mark.usefixtures("running_worker")
+def test_a_refused_file_shows_every_reason(page: Page, researcher: User, axe: Axe) -> None:
+    study = making.study(researcher)
+    sign_in(page, researcher, reverse("upload_new", args=[study.pk]))
+    wrong = making.lines({"topic_id": "T", "documents": 7}, {"topic_id": "", "documents": []})
+    page.get_by_label("Drop a file here").set_input_files(
+        {"name": "wrong.jsonl", "mimeType": "application/json", "buffer": wrong}
+    )
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("heading", name="wrong.jsonl")).to_be_visible()
+    expect(page.locator("table.complaints tbody tr").first).to_contain_text("documents")
+    axe(page)
+    page.get_by_role("button", name="Discard this file").click()
+    expect(page.get_by_text("The file was thrown away; the study is as it was.")).to_be_visible()
+
+
+def test_a_file_that_the_form_refuses_is_said_beside_the_form(page: Page, researcher: User) -> None:
+    study = making.study(researcher)
+    sign_in(page, researcher, reverse("upload_new", args=[study.pk]))
+    page.get_by_label("Drop a file here").set_input_files(
+        {"name": "empty.jsonl", "mimeType": "application/json", "buffer": b""}
+    )
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator("#upload-progress [role=status]")).to_contain_text("empty")
+    expect(page.get_by_role("button", name="Upload")).to_be_enabled()
+    assert not Upload.objects.exists()
+
+
+def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe: Axe) -> None:
+    topic = scored.topic(study)
+    document, sentence = topic.documents.first(), topic.sentences.first()
+    summary = topic.summaries.first()
+    assert document
+    assert sentence
+    assert summary
+    sign_in(page, making.owner(study))
+    pages = [
+        reverse("studies"),
+        *(reverse(name, args=[study.pk]) for name in ("study", "study_topics", "leaderboard", "study_people")),
+        *(reverse(name, args=[study.pk]) for name in ("study_settings", "study_export", "upload_new", "study_delete")),
+        *(reverse(name, args=[study.pk, topic.pk]) for name in ("topic", "topic_documents", "topic_leaderboard")),
+        reverse("document_mend", args=[study.pk, topic.pk, document.pk]),
+        reverse("sentence", args=[study.pk, sentence.pk]),
+        reverse("summary", args=[study.pk, summary.pk]),
+    ]
+    for address in pages:
+        page.set_viewport_size({"width": 1440, "height": 900})
+        page.goto(address)
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        axe(page)
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+
+
+@pytest.fixture
+def plain_page(browser: Browser, web: Web) -> Iterator[Page]:
+    """A page in a browser without JavaScript."""
+    context = browser.new_context(base_url=web.url, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.usefixtures("running_worker")
+def test_everything_can_be_done_without_javascript(plain_page: Page, researcher: User) -> None:
+    page = plain_page
+    study = making.study(researcher)
+    sign_in(page, researcher, reverse("upload_new", args=[study.pk]))
+    page.get_by_label("Drop a file here").set_input_files(
+        {"name": "floods.zip", "mimeType": "application/zip", "buffer": bundle()}
+    )
+    page.get_by_role("button", name="Upload").click()
+    look_again_until(page, "This is what was found")
+    page.get_by_role("button", name="Store it").click()
+    look_again_until(page, "Everything below is part of the study now.")
+    scored.judge(study, ("T1", "d1:0", "d1:1", "a"), ("T2", "d2:0", "d2:2", "a"))
+    page.goto(reverse("leaderboard", args=[study.pk]))
+    for _ in range(100):
+        if page.get_by_text("From 2 judgments").count():
+            break
+        page.wait_for_timeout(100)
+        page.reload()
+    expect(page.get_by_text("From 2 judgments")).to_be_visible()
+    assert Judgment.objects.count() == 2
+    page.goto(reverse("study_people", args=[study.pk]))
+    page.get_by_role("button", name="Make the link").click()
+    expect(page.get_by_label("Link of invitation")).to_be_visible()
+
+
+def look_again_until(page: Page, text: str) -> None:
+    for _ in range(100):
+        if page.get_by_text(text).count():
+            return
+        page.wait_for_timeout(100)
+        page.get_by_role("link", name="Look again").click()
+    pytest.fail(f"never saw “{text}”")
