@@ -219,6 +219,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "PATH_CONVERTER_OVERRIDES": {"id": int},
     "ENUM_NAME_OVERRIDES": {
         "StudyStateEnum": "annotate.models.study.Study.State",
         "UploadStateEnum": "annotate.models.corpus.Upload.State",

@@ -573,8 +573,10 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
 
 
 class NewTokenSerializer(Strict[Any]):
+    """A token to make; `study` narrows it to that one."""
+
     name = serializers.CharField(max_length=100)
-    study = serializers.IntegerField(required=False, allow_null=True, help_text="Narrow it to this study.")
+    study = serializers.IntegerField(required=False, allow_null=True, max_value=2**63 - 1)
     read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]  # DRF has an attribute so called
 
 

@@ -1,35 +1,38 @@
 """The addresses below /api/v1/."""
 
-from django.urls import path, re_path
+from django.urls import path, re_path, register_converter
 
 from annotate.api import schema  # noqa: F401  # tells OpenAPI how tokens are sent
 from annotate.api.errors import not_found
+from annotate.api.paths import Id
 from annotate.api.views import account, docs, files, judge, results, studies, texts
 
-STUDY = "studies/<int:study_id>/"
-TOPIC = f"{STUDY}topics/<int:topic_id>/"
+register_converter(Id, "id")
+
+STUDY = "studies/<id:study_id>/"
+TOPIC = f"{STUDY}topics/<id:topic_id>/"
 
 urlpatterns = [
     path("schema/", docs.schema, name="api_schema"),
     path("docs/", docs.docs, name="api_docs"),
     path("me/", account.Me.as_view(), name="api_me"),
     path("tokens/", account.Tokens.as_view(), name="api_tokens"),
-    path("tokens/<int:token_id>/", account.OneToken.as_view(), name="api_token"),
+    path("tokens/<id:token_id>/", account.OneToken.as_view(), name="api_token"),
     path("studies/", studies.Studies.as_view(), name="api_studies"),
     path(STUDY, studies.OneStudy.as_view(), name="api_study"),
     path(f"{STUDY}members/", studies.Members.as_view(), name="api_members"),
-    path(f"{STUDY}members/<int:user_id>/", studies.OneMember.as_view(), name="api_member"),
+    path(f"{STUDY}members/<id:user_id>/", studies.OneMember.as_view(), name="api_member"),
     path(f"{STUDY}invitations/", studies.Invitations.as_view(), name="api_invitations"),
-    path(f"{STUDY}invitations/<int:invitation_id>/", studies.OneInvitation.as_view(), name="api_invitation"),
+    path(f"{STUDY}invitations/<id:invitation_id>/", studies.OneInvitation.as_view(), name="api_invitation"),
     path(f"{STUDY}topics/", texts.Topics.as_view(), name="api_topics"),
     path(TOPIC, texts.OneTopic.as_view(), name="api_topic"),
     path(f"{TOPIC}documents/", texts.Documents.as_view(), name="api_documents"),
-    path(f"{TOPIC}documents/<int:document_id>/", texts.OneDocument.as_view(), name="api_document"),
+    path(f"{TOPIC}documents/<id:document_id>/", texts.OneDocument.as_view(), name="api_document"),
     path(f"{TOPIC}references/", texts.References.as_view(), name="api_references"),
     path(f"{TOPIC}sentences/", texts.Sentences.as_view(), name="api_sentences"),
     path(f"{TOPIC}leaderboard/", results.TopicLeaderboard.as_view(), name="api_topic_leaderboard"),
     path(f"{STUDY}summaries/", texts.Summaries.as_view(), name="api_summaries"),
-    path(f"{STUDY}summaries/<int:summary_id>/", texts.OneSummary.as_view(), name="api_summary"),
+    path(f"{STUDY}summaries/<id:summary_id>/", texts.OneSummary.as_view(), name="api_summary"),
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),
     path(f"{STUDY}judgments/", results.Judgments.as_view(), name="api_judgments"),
     path(f"{STUDY}uploads/", files.Uploads.as_view(), name="api_uploads"),

@@ -28,7 +28,7 @@ from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Sum
 class SummaryFilter(serializers.Serializer[None]):
     """Which summaries are asked for."""
 
-    topic = serializers.IntegerField(required=False)
+    topic = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     system = serializers.CharField(required=False, max_length=200)
 
 

@@ -1,0 +1,128 @@
+"""A study with something of everything in it, and everybody who might call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.urls import get_resolver, reverse
+from rest_framework.test import APIClient
+
+from annotate import accounts, exports, imports, judging, studies
+from annotate.models import Annotator, Membership, Study, Token
+from tests.annotate import making
+from tests.annotate.making import TOPIC, Role, cut, lines
+
+#: What is sent where something must be.
+BODIES = {
+    ("POST", "api_tokens"): {"name": "x"},
+    ("POST", "api_studies"): {"title": "T", "question": "Q?"},
+    ("PATCH", "api_study"): {"title": "Snow"},
+    ("DELETE", "api_study"): {"title": "Rain"},
+    ("PATCH", "api_member"): {"role": "admin"},
+    ("POST", "api_invitations"): {"label": "friends"},
+    ("PATCH", "api_document"): {"sentences": ["Schools", "closed. Nobody was hurt."]},
+    ("POST", "api_uploads"): {"topic_id": "X"},
+    ("POST", "api_annotators"): {"pseudonym": "a machine"},
+    ("POST", "api_judgment"): {"revision": 1, "answer": "left"},
+    ("POST", "api_skip"): {"reason": "unclear"},
+}
+
+
+@dataclass
+class World:
+    """A study with something of everything in it, and who calls."""
+
+    study: Study
+    keys: dict[str, object]
+    clients: dict[str, APIClient] = field(default_factory=dict)
+
+    def path(self, name: str) -> str:
+        (pattern,) = (one for one in get_resolver("annotate.api.urls").url_patterns if one.name == name)
+        return reverse(name, kwargs={key: self.keys[key, name] for key in pattern.pattern.converters})
+
+    def call(self, caller: str, method: str, name: str):
+        body = BODIES.get((method, name))
+        return self.clients[caller].generic(
+            method, self.path(name), making.lines(body) if body else b"", content_type="application/json"
+        )
+
+
+class Keys(dict):
+    """What stands in an address: by name, or by name and the address's name where it depends on that."""
+
+    def __missing__(self, key):
+        name, _address = key
+        return self[name]
+
+
+def program(user, **narrowed) -> APIClient:
+    client = APIClient()
+    _token, secret = accounts.create_token(user, "test", **narrowed)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
+
+
+def furnish(study: Study) -> Keys:
+    """Put something of everything into a study; what leads to it."""
+    owner = making.owner(study)
+    # The mended topic must be one that nobody judges: judging draws from the other.
+    apart, judged = making.take_in(study, TOPIC, TOPIC | {"topic_id": "M2"})
+    making.prepare(judged)
+    upload = making.receive(study, lines(TOPIC | {"topic_id": "M3"}))
+    imports.read_upload(upload, cut)
+    export = exports.request_export(study, owner)
+    exports.write_export(export)
+    judge = judging.join(
+        study, user=making.member(study, Role.ANNOTATOR), kind=Annotator.Kind.MACHINE, pseudonym="machine"
+    )
+    assignment = judging.draw(judge)
+    token, _secret = accounts.create_token(owner, "mine")
+    return Keys(
+        {
+            "study_id": study.pk,
+            "user_id": making.member(study, Role.ADMIN).pk,
+            "invitation_id": studies.invite(study, owner).pk,
+            "topic_id": apart.pk,
+            "document_id": apart.documents.get(name="d2").pk,
+            "summary_id": apart.summaries.first().pk,
+            "token_id": token.pk,
+            "key": assignment.key,
+            ("key", "api_draw"): judge.key,
+            **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
+            **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},
+        }
+    )
+
+
+def everything() -> World:
+    study, other = making.study(), making.study(title="Elsewhere")
+    world = World(study, furnish(study))
+    owner = making.owner(study)
+    Membership.objects.create(study=other, user=owner, role=Role.RESEARCHER)
+    world.clients = {
+        "nobody": APIClient(),
+        "revoked": program(owner),
+        "stranger": program(making.owner(other)),
+        "annotator": program(Annotator.objects.get(study=study).user),
+        "admin": program(making.member(study, Role.ADMIN)),
+        "researcher": program(making.member(study, Role.RESEARCHER)),
+        "owner": program(owner),
+        "site": program(making.person(is_superuser=True)),
+        "reader": program(owner, study=study, read_only=True),
+        "narrow": program(owner, study=other),
+    }
+    accounts.revoke_token(Token.objects.filter(user=owner, name="test").earliest("pk"), owner)
+    return world
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done inside is undone, as if each caller came alone."""
+    block = transaction.atomic()
+    block._from_testcase = True  # so that judging may insist on a transaction of its own
+    with block:
+        yield
+        transaction.set_rollback(True)
