@@ -103,6 +103,15 @@ class Health:
         return self.oldest is not None and self.at - self.oldest > LATE
 
     @property
+    def state(self) -> str:
+        """How things are, in one word."""
+        if not self.is_running:
+            return "gone"
+        if self.failures:
+            return "failed"
+        return "late" if self.is_late else "well"
+
+    @property
     def files_waiting(self) -> int:
         uploads = sum(one.state != Upload.State.FAILED for one in self.uploads)
         return uploads + sum(one.state != Export.State.FAILED for one in self.exports)

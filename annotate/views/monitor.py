@@ -20,12 +20,16 @@ from annotate.views.research.pages import UNCHANGED, digest, is_seen, page
 def health(request: HttpRequest) -> HttpResponse:
     """Whether a worker is running, how far behind it is, what failed and why; moves by itself while it is open."""
     found = condition.look(access.visible_studies(request.user))
-    seen = [worker.name for worker in found.workers if worker.is_alive]
-    version = digest(seen, found.busy, found.waiting, found.rankings, found.uploads, found.exports, found.lag)
+    alive = [worker.name for worker in found.workers if worker.is_alive]
+    # Not every second counts: a page that is drawn anew all the time cannot be read.
+    lag = None if found.lag is None else found.lag // 10
+    version = digest(alive, found.busy, found.waiting, found.rankings, found.uploads, found.exports, lag)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     template = "monitor/condition.html" if "seen" in request.GET else "monitor/health.html"
-    return render(request, template, {"health": found, "version": version})
+    # Said aloud again only if it is something else.
+    is_news = request.GET.get("said", found.state) != found.state
+    return render(request, template, {"health": found, "version": version, "is_news": is_news})
 
 
 @in_study("people")

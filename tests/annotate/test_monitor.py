@@ -185,6 +185,11 @@ def test_an_open_page_gets_news_only_when_there_are_some() -> None:
     assert news.status_code == 200
     assert b"<html" not in news.content
     assert b"to be scored" in news.content
+    assert b"hx-swap-oob" not in news.content
+    WorkerPulse.objects.all().delete()
+    news = client.get(reverse("health") + f"?seen={version}&said=well")
+    assert b"hx-swap-oob" in news.content
+    assert b"No worker is running" in news.content
 
 
 # Judges
