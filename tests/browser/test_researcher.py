@@ -14,7 +14,7 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from annotate import judging, links
-from annotate.models import Assignment, Judgment, Sentence, SourceDocument, Study, Upload
+from annotate.models import Assignment, Judgment, Score, Sentence, SourceDocument, Study, Upload
 from annotate.overview import worker_is_there
 from tests.annotate import making, scored
 from tests.conftest import Web
@@ -116,7 +116,7 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     axe(page)
     lines.fill("Heavy rain flooded three towns in Ohio. Schools were closed by Dr. Brown.\nIt rained.")
     page.get_by_role("button", name="Save the borders").click()
-    expect(page.get_by_text("mended by hand")).to_be_visible()
+    expect(page.locator("summary").first).to_contain_text("2 sentences · mended by hand")
     axe(page)
     mended = SourceDocument.objects.get(topic__name="T1", name="d1")
     cut = list(Sentence.objects.filter(document=mended).order_by("index").values_list("text", flat=True))
@@ -136,9 +136,10 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     axe(page)
     judge(study, 6)
     expect(page.locator("table.board")).to_contain_text("lead")
-    expect(page.get_by_text("From 6 judgments on 2 topics")).to_be_visible()
+    expect(page.locator("#board-notices")).to_contain_text("From 6 judgments on")
     axe(page)
-    page.goto(reverse("topic_leaderboard", args=[study.pk, mended.topic_id]))
+    judged = Score.objects.filter(summary__system__name="hat").values_list("summary__topic", flat=True)[0]
+    page.goto(reverse("topic_leaderboard", args=[study.pk, judged]))
     page.get_by_role("link", name="hat").click()
     expect(page.get_by_text("Sum =")).to_be_visible()
     axe(page)
