@@ -87,7 +87,9 @@ def cut(text: str, language: str = "en") -> tuple[Cut, ...]:
     """Cut `text` into sentences and say where each of them stands.
 
     Line breaks are hard borders. Between them nupunkt cuts English, and a piece that begins in lower case goes back
-    to the one before it; sentencex cuts every other language. White space around a sentence belongs to none.
+    to the one before it; sentencex cuts every other language. A piece without a word belongs to the sentence that it
+    follows, and a line without a word holds none: there would be nothing to compare. White space around a sentence
+    belongs to no sentence.
     """
     spans_of = _english_spans if _primary(language) == "en" else _other_spans
     cuts: list[Cut] = []
@@ -95,7 +97,7 @@ def cut(text: str, language: str = "en") -> tuple[Cut, ...]:
     for line in _LINE.finditer(text):
         sentences = [
             Cut(line[0][start:end], line.start() + start, line.start() + end, paragraph)
-            for start, end in spans_of(line[0], language)
+            for start, end in _with_words(line[0], spans_of(line[0], language))
         ]
         cuts += sentences
         paragraph += bool(sentences)
@@ -128,6 +130,21 @@ def has_stemmer(language: str) -> bool:
 
 def _primary(language: str) -> str:
     return re.split(r"[-_]", language, maxsplit=1)[0].lower() or "en"
+
+
+def _with_words(line: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Join each piece without a word to the one before it, or to the first one that has any."""
+    joined: list[tuple[int, int]] = []
+    begin = None
+    for start, end in spans:
+        begin = start if begin is None else begin
+        if _TOKEN.search(line, start, end):
+            joined.append((begin, end))
+            begin = None
+        elif joined:
+            joined[-1] = (joined[-1][0], end)
+            begin = None
+    return joined
 
 
 def _english_spans(line: str, language: str) -> Sequence[tuple[int, int]]:

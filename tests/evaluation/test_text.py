@@ -29,7 +29,8 @@ HOSTILE = {
 def test_no_text_breaks_the_cutting(hostile: str, language: str) -> None:
     sentences = cut(hostile, language)
 
-    assert "".join("".join(s.text for s in sentences).split()) == "".join(hostile.split())
+    kept = "".join("".join(s.text for s in sentences).split())
+    assert kept == ("".join(hostile.split()) if tokens(hostile) else "")
 
 
 @pytest.mark.parametrize("hostile", ["(", "Mr. ", "a. B ", '"Hi." ', "\n", "a\u0301", "„Ja. "])
@@ -42,16 +43,17 @@ def test_half_a_million_hostile_characters_are_cut_like_ten_thousand(hostile: st
 
 
 @given(st.text(max_size=300), st.sampled_from(["en", "de", "fr", "ar", "ja", ""]))
-def test_every_sentence_stands_where_it_says_and_nothing_is_lost(text_: str, language: str) -> None:
+def test_every_sentence_stands_where_it_says_and_no_word_is_lost(text_: str, language: str) -> None:
     sentences = cut(text_, language)
 
     end = 0
     for sentence in sentences:
         assert text_[sentence.start : sentence.end] == sentence.text
-        assert sentence.text == sentence.text.strip() != ""
-        assert not text_[end : sentence.start].strip("\x1c\x1d\x1e\x85\u2028\u2029 \n\r\v\f\t").strip()
+        assert sentence.text == sentence.text.strip()
+        assert tokens(sentence.text)
+        assert not tokens(text_[end : sentence.start])
         end = sentence.end
-    assert not text_[end:].strip()
+    assert not tokens(text_[end:])
     assert split_sentences(text_, language) == [sentence.text for sentence in sentences]
 
 
@@ -77,6 +79,21 @@ def test_a_piece_that_begins_in_lower_case_goes_back_to_the_one_before_it() -> N
     assert split_sentences("Was it Yahoo! or another one? nobody knew. The end.") == [
         "Was it Yahoo! or another one? nobody knew.",
         "The end.",
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_holds_no_word_is_no_sentence(language: str) -> None:
+    assert split_sentences('Er kam. "…" Und ging.\n* * *\n– Nein!', language)[-1] == "– Nein!"
+    assert all(tokens(s) for s in split_sentences('Er kam. "…" Und ging.\n* * *\n– Nein!', language))
+    assert split_sentences("---\n...", language) == []
+
+
+def test_a_stray_quotation_mark_stays_with_the_sentence_that_it_closes() -> None:
+    assert split_sentences('He said: "They came. They saw. ". Then he left.') == [
+        'He said: "They came.',
+        'They saw. ".',
+        "Then he left.",
     ]
 
 
