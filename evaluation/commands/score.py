@@ -110,7 +110,7 @@ def _systems_table(systems: Sequence[SystemResult], results: Sequence[TopicResul
         rows=tuple(
             (
                 system.rank,
-                f"{system.rank_low}-{system.rank_high}",
+                _span(system.rank_low, system.rank_high),
                 system.system,
                 system.score,
                 system.low,
@@ -120,6 +120,10 @@ def _systems_table(systems: Sequence[SystemResult], results: Sequence[TopicResul
             for system in systems
         ),
     )
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def _number(count: int, what: str) -> str:
