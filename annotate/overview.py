@@ -141,10 +141,11 @@ class Overview:
 
     @property
     def waiting_upload(self) -> Upload | None:
-        """The upload that waits for a person: to be confirmed, or to be mended and sent again."""
-        for upload in self.uploads:
-            if upload.state in (Upload.State.READY, Upload.State.REFUSED, Upload.State.FAILED):
-                return upload
+        """The upload that waits for a person: to be confirmed first of all, else to be mended and sent again."""
+        for states in ((Upload.State.READY,), (Upload.State.REFUSED, Upload.State.FAILED)):
+            for upload in self.uploads:
+                if upload.state in states:
+                    return upload
         return None
 
     @property
