@@ -116,17 +116,19 @@ def make_archive(study: Study) -> StudyArchive:
             .values_list("topic__name", "document__name", "index", "paragraph", "text")
         ),
         annotators=tuple(
-            AnnotatorRecord(pseudonym, cast(Kind, kind), _moment(joined_at))
-            for pseudonym, kind, joined_at in Annotator.objects.filter(study=study)
+            AnnotatorRecord(
+                pseudonym, cast(Kind, kind), _moment(joined_at), _moment(excluded_at) if excluded_at else None
+            )
+            for pseudonym, kind, joined_at, excluded_at in Annotator.objects.filter(study=study)
             .order_by("pk")
-            .values_list("pseudonym", "kind", "joined_at")
+            .values_list("pseudonym", "kind", "joined_at", "excluded_at")
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
-            JudgmentRecord(str(key), revision, cast(Answer, answer), seconds, _moment(at))
-            for key, revision, answer, seconds, at in Judgment.objects.filter(topic__study=study)
+            JudgmentRecord(str(key), revision, cast(Answer, answer), seconds, _moment(at), extra=extra or {})
+            for key, revision, answer, seconds, at, extra in Judgment.objects.filter(topic__study=study)
             .order_by("pk")
-            .values_list("assignment__key", "revision", "answer", "seconds", "at")
+            .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra")
         ),
         fits=tuple(_fits(study, names)),
     )

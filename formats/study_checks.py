@@ -60,6 +60,7 @@ ANNOTATOR: dict[str, shapes.Check] = {
     "pseudonym": shapes.name,
     "kind": shapes.one_of(KINDS),
     "joined_at": shapes.moment,
+    "excluded_at": shapes.maybe(shapes.moment),
 }
 ASSIGNMENT: dict[str, shapes.Check] = {
     "key": _key,
@@ -82,6 +83,7 @@ JUDGMENT: dict[str, shapes.Check] = {
     "seconds": shapes.maybe(shapes.real(0)),
     "at": shapes.moment,
     "source": shapes.words(40),
+    "extra": shapes.free,
 }
 _number, _number_or_null = shapes.real(), shapes.maybe(shapes.real())
 FIT: dict[str, shapes.Check] = {

@@ -15,7 +15,7 @@ State = Literal["open", "judged", "skipped", "expired", "void"]
 Answer = Literal["left", "right", "tie", "undone"]
 
 KINDS = ("human", "machine", "simulated")
-REASONS = ("random", "suggested", "imported")
+REASONS = ("random", "suggested", "imported", "repeat", "gold", "training")
 STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")
@@ -62,9 +62,12 @@ class SentenceRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRecord:
+    """Who judged. The judgments of somebody who was excluded are kept and do not count."""
+
     pseudonym: str
     kind: Kind
     joined_at: str
+    excluded_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class AssignmentRecord:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentRecord:
-    """One revision of an answer; `assignment` is the key of what was shown."""
+    """One revision of an answer; `assignment` is the key of what was shown, `extra` what it was brought with."""
 
     assignment: str
     revision: int
@@ -95,6 +98,7 @@ class JudgmentRecord:
     seconds: float | None
     at: str
     source: str = ""
+    extra: Extra = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,15 @@ def restore(study: Study, archive: StudyArchive) -> None:
 
 def _restore_people(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
     now = timezone.now()
-    people = [Annotator(study=study, pseudonym=record.pseudonym, kind=record.kind) for record in archive.annotators]
+    people = [
+        Annotator(
+            study=study,
+            pseudonym=record.pseudonym,
+            kind=record.kind,
+            excluded_at=moment(record.excluded_at, now) if record.excluded_at else None,
+        )
+        for record in archive.annotators
+    ]
     Annotator.objects.bulk_create(people, BATCH)
     for annotator, record in zip(people, archive.annotators, strict=True):
         annotator.joined_at = moment(record.joined_at, now)
@@ -98,6 +106,7 @@ def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignme
                 answer=record.answer,
                 seconds=record.seconds,
                 at=moment(record.at, now),
+                extra=dict(record.extra) or None,
             )
             for record in archive.judgments
         ),

@@ -31,6 +31,8 @@ def study() -> Study:
     judging.undo(Assignment.objects.filter(state="judged").first())
     judging.skip(judging.draw(judge), "unclear")
     judging.draw(judge)
+    Annotator.objects.filter(pk=judge.pk).update(excluded_at=judge.joined_at)
+    Judgment.objects.filter(revision=1).update(extra={"gold": True})
     return study
 
 
@@ -92,7 +94,7 @@ def test_sentences_mended_before_anybody_judged_stay_mended():
 def test_preferences_are_the_judgments_that_count(study):
     found = list(exports.preferences(study))
     counted = [one for topic in study.topics.all() for one in judging.counted_judgments(topic)]
-    assert len(found) == len(counted) == 6
+    assert len(found) == len(counted) == 4
     for preference, judgment in zip(found, counted, strict=True):
         shown = judgment.assignment
         sides = [f"{side.document.name}:{side.index}" for side in (shown.left, shown.right)]
@@ -100,7 +102,13 @@ def test_preferences_are_the_judgments_that_count(study):
         assert preference.winner == {"left": "a", "right": "b", "tie": "tie"}[judgment.answer]
         assert preference.annotator == shown.annotator.pseudonym
         assert preference.at.endswith("Z")
-    assert [one.extra for one in found if one.extra] == [{"kind": "machine"}] * 2
+    assert {tuple(one.extra) for one in found} == {("gold",)}
+
+
+def test_preferences_say_what_no_person_judged(study):
+    Annotator.objects.update(excluded_at=None)
+    kinds = [one.extra.get("kind") for one in exports.preferences(study)]
+    assert sorted(kinds, key=str) == [None] * 4 + ["machine"] * 2
 
 
 def test_preferences_that_were_brought_are_given_back_exactly():
