@@ -147,6 +147,7 @@ AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_IPWARE_PROXY_COUNT = int(os.environ.get("PREFERENDUM_PROXIES", "0"))
 
+SESSION_ENGINE = "annotate.sessions"
 SESSION_COOKIE_NAME = "__Host-session" if SECURE else "session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_HTTPONLY = True
@@ -198,7 +199,7 @@ STORAGES = {
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_HANDLERS = ["annotate.imports.receiving.LimitedUpload"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-UPLOAD_LIMIT = 50 * 1024 * 1024  # bytes of one upload, before anything reads it
+UPLOAD_LIMIT = 50_000_000  # bytes of one upload, before anything reads it; the readers take no more
 
 REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["annotate.api.access.DenyAll"],

@@ -14,6 +14,7 @@ from django.db.models.functions import Greatest, Now
 from annotate.judging import tallies
 from annotate.judging.drawing import lease_of
 from annotate.models import Annotator, Assignment, Judgment, Tally
+from annotate.prepared import NUMBER, Prepared
 
 #: Seconds that one pair adds to the time somebody has read, at most: whoever went for lunch was not reading.
 LONGEST_READ = 180.0
@@ -57,7 +58,8 @@ def record_judgment(assignment: Assignment, revision: int, answer: str, seconds:
 
     Whoever repeats an answer hears that it is stored; whoever answers otherwise hears which answer stands. Work that
     was done is never refused: an answer after its lease has run out takes its place again if there is one left, and
-    is kept as surplus otherwise. Raises `OutOfTurn` for a revision that comes too early, ValueError for no answer.
+    is kept as surplus otherwise. Raises `OutOfTurn` for a revision that comes too early, ValueError for no answer,
+    `Assignment.DoesNotExist` where the topic was cut anew since it was drawn.
     """
     if answer not in (Answer.LEFT, Answer.RIGHT, Answer.TIE):
         raise ValueError(f"not an answer: {answer!r}")
@@ -149,9 +151,20 @@ def _lock_and_raise(topic_id: int) -> None:
     Tally.objects.filter(topic_id=topic_id).update(data_version=F("data_version") + 1)
 
 
+_state = Prepared(
+    lambda pk: (
+        Assignment.objects.filter(pk=pk)
+        .annotate(now=Now())
+        .values_list("state", "holds_place", "revision", "expires_at", "now")
+    ),
+    NUMBER,
+)
+
+
 def _look(assignment: Assignment) -> Standing:
-    found = Assignment.objects.filter(pk=assignment.pk).annotate(now=Now())
-    return Standing(*found.values_list("state", "holds_place", "revision", "expires_at", "now").get())
+    for row in _state(assignment.pk):
+        return Standing(*row)
+    raise Assignment.DoesNotExist
 
 
 def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Recorded:

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
 from random import SystemRandom
+from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally
+from annotate.prepared import NUMBER, Part, Prepared
 
 chance = SystemRandom()
 
@@ -69,7 +70,7 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
         for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None)):
             if (drawn := _draw_from(topic_id, annotator, besides, thorough)) is not None:
                 return drawn
-    with transaction.atomic():  # no topic has a place left, but they may hold one
+    with tallies.leased():  # no topic has a place left, but they may hold one
         person = _look_at_person(annotator)
         return _settled(person, besides) or Nothing(Reason.NO_WORK)
 
@@ -113,11 +114,10 @@ class Desk:
     lapsed: bool
 
 
-def _look_at_topic(topic_id: int) -> Desk:
-    """Lock the topic's tally and see what there is, in one query."""
+def _ask_for_topic(topic_id: int) -> QuerySet[Any, Any]:
     sentences = Sentence.objects.filter(topic=OuterRef("topic")).order_by("-position").values("position")[:1]
     open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
-    taken, now, last, wishes, lapsed = (
+    return (
         Tally.objects.select_for_update()
         .filter(topic_id=topic_id)
         .annotate(
@@ -126,23 +126,37 @@ def _look_at_topic(topic_id: int) -> Desk:
             wishes=Exists(Suggestion.objects.filter(topic=OuterRef("topic"))),
             lapsed=Exists(open_ones.filter(expires_at__lt=Now())),
         )
-        .values_list("taken", "now", "last", "wishes", "lapsed")
-        .get()
+        .values_list("topic_id", "taken", "now", "last", "wishes", "lapsed")
     )
-    return Desk(topic_id, taken, now, last, wishes, lapsed)
+
+
+_topic = Prepared(_ask_for_topic, NUMBER)
+
+
+def _look_at_topic(topic_id: int) -> Desk | None:
+    """Lock the topic's tally and see what there is, in one query; None where the topic was deleted meanwhile."""
+    return next((Desk(*row) for row in _topic(topic_id)), None)
+
+
+PERSON = Part(Annotator, "id study_id judged quota finished_at excluded_at")
+TERMS = Part(Study, "id state pairs_per_annotator judgments_per_topic judgments_per_pair")
+_person = Prepared(
+    lambda pk: (
+        Annotator.objects.filter(pk=pk)
+        .select_for_update(of=("self",))
+        .select_related("study")
+        .only(*PERSON.columns(), *TERMS.columns("study"))
+    ),
+    NUMBER,
+)
 
 
 def _look_at_person(annotator: Annotator) -> Annotator:
     """Lock them, so that two tabs do not draw at once; with what the study wants of them."""
-    return (
-        Annotator.objects.select_for_update(of=("self",))
-        .select_related("study")
-        .only(
-            *("judged", "quota", "finished_at", "excluded_at", "study__state", "study__pairs_per_annotator"),
-            *("study__judgments_per_topic", "study__judgments_per_pair"),
-        )
-        .get(pk=annotator.pk)
-    )
+    values = iter(_person(annotator.pk)[0])
+    person = PERSON.take(values)
+    person.study = TERMS.take(values)
+    return person
 
 
 def standing(person: Annotator, *, ahead: int = 0) -> Nothing | None:
@@ -165,22 +179,35 @@ def _settled(person: Annotator, besides: Assignment | None) -> Assignment | Noth
     return nothing or _held(person, besides)
 
 
+_open = Prepared(
+    lambda annotator: (
+        Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN).order_by("pk").values_list("pk")
+    ),
+    NUMBER,
+)
+
+
 def _held(person: Annotator, besides: Assignment | None) -> Assignment | None:
     """The oldest pair that they hold, other than `besides`; its lease begins anew when half of it is over."""
-    held = Assignment.objects.filter(annotator=person, state=Assignment.State.OPEN)
-    if besides is not None:
-        held = held.exclude(pk=besides.pk)
-    found = held.order_by("pk").first()
-    if found is not None and (found.expires_at is None or found.expires_at - timezone.now() < lease_of() / 2):
+    held = [pk for (pk,) in _open(person.pk) if besides is None or pk != besides.pk]
+    if not held:
+        return None
+    found = Assignment.objects.get(pk=held[0])
+    if found.expires_at is None or found.expires_at - timezone.now() < lease_of() / 2:
         # Should it have been freed in this very moment, then answering takes its place again.
         Assignment.objects.filter(pk=found.pk, state=Assignment.State.OPEN).update(expires_at=Now() + lease_of())
     return found
 
 
+_latest = Prepared(
+    lambda annotator: Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("topic_id")[:1], NUMBER
+)
+
+
 def _topics_in_turn(person: Annotator, turn: int) -> Iterator[int]:
     """The topic that they are reading, until they have judged a run of it; then the least filled ones first."""
     wanted = person.study.judgments_per_topic
-    current = Assignment.objects.filter(annotator=person).order_by("-pk").values_list("topic_id", flat=True).first()
+    current = next((topic_id for (topic_id,) in _latest(person.pk)), None)
     stay = current is not None and turn % RUN != 0
     if stay and current is not None:
         yield current
@@ -201,8 +228,10 @@ def _draw_from(
     A quick look tries started pairs, the worker's suggestions and random pairs, at a cost that does not grow with what
     is stored; a `thorough` one goes through everything that is left.
     """
-    with transaction.atomic():
+    with tallies.leased():
         desk = _look_at_topic(topic_id)
+        if desk is None:
+            return None
         person = _look_at_person(annotator)
         if (settled := _settled(person, besides)) is not None:
             return settled

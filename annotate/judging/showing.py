@@ -4,32 +4,44 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from annotate.models import Assignment, Judgment
+from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Topic
+from annotate.prepared import RANDOM, Part, Prepared
 
-#: What pages show and verbs need; a pair's page is the one that is asked for most.
-PARTS = {
-    "": ("key", "state", "swapped", "revision", "topic", "annotator", "pair"),
-    "pair": ("first", "second"),
-    "pair__first": ("text", "document"),
-    "pair__second": ("text", "document"),
-    "topic": ("title", "question", "language"),
-    "annotator": ("key", "user", "study", "judged", "quota", "seconds", "previous", "shortcuts"),
-    "annotator__study": (
-        *("title", "question", "guidelines", "language", "state", "ties_allowed", "show_progress"),
-        *("judgments_per_topic", "judgments_per_pair", "pairs_per_annotator"),
+# What pages show and verbs need; the page of a pair is the one that is asked for most.
+ASSIGNMENT = Part(Assignment, "id key state swapped revision topic_id annotator_id pair_id")
+PAIR = Part(Pair, "id first_id second_id")
+SENTENCE = Part(Sentence, "id text document_id")
+TOPIC = Part(Topic, "id title question language")
+ANNOTATOR = Part(Annotator, "id key user_id study_id judged quota seconds previous shortcuts")
+STUDY = Part(
+    Study,
+    "id title question guidelines language state ties_allowed show_progress "
+    "judgments_per_topic judgments_per_pair pairs_per_annotator",
+)
+_find = Prepared(
+    lambda key: Assignment.objects.filter(key=key).values_list(
+        *ASSIGNMENT.columns(),
+        *PAIR.columns("pair"),
+        *SENTENCE.columns("pair__first"),
+        *SENTENCE.columns("pair__second"),
+        *TOPIC.columns("topic"),
+        *ANNOTATOR.columns("annotator"),
+        *STUDY.columns("annotator__study"),
     ),
-}
-COLUMNS = tuple("__".join(filter(None, (part, name))) for part, names in PARTS.items() for name in names)
+    RANDOM,
+)
 
 
 def find_shown(key: UUID) -> Assignment | None:
     """The pair that was given this key, with its texts, its topic, its annotator and the study, in one query."""
-    return (
-        Assignment.objects.filter(key=key)
-        .select_related("pair__first", "pair__second", "topic", "annotator__study")
-        .only(*COLUMNS)
-        .first()
-    )
+    for row in _find(key):
+        values = iter(row)
+        assignment, pair = ASSIGNMENT.take(values), PAIR.take(values)
+        pair.first, pair.second = SENTENCE.take(values), SENTENCE.take(values)
+        assignment.pair, assignment.topic, assignment.annotator = pair, TOPIC.take(values), ANNOTATOR.take(values)
+        assignment.annotator.study = STUDY.take(values)
+        return assignment
+    return None
 
 
 def standing_answer(assignment: Assignment) -> str | None:

@@ -243,8 +243,9 @@ def _show_pair(request: HttpRequest, assignment: Assignment, said: str = "", sta
     found = _common(assignment) | {"said": said}
     if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
         return _page(request, "judged", found | {"answer": judging.standing_answer(assignment)}, status)
+    here = reverse("pair", args=[assignment.key])
     ticket, reasons = _ticket(assignment), Assignment.SkipReason.choices
-    return _page(request, "pair", found | {"ticket": ticket, "skip_reasons": reasons}, status)
+    return _page(request, "pair", found | {"here": here, "ticket": ticket, "skip_reasons": reasons}, status)
 
 
 def _common(assignment: Assignment) -> dict[str, Any]:
@@ -252,6 +253,7 @@ def _common(assignment: Assignment) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "annotator": assignment.annotator,
+        "sides": (("left", assignment.left), ("right", assignment.right)),
         "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,

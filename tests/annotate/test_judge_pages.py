@@ -380,6 +380,7 @@ def test_judging_needs_the_token_against_forged_requests(link):
 
 
 def test_an_answer_after_the_lease_is_taken(client, link, study):
+    Study.objects.update(judgments_per_pair=2)
     first = begin(client, link)
     let_lapse(first)
     judged(joined(study))

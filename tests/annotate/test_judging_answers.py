@@ -118,8 +118,9 @@ def test_what_was_answered_is_not_skipped_any_more(annotator):
     assert Assignment.objects.get(pk=assignment.pk).state == "judged"
 
 
-def test_an_answer_after_its_lease_takes_its_place_again_if_there_is_one(study, annotator):
-    late = drawn(annotator)
+def test_an_answer_after_its_lease_takes_its_place_again_if_there_is_one():
+    study = ready_study(judgments_per_pair=2)
+    late = drawn(joined(study))
     let_lapse(late)
     judged(joined(study))  # frees what has lapsed
     assert Assignment.objects.get(pk=late.pk).state == "expired"
