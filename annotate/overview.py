@@ -251,26 +251,23 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     for topic_id, study_id in Topic.objects.filter(study__in=found).order_by().values_list("pk", "study_id"):
         topics[study_id].append(topic_id)
     is_simulated = Q(annotator__kind=Annotator.Kind.SIMULATED)
-    judged = counted_assignments().filter(topic__study__in=found).order_by().values("topic__study_id")
-    counted = {
-        row["topic__study_id"]: row
-        for row in judged.annotate(
-            judgments=Count("pk", filter=~is_simulated),
-            simulated=Count("pk", filter=is_simulated),
-            at=Max("closed_at", filter=~is_simulated),
-        )
+    judged = counted_assignments().filter(topic__study__in=found).order_by().values_list("topic__study_id")
+    people = {
+        study_id: (number, at)
+        for study_id, number, at in judged.exclude(is_simulated).annotate(Count("pk"), Max("closed_at"))
     }
+    simulated = dict(judged.filter(is_simulated).annotate(Count("pk")))
     lines = []
     for study in found:
-        row = counted.get(study.pk, {})
+        judgments, judged_at = people.get(study.pk, (0, None))
         lines.append(
             StudyLine(
                 study=study,
                 topics=len(topics[study.pk]),
-                judgments=row.get("judgments", 0),
-                simulated=row.get("simulated", 0),
+                judgments=judgments,
+                simulated=simulated.get(study.pk, 0),
                 wanted=sum(wanted_of(study, sentences[topic_id]) for topic_id in topics[study.pk]),
-                judged_at=row.get("at"),
+                judged_at=judged_at,
             )
         )
     return tuple(lines)
