@@ -21,6 +21,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, accounts, links, studies
+from annotate.forms import complain
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.refusal import Refusal
 
@@ -55,14 +56,6 @@ class TokenForm(forms.Form):
     read_only = forms.BooleanField(label=gettext_lazy("It may only read"), required=False)
 
 
-def complain(form: forms.Form, refusal: Refusal) -> None:
-    """Show a verb's refusal at the fields that it names, or above the form."""
-    for name, found in refusal.fields.items():
-        form.add_error(name if name in form.fields else None, found)
-    if not refusal.fields:
-        form.add_error(None, refusal.message)
-
-
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Lead people to what is theirs; tell everyone else what this is."""
@@ -83,10 +76,8 @@ def about(request: HttpRequest) -> HttpResponse:
 @require_safe
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Sign in whoever holds a link that somebody at the machine made for them."""
-    user_id, page = links.read_sign_in(token, SIGN_IN_LINK_SECONDS) or (None, "")
-    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
-    if user is None:
-        raise Http404
+    user_id, page = links.read_sign_in(token, SIGN_IN_LINK_SECONDS) or (0, "")
+    user = get_object_or_404(get_user_model(), pk=user_id, is_active=True)
     login(request, user, backend=BACKEND)
     return redirect(page)
 
@@ -117,7 +108,7 @@ def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) 
     """Take somebody into a study as more than an annotator; `join` leads here for such invitations."""
     if request.method == "POST" and request.user.is_authenticated:
         try:
-            studies.accept(invitation, cast(User, request.user))
+            studies.accept(invitation, request.user)
         except Refusal as refusal:
             messages.error(request, refusal.message)
             return redirect("home")
@@ -161,7 +152,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 def password(request: HttpRequest) -> HttpResponse:
     """Change the password; every other session of the person ends."""
     user = cast(User, request.user)
-    form: PasswordChangeForm[User] = PasswordChangeForm(user, request.POST or None)
+    form = PasswordChangeForm(user, request.POST or None)
     if form.is_valid():
         update_session_auth_hash(request, form.save())
         messages.success(request, _("Your password was changed. Other browsers were signed out."))
