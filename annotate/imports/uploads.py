@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 State = Upload.State
 Cut = Callable[[str, str], int]
 
-MEGABYTE = 1024 * 1024
+MEGABYTE = 1_000_000
 #: Judgments must still fit on the disk when no upload does.
 KEPT_FREE = 1024 * MEGABYTE
 

@@ -21,7 +21,7 @@ from annotate.overview import UNDER_WAY, worker_is_there
 from annotate.refusal import Refusal
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
 
-MEGABYTE = 1024 * 1024
+MEGABYTE = 1_000_000
 
 
 @in_study("edit")
