@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
 from annotate.models import Annotator, Membership, Study
 
@@ -82,14 +82,21 @@ def in_study(
     [Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, int, P], HttpResponseBase],
 ]:
-    """Let a view of `/studies/<study_id>/...` begin with the study, found for a signed-in person with the ability."""
+    """Let a view of `/studies/<study_id>/...` begin with the study, found for a signed-in person with the ability.
+
+    Whoever is not signed in is asked to. A page that is open and asks for news by itself is loaded anew for that: led
+    to the form behind its back, it would put the form where its figures stand.
+    """
 
     def decorate(
         view: Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase],
     ) -> Callable[Concatenate[HttpRequest, int, P], HttpResponseBase]:
-        @login_required
         @wraps(view)
         def guarded(request: HttpRequest, study_id: int, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                if "HX-Request" in request.headers:
+                    return HttpResponse(status=401, headers={"HX-Refresh": "true"})
+                return redirect_to_login(request.get_full_path())
             return view(request, find_study(request.user, study_id, ability), *args, **kwargs)
 
         return cast("Callable[Concatenate[HttpRequest, int, P], HttpResponseBase]", guarded)

@@ -132,6 +132,13 @@ def test_whoever_is_not_signed_in_is_asked_to(client: Client, study: Study) -> N
         assert response["Location"].startswith(reverse("sign_in"))
 
 
+def test_an_open_page_is_loaded_anew_when_its_visitor_has_signed_out(client: Client, study: Study) -> None:
+    page = reverse("leaderboard", args=[study.pk])
+    answer = client.get(page, {"seen": "older"}, headers={"HX-Request": "true"})
+    assert answer.status_code == 401
+    assert answer["HX-Refresh"] == "true"
+
+
 def test_the_owner_sees_every_page_in_few_queries(
     client: Client, study: Study, owner: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -164,6 +164,15 @@ def test_an_open_leaderboard_moves_and_the_reader_keeps_their_place(page: Page, 
     assert page.evaluate("window.opened") == "before"
 
 
+def test_an_open_page_leads_to_the_door_when_its_visitor_has_signed_out(page: Page, study: Study) -> None:
+    address = reverse("leaderboard", args=[study.pk])
+    sign_in(page, making.owner(study), address)
+    expect(page.locator("table.board")).to_be_visible()
+    page.context.clear_cookies()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert page.url.endswith(f"?next={address}")
+
+
 def test_a_page_says_plainly_that_no_worker_is_there(page: Page, researcher: User, axe: Axe) -> None:
     study = making.study(researcher)
     sign_in(page, researcher, reverse("upload_new", args=[study.pk]))
