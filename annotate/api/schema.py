@@ -8,7 +8,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction
 
-from annotate.api.serializers import ErrorSerializer
+from annotate.api.serializers.errors import ErrorSerializer
 
 ERRORS = {
     "400": "What was sent will not do; `fields` says why.",

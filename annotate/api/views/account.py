@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate import access, accounts
 from annotate.api.access import BySession
-from annotate.api.serializers import MeSerializer, NewTokenSerializer, ShownTokenSerializer, TokenSerializer
+from annotate.api.serializers.account import MeSerializer, NewTokenSerializer, ShownTokenSerializer, TokenSerializer
 from annotate.api.views.base import View
 from annotate.models import Token
 

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 
 from annotate import exports, imports
 from annotate.api.parsers import FileParser
-from annotate.api.serializers import ExportSerializer, FileSerializer, UploadSerializer
+from annotate.api.serializers.files import ExportSerializer, FileSerializer, UploadSerializer
 from annotate.api.views.base import View
 from annotate.models import Export, Study, Upload
 from annotate.refusal import Refusal

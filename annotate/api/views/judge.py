@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate import judging
 from annotate.api.access import find_own_study, own_annotators
-from annotate.api.serializers import (
+from annotate.api.serializers.judging import (
     AnnotatorSerializer,
     AnswerSerializer,
     JoiningSerializer,

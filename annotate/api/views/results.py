@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import judging, leaderboards
-from annotate.api.serializers import JudgmentSerializer, LeaderboardSerializer
+from annotate.api.serializers.results import JudgmentSerializer, LeaderboardSerializer
 from annotate.api.views.base import View
 from annotate.models import Judgment, Topic
 

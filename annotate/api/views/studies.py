@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate import access, studies
 from annotate.api.access import visible_studies
-from annotate.api.serializers import (
+from annotate.api.serializers.studies import (
     InvitationSerializer,
     MemberRoleSerializer,
     MemberSerializer,

@@ -12,15 +12,8 @@ from rest_framework.response import Response
 
 from annotate import imports
 from annotate.api.parsers import LargeJSONParser
-from annotate.api.serializers import (
-    DocumentSerializer,
-    MendingSerializer,
-    SentenceSerializer,
-    SummaryDetailSerializer,
-    SummarySerializer,
-    TextSerializer,
-    TopicSerializer,
-)
+from annotate.api.serializers.results import SentenceSerializer, SummaryDetailSerializer, SummarySerializer
+from annotate.api.serializers.texts import DocumentSerializer, MendingSerializer, TextSerializer, TopicSerializer
 from annotate.api.views.base import View
 from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Summary, Topic
 

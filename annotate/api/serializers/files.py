@@ -1,0 +1,101 @@
+"""Files on their way in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+import formats
+from annotate.models import Export, Upload
+
+
+class ComplaintSerializer(serializers.Serializer[Any]):
+    """Why a file cannot be taken; `message` is all of it in one line."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    message = serializers.SerializerMethodField()
+
+    def get_message(self, found: Mapping[str, Any]) -> str:
+        complaint = formats.Complaint(**found)
+        return formats.message(complaint) if complaint.expected else complaint.found % complaint.params
+
+
+class PreviewTextSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    sentences = serializers.IntegerField()
+    given_cut = serializers.BooleanField()
+
+
+class PreviewTopicSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    documents = serializers.IntegerField()
+    sentences = serializers.IntegerField()
+    references = serializers.IntegerField()
+    summaries = serializers.IntegerField()
+    texts = PreviewTextSerializer(many=True)
+
+
+class PreviewDimensionSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    scores = serializers.IntegerField()
+
+
+class RemarkSerializer(serializers.Serializer[Any]):
+    """What was passed over or mended; `message` says it in words."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    message = serializers.SerializerMethodField()
+
+    def get_message(self, remark: Mapping[str, Any]) -> str:
+        return str(remark["said"] % remark["params"])
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What was found in a file: new topics, and numbers of what belongs to topics that are there already."""
+
+    topics = PreviewTopicSerializer(many=True)
+    systems = serializers.ListField(child=serializers.CharField())
+    dimensions = PreviewDimensionSerializer(many=True)
+    summaries = serializers.IntegerField()
+    human_scores = serializers.IntegerField()
+    preferences = serializers.IntegerField()
+    remarks = RemarkSerializer(many=True)
+
+
+class UploadSerializer(serializers.ModelSerializer[Upload]):
+    """A file on its way: `preview` once it was read, `complaints` where it was refused."""
+
+    preview = serializers.SerializerMethodField()
+    complaints = ComplaintSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Upload
+        fields = ["key", "filename", "size", "sha256", "state", "preview", "complaints", "created_at", "changed_at"]
+        read_only_fields = fields
+
+    @extend_schema_field(PreviewSerializer(allow_null=True))
+    def get_preview(self, upload: Upload) -> Any:
+        return PreviewSerializer(upload.preview).data if upload.preview else None
+
+
+class FileSerializer(serializers.Serializer[Any]):
+    """A file as browsers send one."""
+
+    file = serializers.FileField(use_url=False)
+
+
+class ExportSerializer(serializers.ModelSerializer[Export]):
+    """A study asked for as a file; fetch it once it is ready."""
+
+    class Meta:
+        model = Export
+        fields = ["key", "state", "sha256", "problem", "created_at"]
+        read_only_fields = fields

@@ -1,0 +1,83 @@
+"""Who judges, what they are shown, what they answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+from annotate.api.serializers.strict import Strict
+from annotate.models import Annotator, Assignment
+
+
+class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):
+    """Who judges, under a pseudonym."""
+
+    class Meta:
+        model = Annotator
+        fields = ["pseudonym", "kind", "judged", "seconds", "quota", "joined_at", "finished_at", "excluded_at"]
+        read_only_fields = fields
+
+
+class OwnAnnotatorSerializer(AnnotatorSerializer):
+    """A machine judge of yours, with the key by which it draws."""
+
+    class Meta(AnnotatorSerializer.Meta):
+        fields = ["key", *AnnotatorSerializer.Meta.fields]
+        read_only_fields = fields
+
+
+class JoiningSerializer(Strict[Any]):
+    """What to call a machine judge. Joining again under the same name gives the same one."""
+
+    pseudonym = serializers.CharField(max_length=200)
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    judged = serializers.IntegerField()
+    quota = serializers.IntegerField()
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    """Two sentences to compare, and nothing that tells where they come from. Judge them by `key` and `revision`."""
+
+    key = serializers.UUIDField()
+    question = serializers.CharField()
+    left = serializers.CharField()
+    right = serializers.CharField()
+    ties_allowed = serializers.BooleanField()
+    revision = serializers.IntegerField()
+    progress = ProgressSerializer()
+
+
+class AnswerSerializer(Strict[Any]):
+    """What was preferred. The revision is the one that drawing the pair gave: sending it twice stores it once."""
+
+    revision = serializers.IntegerField(min_value=1, max_value=32_767)
+    answer = serializers.ChoiceField(choices=["left", "right", "tie"])
+    seconds = serializers.FloatField(min_value=0, max_value=86_400, required=False, allow_null=True)
+
+    def validate_seconds(self, seconds: float | None) -> float | None:
+        if seconds is not None and seconds != seconds:
+            raise serializers.ValidationError(_("Enter a number."))
+        return seconds
+
+
+class RecordedSerializer(serializers.Serializer[Any]):
+    """The answer that stands. `counted`: it takes one of the places that the study wants filled."""
+
+    key = serializers.UUIDField()
+    revision = serializers.IntegerField()
+    answer = serializers.ChoiceField(choices=["left", "right", "tie"])
+    counted = serializers.BooleanField()
+
+
+class SkippingSerializer(Strict[Any]):
+    reason = serializers.ChoiceField(choices=Assignment.SkipReason.choices)
+
+
+class UndoingSerializer(Strict[Any]):
+    """`revision`: the one that taking it back shall have, so that doing it twice takes back nothing more."""
+
+    revision = serializers.IntegerField(min_value=2, max_value=32_767, required=False, allow_null=True)

@@ -1,0 +1,21 @@
+"""For what comes in: only what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+
+Row = TypeVar("Row")
+
+
+class Strict(serializers.Serializer[Row]):
+    """For what comes in: a key that is not known is a mistake, and is said to be one."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []
+        if unknown:
+            raise serializers.ValidationError({name: [_("There is no such field.")] for name in unknown})
+        return super().to_internal_value(data)
