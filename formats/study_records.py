@@ -15,7 +15,7 @@ State = Literal["open", "judged", "skipped", "expired", "void"]
 Answer = Literal["left", "right", "tie", "undone"]
 
 KINDS = ("human", "machine", "simulated")
-REASONS = ("random", "suggested", "imported", "repeat", "gold", "training")
+REASONS = ("random", "suggested", "imported")
 STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")

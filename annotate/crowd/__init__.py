@@ -1,1 +1,1 @@
-"""How paid strangers come, agree, are tried, and leave: the one writer of the tables of `annotate.models.crowd`."""
+"""How paid strangers come, agree, and leave: the one writer of the tables of `annotate.models.crowd`."""

@@ -10,7 +10,7 @@ from annotate.models.corpus import (
     Topic,
     Upload,
 )
-from annotate.models.crowd import Consent, KnownPair, Participation, Recruitment
+from annotate.models.crowd import Consent, Participation, Recruitment
 from annotate.models.export import Export
 from annotate.models.judging import Annotator, Assignment, Judgment, Pair, Tally
 from annotate.models.preparation import Sentence, Suggestion, TopicProgress
@@ -40,7 +40,6 @@ __all__ = [
     "HumanScore",
     "Invitation",
     "Judgment",
-    "KnownPair",
     "Membership",
     "Pair",
     "Participation",

@@ -1,15 +1,18 @@
-"""How paid strangers come, what they agree to, how they are tried, and how they leave. Written by annotate.crowd."""
+"""How paid strangers come, what they agree to, and how they leave. Written by annotate.crowd."""
 
 from __future__ import annotations
 
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.corpus import Topic
 from annotate.models.judging import Annotator
-from annotate.models.preparation import Sentence
 from annotate.models.study import Study
+
+#: What may stand before "=" in the address that a platform sends people to.
+PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Letters, digits, “_”, “-” and “.” only."))
+#: Where somebody is led with a code; nothing but a page.
+WEB_ADDRESS = RegexValidator(r"\Ahttps?://[^\s<>\"]+\Z", _("An address begins with https://."))
 
 
 class Recruitment(models.Model):
@@ -27,46 +30,19 @@ class Recruitment(models.Model):
     consent = models.TextField(_("consent"), blank=True, max_length=20_000)
     consent_version = models.PositiveIntegerField(default=0)
     platform = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.NONE)
-    person_parameter = models.CharField(_("parameter that names the person"), max_length=60, default="PROLIFIC_PID")
-    session_parameter = models.CharField(
-        _("parameter that names the session"), max_length=60, default="SESSION_ID", blank=True
+    person_parameter = models.CharField(
+        _("parameter that names the person"), max_length=60, default="PROLIFIC_PID", validators=[PARAMETER]
     )
-    return_url = models.CharField(_("where people go back to"), max_length=500, blank=True)
+    session_parameter = models.CharField(
+        _("parameter that names the session"), max_length=60, default="SESSION_ID", blank=True, validators=[PARAMETER]
+    )
+    return_url = models.CharField(_("where people go back to"), max_length=500, blank=True, validators=[WEB_ADDRESS])
     code_done = models.CharField(_("code for done"), max_length=100, blank=True)
     code_screened_out = models.CharField(_("code for screened out"), max_length=100, blank=True)
     code_no_work = models.CharField(_("code for no work left"), max_length=100, blank=True)
-    training_threshold = models.FloatField(
-        _("share of training pairs that must be right"),
-        default=0.0,
-        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-    )
 
     def __str__(self) -> str:
         return f"{self.study}: {self.platform}"
-
-
-class KnownPair(models.Model):
-    """A pair whose answer is known: shown with feedback before the work begins, or hidden among the others."""
-
-    class Use(models.TextChoices):
-        TRAINING = "training", _("training, with feedback")
-        GOLD = "gold", _("hidden check")
-
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="known_pairs")
-    better = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
-    worse = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
-    use = models.CharField(max_length=10, choices=Use.choices)
-    explanation = models.TextField(_("why"), blank=True, max_length=2_000)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["better", "worse"], name="known_pair_once"),
-            models.CheckConstraint(condition=~models.Q(better=models.F("worse")), name="known_pair_of_two"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.better_id} > {self.worse_id} ({self.use})"
 
 
 class Consent(models.Model):
@@ -88,7 +64,8 @@ class Participation(models.Model):
     """One person of a platform in one study: who they are there, and how it ended.
 
     `digest` is a keyed hash of the platform's name for the person: it keeps them from taking part twice even after
-    `person` was erased. `code` is what they leave with.
+    `person` was erased, and even the annotator. `code` is what they leave with. Whoever came by an invitation has a
+    row here only after they withdrew.
     """
 
     class Outcome(models.TextChoices):
@@ -99,7 +76,7 @@ class Participation(models.Model):
         WITHDRAWN = "withdrawn", _("withdrew")
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participations")
-    annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="participation")
+    annotator = models.OneToOneField(Annotator, on_delete=models.SET_NULL, null=True, related_name="participation")
     person = models.CharField(max_length=200, blank=True)
     session = models.CharField(max_length=200, blank=True)
     digest = models.CharField(max_length=64)
@@ -112,4 +89,4 @@ class Participation(models.Model):
         constraints = [models.UniqueConstraint(fields=["study", "digest"], name="participation_once_a_person")]
 
     def __str__(self) -> str:
-        return f"{self.annotator}: {self.outcome}"
+        return f"{self.annotator_id}: {self.outcome}"

@@ -127,9 +127,6 @@ class Assignment(models.Model):
         RANDOM = "random", _("drawn at random")
         SUGGESTED = "suggested", _("asked for by the worker")
         IMPORTED = "imported", _("imported")
-        REPEAT = "repeat", _("asked again with the sides swapped")
-        GOLD = "gold", _("a hidden check")
-        TRAINING = "training", _("training")
 
     class SkipReason(models.TextChoices):
         UNCLEAR = "unclear", _("unclear")

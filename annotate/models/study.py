@@ -52,9 +52,6 @@ class Similarity(models.TextChoices):
 QUESTION = "Which of these two sentences contains more important information?"
 
 
-SHARE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
-
-
 class Study(models.Model):
     """A campaign: what people are asked about which topics, and how their answers become scores."""
 
@@ -100,15 +97,6 @@ class Study(models.Model):
         _("similarity"), max_length=40, choices=Similarity.choices, default=Similarity.TFIDF_JACCARD
     )
 
-    gold_share = models.FloatField(_("share of hidden checks"), default=0.0, validators=[finite, *SHARE])
-    repeat_share = models.FloatField(_("share of repeated pairs"), default=0.0, validators=[finite, *SHARE])
-    hourly_limit = models.PositiveIntegerField(_("judgments per person and hour"), null=True, blank=True)
-    person_share = models.FloatField(
-        _("one person's largest share of a topic"), default=1.0, validators=[finite, *SHARE]
-    )
-    reading_speed = models.PositiveIntegerField(
-        _("words per minute that nobody reads faster than"), default=0, validators=[MaxValueValidator(100_000)]
-    )
     weigh_annotators = models.BooleanField(_("weigh annotators by their reliability"), default=False)
 
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
