@@ -16,7 +16,8 @@ from scipy.linalg import blas
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-Preferences = Matrix | sparse.sparray | sparse.spmatrix
+Sparse = sparse.csr_array[Any, Any]
+Preferences = Matrix | Sparse
 # x -> R x for a vector of the operator's own precision, and that precision.
 Curvature = tuple[Callable[[NDArray[Any]], NDArray[Any]], type[np.float32] | type[np.float64]]
 
@@ -137,6 +138,11 @@ class DenseDuels:
         return total.astype(np.float64)
 
 
+def totals(places: NDArray[np.integer[Any]], weights: Vector, n: int) -> Vector:
+    """(n,): the sum of the weights at each place."""
+    return np.bincount(places, weights, n).astype(np.float64, copy=False)
+
+
 def _blocks(start: int, end: int, width: int) -> Iterator[tuple[int, int]]:
     """Cut rows start to end, that many elements wide, into blocks that stay in the cache."""
     rows = max(1, _BLOCK // max(width, 1))
@@ -147,13 +153,13 @@ def _blocks(start: int, end: int, width: int) -> Iterator[tuple[int, int]]:
 class SparseDuels:
     """Holds every pair of sentences that met once, as the upper triangle of N by rows."""
 
-    def __init__(self, preferences: sparse.sparray | sparse.spmatrix) -> None:
+    def __init__(self, preferences: Sparse) -> None:
         m = sparse.coo_array(preferences)
         off = m.row != m.col
         row, col, data = m.row[off], m.col[off], m.data[off].astype(np.float64)
         self.n = m.shape[0]
-        self.wins = np.bincount(row, data, self.n)
-        self.losses = np.bincount(col, data, self.n)
+        self.wins = totals(row, data, self.n)
+        self.losses = totals(col, data, self.n)
         _refuse_non_weights(self.wins, float(data.min(initial=0.0)))
         upper = sparse.csr_array((data, (np.minimum(row, col), np.maximum(row, col))), shape=m.shape)
         upper.sum_duplicates()
@@ -174,13 +180,14 @@ class SparseDuels:
         return total, (lambda x: upper @ x + lower @ x, kind)
 
     def _denominators(self, v: Vector) -> Vector:
-        total = v[self._row]
+        total: Vector = v[self._row]
         total += v[self._upper.indices]
         return total
 
     def _sums(self, data: Vector) -> Vector:
         matrix, ones = self._like(data), np.ones(self.n)
-        return matrix @ ones + matrix.T @ ones
+        total: Vector = matrix @ ones + matrix.T @ ones
+        return total
 
     def _like(self, data: NDArray[Any]) -> sparse.csr_array:
         return sparse.csr_array((data, self._upper.indices, self._upper.indptr), shape=self._upper.shape)

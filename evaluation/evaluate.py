@@ -144,7 +144,7 @@ def evaluate(
         se = estimate.covariance.errors()
         low, high = utilities - Z95 * se, utilities + Z95 * se
         slopes = scoring.gradients(matched.weights, utilities, settings.value)
-        covariance = slopes @ estimate.covariance.matrix @ slopes.T
+        covariance = estimate.covariance.of(slopes)
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)).tolist()
     return TopicResult(
         topic_id=evidence.topic_id,

@@ -1,24 +1,31 @@
-"""Utilities with a prior that lets similar sentences share what is known of them (docs/model.md, Smoothing).
+"""Utilities under a prior that lets similar sentences share what is known of them (docs/model.md, Smoothing).
 
-theta ~ N(0, K) with K = variance (share S + (1 - share) I), S the similarity matrix: Bradley-Terry judges over a
-Gaussian process, after Simpson and Gurevych (TACL 2018). The mode is found by Newton's method and the two parameters
-by Laplace's approximation of the evidence (Rasmussen and Williams 2006, section 3.4), in the space of the judged pairs
-where they are fewer than the sentences, else in that of the sentences.
+theta ~ N(0, K) with K = variance (share S + (1 - share) I), S the similarity matrix: Bradley and Terry's judges over a
+Gaussian process, after Simpson and Gurevych (TACL 2018). With g(theta) = wins observed - wins expected, the mode is
+theta = K g(theta). Its two parameters are averaged over a grid, weighed by their evidence and a weak prior of their
+own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, special
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from evaluation.duels import Matrix, Sparse, Vector, totals
+from evaluation.zermelo import SAFE_STEP, NotConverged
 
-VARIANCES = (0.25, 1.0, 4.0, 16.0)
-SHARES = (0.1, 0.5, 0.9)
+# The grid of the two parameters. Log variance has a normal prior around USUAL_VARIANCE, so that a handful of
+# judgments, which say nothing of it, does not make everyone sure that all sentences are equal.
+VARIANCES = 2.0 ** np.arange(-2, 5)
+SHARES = np.array([0.05, 0.35, 0.65, 0.95])
+USUAL_VARIANCE = 4.0
+LOG_VARIANCE_SPREAD = 1.0
+# The evidence is that of at most so many pairs, evenly chosen: enough for two numbers.
+PAIRS_FOR_EVIDENCE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,79 +39,260 @@ class Pairs:
     losses: Vector
 
     @classmethod
-    def of(cls, wins: sparse.csr_array) -> Pairs:
-        """The pairs of a matrix of wins (n, n)."""
+    def of(cls, wins: Sparse) -> Pairs:
+        """The pairs of a matrix of wins (n, n), in the order of their indices."""
         entries = wins.tocoo()
-        row, col, data = entries.row, entries.col, entries.data
-        keep = row != col
-        row, col, data = row[keep], col[keep], data[keep]
-        n = wins.shape[0]
-        key = np.minimum(row, col).astype(np.int64) * n + np.maximum(row, col)
-        pair, place = np.unique(key, return_inverse=True)
-        forward = np.bincount(place, np.where(row < col, data, 0.0), len(pair))
-        backward = np.bincount(place, np.where(row > col, data, 0.0), len(pair))
-        return cls(n, pair // n, pair % n, forward, backward)
+        off = entries.row != entries.col
+        row, col, data = entries.row[off].astype(np.int64), entries.col[off].astype(np.int64), entries.data[off]
+        n = int(wins.shape[0])
+        pair, place = np.unique(np.minimum(row, col) * n + np.maximum(row, col), return_inverse=True)
+        forward = totals(place, np.where(row < col, data, 0.0), len(pair))
+        backward = totals(place, np.where(row > col, data, 0.0), len(pair))
+        return cls(n, pair // max(n, 1), pair % max(n, 1), forward, backward)
 
-    @property
-    def differences(self) -> sparse.csr_array:
-        """(k, n): D with D theta = theta[first] - theta[second]."""
-        k = len(self.first)
-        data = np.tile([1.0, -1.0], k)
-        indices = np.stack([self.first, self.second], 1).ravel()
-        return sparse.csr_array((data, indices, np.arange(0, 2 * k + 1, 2)), shape=(k, self.n))
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def some(self, most: int) -> Pairs:
+        """At most so many of them, evenly spaced."""
+        if len(self) <= most:
+            return self
+        kept = np.linspace(0, len(self) - 1, most).astype(np.int64)
+        return Pairs(self.n, self.first[kept], self.second[kept], self.wins[kept], self.losses[kept])
+
+    def scores(self, theta: Vector) -> tuple[Vector, Vector]:
+        """g(theta) (n,), wins observed - wins expected; and the curvature of each pair's log-likelihood (k,)."""
+        p = special.expit(theta[self.first] - theta[self.second])
+        both = self.wins + self.losses
+        surplus = self.wins - both * p
+        return self.spread(surplus), both * p * (1 - p)
+
+    def spread(self, x: Vector) -> Vector:
+        """D'x (n,) for one number a pair (k,)."""
+        return totals(self.first, x, self.n) - totals(self.second, x, self.n)
+
+    def laplacian(self, weight: Vector) -> Sparse:
+        """D' diag(weight) D (n, n)."""
+        a, b = self.first, self.second
+        data = np.concatenate([weight, weight, -weight, -weight])
+        places = (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))
+        return sparse.csr_array((data, places), shape=(self.n, self.n))
+
+    def gram(self, similarity: Matrix | None) -> Matrix:
+        """D S D' (k, k): how differences vary together where sentences vary as `similarity` says, or on their own."""
+        if similarity is None:
+            sides = [(self.first, self.first, 1), (self.second, self.second, 1)]
+            sides += [(self.first, self.second, -1), (self.second, self.first, -1)]
+            return np.asarray(sum(sign * np.equal.outer(x, y).astype(np.float64) for x, y, sign in sides))
+        rows = similarity[self.first] - similarity[self.second]
+        return rows[:, self.first] - rows[:, self.second]
 
 
 @dataclass(frozen=True, slots=True)
-class KernelFit:
-    """The mode of theta (n,), its covariance (n, n), the evidence for the prior, and what vouches for them."""
+class Parameters:
+    """Of K: the variance of a utility, and the share of it that similar sentences have in common."""
 
-    theta: Vector
-    covariance: Matrix
-    log_evidence: float
     variance: float
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """theta (n,) with its parameters; `residual` is the largest |theta - K g(theta)|, `iterations` Newton's."""
+
+    theta: Vector
+    parameters: Parameters
     residual: float
     iterations: int
 
 
-def fit(pairs: Pairs, similarity: Matrix, tol: float = 1e-9) -> KernelFit:
-    """The mode under the prior of greatest evidence among `VARIANCES` and `SHARES`."""
-    best: KernelFit | None = None
-    for share in SHARES:
-        for variance in VARIANCES:
-            fitted = fit_with(pairs, similarity, variance, share, tol)
-            if best is None or fitted.log_evidence > best.log_evidence:
-                best = fitted
-    assert best is not None
-    return best
+def parameters(pairs: Pairs, similarity: Matrix | None) -> Parameters:
+    """The posterior means of the variance and of the share (which is 0 without a similarity)."""
+    pairs = pairs.some(PAIRS_FOR_EVIDENCE)
+    own = pairs.gram(None)
+    alike = own if similarity is None else pairs.gram(similarity)
+    shares = np.zeros(1) if similarity is None else SHARES
+    log_weight = np.empty((len(shares), len(VARIANCES)))
+    for row, share in enumerate(shares):
+        gram = share * alike + (1 - share) * own
+        f, v = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for column, variance in enumerate(VARIANCES):
+            log_weight[row, column], f, v = _log_evidence(pairs, variance * gram, f, v)
+    log_weight -= (np.log(VARIANCES / USUAL_VARIANCE) / LOG_VARIANCE_SPREAD) ** 2 / 2
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    return Parameters(float(weight.sum(axis=0) @ VARIANCES), float(weight.sum(axis=1) @ shares))
 
 
-def fit_with(
-    pairs: Pairs, similarity: Matrix, variance: float, share: float, tol: float = 1e-9, max_iterations: int = 100
-) -> KernelFit:
-    """The mode under the prior with these parameters. Raises `ArithmeticError` where Newton's method fails."""
-    differences = pairs.differences
-    k_d = variance * (share * (differences @ similarity).T + (1 - share) * differences.T.toarray())
-    gram = differences @ k_d
+def _log_evidence(pairs: Pairs, gram: Matrix, f: Vector, v: Vector) -> tuple[float, Vector, Vector]:
+    """A close lower bound of the log probability of the judgments for differences f ~ N(0, gram).
+
+    It is that of the Gaussian nearest to the posterior (see `posterior`), whose means and variances (k,) it returns
+    as well; they are sought from `f` and `v` on. Laplace's approximation is cheaper and prefers variances that are
+    too small where judgments are few.
+    """
     both = pairs.wins + pairs.losses
-    f = np.zeros(len(both))
-    alpha = np.zeros(len(both))
-    for iteration in range(max_iterations):
-        p = special.expit(f)
-        score = pairs.wins - both * p
-        residual = float(np.abs(score - alpha).max(initial=0.0))
-        weight = both * p * (1 - p)
-        root = np.sqrt(weight)
-        factor = linalg.cholesky(np.eye(len(f)) + root[:, None] * gram * root, lower=True)
-        if residual <= tol:
+    for _ in range(20):
+        p, slope = _expected(f, v)
+        root = np.sqrt(both * slope)
+        inner = root[:, None] * gram * root
+        inner[np.diag_indices(len(f))] += 1.0
+        factor = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
+        b = root**2 * f + pairs.wins - both * p
+        alpha = b - root * linalg.cho_solve((factor, True), root * (gram @ b), check_finite=False)
+        inverse = np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0)
+        before, f, v = f, gram @ alpha, (1 - inverse) / root**2
+        if np.abs(f - before).max(initial=0.0) < 1e-2:
             break
-        b = weight * f + score
-        alpha = b - root * linalg.cho_solve((factor, True), root * (gram @ b))
-        f = gram @ alpha
-    else:
-        raise ArithmeticError(f"no convergence in {max_iterations} iterations: the residual is still {residual:.3g}")
-    likelihood = float(pairs.wins @ special.log_expit(f) + pairs.losses @ special.log_expit(-f))
-    evidence = likelihood - 0.5 * float(alpha @ f) - float(np.log(np.diag(factor)).sum())
-    half = linalg.solve_triangular(factor, root[:, None] * k_d.T, lower=True)
-    covariance = variance * (share * similarity + (1 - share) * np.eye(pairs.n)) - half.T @ half
-    return KernelFit(k_d @ alpha, covariance, evidence, variance, share, residual, iteration)
+    won, lost = _expected_log(f, v), _expected_log(-f, v)
+    divergence = np.log(np.diag(factor)).sum() + (inverse.sum() - len(f) + f @ alpha) / 2
+    return float(pairs.wins @ won + pairs.losses @ lost - divergence), f, v
+
+
+def mode(
+    pairs: Pairs, similarity: Matrix | None, chosen: Parameters, tol: float = 1e-10, max_iterations: int = 100
+) -> Mode:
+    """The utilities of greatest posterior density under a prior with these parameters. Raises `NotConverged`.
+
+    Newton's method on beta = K^-1 theta: (I + L K) step = g(theta) - beta, with L the Laplacian of the pairs. That
+    operator is symmetric in the inner product x'Ky, so that conjugate gradients solve it without any inverse.
+    """
+
+    def k(x: Vector) -> Vector:
+        alike: Vector = x if similarity is None else similarity @ x
+        return chosen.variance * (chosen.share * alike + (1 - chosen.share) * x)
+
+    beta, theta = np.zeros(pairs.n), np.zeros(pairs.n)
+    before = (beta, theta)
+    step, k_step, slope = beta, theta, 0.0
+    for iteration in range(max_iterations):
+        score, curvature = pairs.scores(theta)
+        missing = score - beta
+        if float(missing @ k_step) < -0.1 * slope:  # too far: go back, and take a step that cannot lead downhill
+            length = min(0.5, SAFE_STEP / float(np.ptp(k_step)))
+            beta, theta = before[0] + length * step, before[1] + length * k_step
+            k_step, slope = np.zeros(pairs.n), 0.0
+            continue
+        k_missing = k(missing)
+        residual = float(np.abs(k_missing).max(initial=0.0))
+        if residual <= tol:
+            return Mode(theta, chosen, residual, iteration)
+        step, k_step = _solve(pairs, curvature, k, missing, k_missing)
+        before, slope = (beta, theta), float(missing @ k_step)
+        beta, theta = beta + step, theta + k_step
+    raise NotConverged(residual, max_iterations)
+
+
+def _solve(
+    pairs: Pairs, curvature: Vector, k: Callable[[Vector], Vector], r: Vector, k_r: Vector
+) -> tuple[Vector, Vector]:
+    """The x with (I + L K) x = r, to a thousandth, and K x."""
+    x, k_x = np.zeros_like(r), np.zeros_like(r)
+    p, k_p = r, k_r
+    rho = first = float(r @ k_r)
+    for _ in range(20 + 2 * len(r)):
+        if rho <= 1e-6 * first:
+            break
+        a_p = p + pairs.spread(curvature * (k_p[pairs.first] - k_p[pairs.second]))
+        alpha = rho / float(k_p @ a_p)
+        x, k_x, r = x + alpha * p, k_x + alpha * k_p, r - alpha * a_p
+        k_r = k(r)
+        rho, last = float(r @ k_r), rho
+        p, k_p = r + (rho / last) * p, k_r + (rho / last) * k_p
+    return x, k_x
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """What the judgments and the prior say together: mean (n,) and covariance (n, n) of theta."""
+
+    mean: Vector
+    covariance: Matrix
+
+
+def posterior(pairs: Pairs, similarity: Matrix | None, found: Mode, max_iterations: int = 20) -> Posterior:
+    """The Gaussian nearest to the posterior in Kullback and Leibler's sense (Opper and Archambeau 2009), from its mode.
+
+    Laplace's approximation takes score and curvature at the mode; this takes their means under the Gaussian itself,
+    since a sentence that won all its few comparisons is likely to be better than its mode, and less sure. Works in the
+    space of the pairs where they are fewer than the sentences, else in that of the sentences.
+    """
+    prior = _prior(pairs.n, similarity, found.parameters)
+    space = _PairSpace(pairs, prior) if len(pairs) < pairs.n else _SentenceSpace(pairs, prior)
+    f, v = found.theta[pairs.first] - found.theta[pairs.second], np.zeros(len(pairs))
+    both = pairs.wins + pairs.losses
+    for _ in range(max_iterations):
+        p, slope = _expected(f, v)
+        before, (f, v) = f, space.update(both * slope, both * slope * f + pairs.wins - both * p)
+        if np.abs(f - before).max(initial=0.0) < 1e-4:
+            break
+    return space.posterior()
+
+
+def _prior(n: int, similarity: Matrix | None, chosen: Parameters) -> Matrix:
+    prior = np.zeros((n, n)) if similarity is None else chosen.variance * chosen.share * similarity
+    prior[np.diag_indices(n)] += chosen.variance * (1 - chosen.share)
+    return prior
+
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+def _expected(f: Vector, v: Vector) -> tuple[Vector, Vector]:
+    """The means of s and s' under normal distributions with means f and variances v (k,), s the logistic function."""
+    p = special.expit(f[:, None] + np.sqrt(v)[:, None] * _NODES)
+    return p @ _WEIGHTS, (p * (1 - p)) @ _WEIGHTS
+
+
+def _expected_log(f: Vector, v: Vector) -> Vector:
+    """The means of log s under the same distributions."""
+    means: Vector = special.log_expit(f[:, None] + np.sqrt(v)[:, None] * _NODES) @ _WEIGHTS
+    return means
+
+
+class _PairSpace:
+    """A Gaussian posterior under weights of the pairs, by a factor of the pairs' size."""
+
+    def __init__(self, pairs: Pairs, prior: Matrix) -> None:
+        self._prior = prior
+        self._rows = prior[pairs.first] - prior[pairs.second]
+        self._gram = self._rows[:, pairs.first] - self._rows[:, pairs.second]
+
+    def update(self, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
+        """Means and variances (k,) of the differences with precision `weight` (k,) and precision times value b (k,)."""
+        self._root = np.sqrt(weight)
+        inner = self._root[:, None] * self._gram * self._root
+        inner[np.diag_indices(len(b))] += 1.0
+        self._factor = linalg.cholesky(inner, lower=True)
+        solved = linalg.cho_solve((self._factor, True), self._root * (self._gram @ b))
+        self._alpha = b - self._root * solved
+        half = linalg.solve_triangular(self._factor, self._root[:, None] * self._gram, lower=True)
+        return self._gram @ self._alpha, np.maximum(np.diag(self._gram) - np.square(half).sum(axis=0), 0.0)
+
+    def posterior(self) -> Posterior:
+        half = linalg.solve_triangular(self._factor, self._root[:, None] * self._rows, lower=True)
+        return Posterior(self._rows.T @ self._alpha, self._prior - half.T @ half)
+
+
+class _SentenceSpace:
+    """The same, by a factor of the sentences' size."""
+
+    def __init__(self, pairs: Pairs, prior: Matrix) -> None:
+        self._pairs = pairs
+        self._lower = linalg.cholesky(prior, lower=True)
+
+    def update(self, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
+        pairs, lower = self._pairs, self._lower
+        inner = lower.T @ (pairs.laplacian(weight) @ lower)
+        inner[np.diag_indices(pairs.n)] += 1.0
+        half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), lower.T, lower=True)
+        covariance = half.T @ half
+        mean = covariance @ pairs.spread(b)
+        self._posterior = Posterior(mean, covariance)
+        a, b_ = pairs.first, pairs.second
+        variance = np.diag(covariance)[a] + np.diag(covariance)[b_] - 2 * covariance[a, b_]
+        return mean[a] - mean[b_], np.maximum(variance, 0.0)
+
+    def posterior(self) -> Posterior:
+        return self._posterior

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from evaluation import kernel, zermelo
+from evaluation import kernel, uncertainty, zermelo
+from evaluation.duels import Matrix, Sparse, Vector
 from evaluation.evidence import Judgments, Settings
 from evaluation.uncertainty import Covariance
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
-
-def wins(judgments: Judgments, n: int) -> sparse.csr_array:
+def wins(judgments: Judgments, n: int) -> Sparse:
     """W (n, n): the weight with which row was preferred to column; a tie is half a win each way.
 
     Equal judgments give equal bits in whatever order they come: sums of weights that are not exact in floating point
@@ -43,12 +40,12 @@ def _sum_is_exact(data: Vector) -> bool:
     return bool(np.all(scaled == np.rint(scaled)) and scaled.sum() < 2**53)
 
 
-def smooth(W: sparse.csr_array, S: Matrix) -> Matrix:
+def smooth(W: Sparse, S: Matrix) -> Matrix:
     """M = S'WS (section 4.1): the updates a_hat (x) b_hat of all judgments at once. W has few rows and columns."""
     rows = np.flatnonzero(np.diff(W.indptr))
     columns = np.unique(W.indices)
     few = W[rows][:, columns]
-    return S[rows].T @ (few @ S[columns])
+    return np.asarray(S[rows].T @ (few @ S[columns]))
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,15 @@ class Estimate:
         return self.fit.strengths
 
     def resample(self, rng: np.random.Generator, draws: int) -> Matrix:
-        """(draws, n): utilities estimated anew from as many judgments, drawn with replacement."""
+        """(draws, n): utilities estimated anew from as many judgments, drawn with replacement.
+
+        They show how far the estimate varies with the judgments, not how far it is off: `covariance` holds both.
+        Raises `zermelo.Undetermined` where a draw without a prior has no finite maximum.
+        """
         m = len(self._judgments)
         counts = rng.multinomial(m, np.full(m, 1 / m), size=draws) if m else np.zeros((draws, 0))
-        return np.array([self._again(_weighted(self._judgments, count)) for count in counts])
+        drawn = (replace(self._judgments, weight=self._judgments.weight * count) for count in counts)
+        return np.array([self._again(judgments) for judgments in drawn]).reshape(draws, len(self.wins))
 
 
 def estimate(
@@ -93,68 +95,64 @@ def estimate(
 ) -> Estimate:
     """Utilities of n sentences from judgments on some of them, smoothed as `settings.smooth` says.
 
-    `similarity` (n, n) is not needed without smoothing. Raises `zermelo.Undetermined` and `zermelo.NotConverged`.
+    `similarity` (n, n) may be None without smoothing; `start` (n,): utilities to start from, which change nothing but
+    the time. Raises `zermelo.Undetermined` and `zermelo.NotConverged`.
     """
-    W = wins(judgments, n)
+    if settings.smooth == "none":
+        return _unsmoothed(judgments, n, settings.prior, start)
+    if similarity is None:
+        raise ValueError(f"smoothing {settings.smooth!r} needs a similarity")
     if settings.smooth == "kernel":
-        assert similarity is not None
-        fitted = kernel.fit(kernel.Pairs.of(W), similarity)
-        theta = fitted.theta
-        strengths = np.exp(theta - theta.max())
-        fit = zermelo.Fit(
-            strengths / strengths.sum(), theta - theta.mean(), fitted.residual, fitted.iterations, 0.0, theta
-        )
+        return _with_kernel(judgments, n, similarity)
+    weights = similarity if settings.smooth == "paper" else similarity**3
+    return _smoothed(judgments, n, similarity, weights, settings.prior, start)
 
-        def again(resampled: Judgments) -> Vector:
-            pairs = kernel.Pairs.of(wins(resampled, n))
-            theta = kernel.fit_with(pairs, similarity, fitted.variance, fitted.share).theta
-            return theta - theta.mean()
 
-        parameters = (fitted.variance, fitted.share)
-        return Estimate(fit, W.sum(axis=1), parameters, lambda: Covariance.centred(fitted.covariance), again, judgments)
-    weighed = _similarity(similarity, settings)
-    M = W if weighed is None else smooth(W, weighed)
-    fit = zermelo.fit(M, settings.prior, start=start)
-
-    def refit(resampled: Judgments) -> Vector:
-        again = wins(resampled, n)
-        return zermelo.fit(
-            again if weighed is None else smooth(again, weighed), settings.prior, start=fit.log_strengths
-        ).utilities
+def _unsmoothed(judgments: Judgments, n: int, prior: float, start: Vector | None) -> Estimate:
+    W = wins(judgments, n)
+    fit = zermelo.fit(W, prior, start=start)
 
     def spread() -> Covariance:
-        return Covariance.centred(_covariance(fit, M, judgments, weighed))
+        pairs = kernel.Pairs.of(W)
+        return uncertainty.about(fit.utilities, pairs, None) if prior else uncertainty.fisher(fit.utilities, pairs)
 
-    return Estimate(fit, W.sum(axis=1), None, spread, refit, judgments)
+    def again(drawn: Judgments) -> Vector:
+        return zermelo.fit(wins(drawn, n), prior, start=fit.log_strengths).utilities
 
-
-def _covariance(fit: zermelo.Fit, M: Matrix | sparse.csr_array, judgments: Judgments, weighed: Matrix | None) -> Matrix:
-    """Of log v: the inverse Hessian; with smoothing (`weighed`) the sandwich, since M is not what people said."""
-    v = np.exp(fit.log_strengths)
-    dense = M.toarray() if isinstance(M, sparse.csr_array) else M
-    both = dense + dense.T
-    np.fill_diagonal(both, 0)
-    curvature = both * np.outer(v, v) / np.square(np.add.outer(v, v))
-    hessian = np.diag(curvature.sum(1) + 2 * fit.prior * v / np.square(1 + v)) - curvature
-    inverse = np.linalg.pinv(hessian, hermitian=True)
-    if weighed is not None:
-        share = v[:, None] / np.add.outer(v, v)
-        a, b = weighed[judgments.a], weighed[judgments.b]
-        won = a * (b @ (1 - share).T) - b * (a @ share.T)
-        lost = b * (a @ (1 - share).T) - a * (b @ share.T)
-        outcome = judgments.outcome[:, None]
-        scores = judgments.weight[:, None] * (outcome * won + (1 - outcome) * lost)
-        half = scores @ inverse
-        inverse = half.T @ half
-    return np.asarray(inverse)
+    return Estimate(fit, _totals(W), None, spread, again, judgments)
 
 
-def _similarity(similarity: Matrix | None, settings: Settings) -> Matrix | None:
-    if settings.smooth == "none":
-        return None
-    assert similarity is not None
-    return similarity**3 if settings.smooth == "sharpened" else similarity
+def _smoothed(
+    judgments: Judgments, n: int, similarity: Matrix, weights: Matrix, prior: float, start: Vector | None
+) -> Estimate:
+    W = wins(judgments, n)
+    fit = zermelo.fit(smooth(W, weights), prior, start=start)
+
+    def spread() -> Covariance:
+        return uncertainty.about(fit.utilities, kernel.Pairs.of(W), similarity)
+
+    def again(drawn: Judgments) -> Vector:
+        return zermelo.fit(smooth(wins(drawn, n), weights), prior, start=fit.log_strengths).utilities
+
+    return Estimate(fit, _totals(W), None, spread, again, judgments)
 
 
-def _weighted(judgments: Judgments, count: Vector) -> Judgments:
-    return Judgments(judgments.a, judgments.b, judgments.outcome, judgments.weight * count, judgments.annotator)
+def _with_kernel(judgments: Judgments, n: int, similarity: Matrix) -> Estimate:
+    W = wins(judgments, n)
+    pairs = kernel.Pairs.of(W)
+    chosen = kernel.parameters(pairs, similarity)
+    found = kernel.mode(pairs, similarity, chosen)
+    fit = zermelo.Fit.of(found.theta, found.residual, found.iterations)
+
+    def spread() -> Covariance:
+        return uncertainty.about(fit.utilities, pairs, similarity, found)
+
+    def again(drawn: Judgments) -> Vector:
+        theta = kernel.mode(kernel.Pairs.of(wins(drawn, n)), similarity, chosen).theta
+        return theta - theta.mean()
+
+    return Estimate(fit, _totals(W), (chosen.variance, chosen.share), spread, again, judgments)
+
+
+def _totals(W: Sparse) -> Vector:
+    return np.asarray(W @ np.ones(W.shape[1]))

@@ -63,15 +63,22 @@ class Fit:
     utilities: Vector
     residual: float
     iterations: int
-    prior: float
     log_strengths: Vector
+
+    @classmethod
+    def of(cls, log_strengths: Vector, residual: float, iterations: int) -> Fit:
+        """The fit with these log v, on whatever scale they are."""
+        if len(log_strengths) == 0:
+            return cls(log_strengths, log_strengths, residual, iterations, log_strengths)
+        v = np.exp(log_strengths - log_strengths.max())
+        return cls(v / v.sum(), log_strengths - log_strengths.mean(), residual, iterations, log_strengths)
 
 
 # Closer than this, relative to the wins, Newton's method needs no guard and rough equations no longer lead.
 _NEAR = 1e-3
 # A Newton step that changes no difference of two utilities by more than this cannot lead downhill: there
 # (e^x - 1 - x) / x^2 < 1 (Bach 2010, on self-concordant logistic losses).
-_SAFE = 1.7
+SAFE_STEP = 1.7
 # A step may try more than that, but not everything that a rough Hessian says.
 _BOLD = 8.0
 
@@ -94,7 +101,7 @@ def fit(
     """
     equations = _Equations(preferences, prior)
     if equations.n == 0:
-        return _fitted(np.empty(0), 0.0, 0, prior)
+        return Fit.of(np.empty(0), 0.0, 0)
     theta = np.zeros(equations.n) if start is None else np.array(start, dtype=np.float64)
     if prior == 0:
         theta -= theta.mean()
@@ -115,7 +122,7 @@ def _approach(equations: _Equations, theta: Vector, max_iterations: int) -> tupl
         encounters, curvature = equations.met.tangent(v, rough=in_single_range(v))
         gradient = equations.gradient(v, encounters)
         if float(gradient @ step) < -0.1 * slope:
-            theta = origin + equations.within(_SAFE, step)
+            theta = origin + equations.within(SAFE_STEP, step)
             step, slope = np.zeros_like(theta), 0.0
             continue
         hessian = _Hessian(curvature, v, equations.pull(v))
@@ -144,14 +151,14 @@ def _settle(
         if residual <= tol:
             exhausted = residual == 0 or (not rough and residual > 0.5 * before and longest <= 1e-6)
             if error <= 10 * tol or exhausted:
-                return _fitted(theta, residual, iteration, equations.prior)
+                return Fit.of(theta, residual, iteration)
         if residual > 0.1 * before:
             rough = rough and not fresh and in_single_range(v)
             hessian, fresh = _Hessian(equations.met.tangent(v, rough)[1], v, equations.pull(v)), True
         else:
             fresh = False
         forcing = min(0.1, max(1e-6, tol / error))
-        step = equations.within(_SAFE, hessian.solve(gradient, forcing))
+        step = equations.within(SAFE_STEP, hessian.solve(gradient, forcing))
         longest = float(np.abs(step).max())
         theta = theta + step
     raise NotConverged(residual, max_iterations)
@@ -167,7 +174,7 @@ def plain(preferences: Preferences, prior: float = 1.0, tol: float = 1e-9, max_i
     equations = _Equations(preferences, prior)
     n = equations.n
     if n == 0:
-        return _fitted(np.empty(0), 0.0, 0, prior)
+        return Fit.of(np.empty(0), 0.0, 0)
     wins = equations.met.wins + prior
     v = np.ones(n)
     for iteration in range(max_iterations):
@@ -176,7 +183,7 @@ def plain(preferences: Preferences, prior: float = 1.0, tol: float = 1e-9, max_i
         following = wins / (encounters + 2 * prior / (1 + v)) if n > 1 or prior else v
         following = following * _common_scale(following, prior)
         if residual <= tol and np.abs(np.log(following / v)).max() <= 1e-4 * tol:
-            return _fitted(np.log(v), residual, iteration, prior)
+            return Fit.of(np.log(v), residual, iteration)
         v = following
     raise NotConverged(residual, max_iterations)
 
@@ -271,8 +278,9 @@ class _Hessian:
         return x.astype(np.float64) * scale
 
     def _precondition(self, r: NDArray[Any]) -> NDArray[Any]:
-        z = r / self._h
-        return z + r.dtype.type(float(r.sum()) / self._pull) if self._pull > 0 else z - z.mean()
+        z: NDArray[Any] = r / self._h
+        z += r.dtype.type(float(r.sum()) / self._pull) if self._pull > 0 else -z.mean()
+        return z
 
 
 def _refuse_undetermined(preferences: Preferences) -> None:
@@ -300,10 +308,3 @@ def _reaches_all(preferences: Matrix) -> bool:
         met = (preferences[np.ix_(frontier, missing)] > 0).any(axis=0)
         frontier, missing = missing[met], missing[~met]
     return len(missing) == 0
-
-
-def _fitted(theta: Vector, residual: float, iterations: int, prior: float) -> Fit:
-    if len(theta) == 0:
-        return Fit(theta, theta, residual, iterations, prior, theta)
-    strengths = np.exp(theta - theta.max())
-    return Fit(strengths / strengths.sum(), theta - theta.mean(), residual, iterations, prior, theta)
