@@ -1,11 +1,12 @@
 """How fast are the pages on the embedded default, beside a Django view that does nothing?
 
-    python -m benchmarks.serving [--annotators 20] [--seconds 10]
+    python -m benchmarks.serving [--annotators 20] [--seconds 2] [--rounds 7]
 
 Starts the real gunicorn as `manage.py serve` does (two processes of two threads, SQLite that waits for the disk at
 every commit) on a study of its own, and lets annotators judge as fast as they can from one client process on the same
-machine. Every kind of request is measured in turn with as many clients as there are annotators, and once all mixed;
-the view that does nothing passes through the same middleware. Ratios, not milliseconds, carry over to other machines.
+machine. Every kind of request is measured in turn with as many clients as there are annotators, and once all mixed,
+round after round; figures are medians of the rounds, so that what else the machine does disturbs them little. The
+view that does nothing passes through the same middleware. Ratios, not milliseconds, carry over to other machines.
 """
 
 from __future__ import annotations
@@ -47,6 +48,15 @@ def __getattr__(name: str) -> object:
         settings.ROOT_URLCONF = __name__
         return get_wsgi_application()
     raise AttributeError(name)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Requests a second, and how long half and 95 of 100 took at most, in milliseconds."""
+
+    rate: float
+    p50: float
+    p95: float
 
 
 @dataclass
@@ -225,35 +235,45 @@ def wait_for(host: str, port: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--annotators", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=10.0, help="for each kind of request")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each kind of request in each round")
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, website(folder) as (host, port, link):
         browsers = [Browser(host, port) for _ in range(options.annotators)]
         pages = [browser.begin(link) for browser in browsers]
-        for act in (do_nothing, look, judge_and_show):  # fill caches, open connections
-            all_at_once(browsers, pages, act, 1.0)
+        rounds = [one_round(browsers, pages, options.seconds) for _ in range(options.rounds + 1)]
+    report(rounds[1:], options.annotators)  # the first fills caches
+
+
+def one_round(browsers: list[Browser], pages: list[str], seconds: float) -> dict[str, Figures]:
+    """Every kind of request once; what was measured of each."""
+    found: dict[str, Figures] = {}
+    for act in (do_nothing, look, judge_and_show, judge_then_show, everything):
         for browser in browsers:
             browser.took.clear()
-        elapsed: dict[str, float] = {}
-        for act in (do_nothing, look, judge_and_show, judge_then_show, everything, do_nothing):
-            seconds = all_at_once(browsers, pages, act, options.seconds)
-            for kind in {kind for browser in browsers for kind in browser.took} - elapsed.keys():
-                elapsed[kind] = seconds
-        elapsed["a view that does nothing"] += options.seconds
-        report(browsers, elapsed, options.annotators)
+        elapsed = all_at_once(browsers, pages, act, seconds)
+        for kind in browsers[0].took:
+            took = sorted(one for browser in browsers for one in browser.took.get(kind, ()))
+            p50, p95 = statistics.median(took) * 1000, took[int(len(took) * 0.95)] * 1000
+            found[kind] = Figures(len(took) / elapsed, p50, p95)
+    return found
 
 
-def report(browsers: list[Browser], elapsed: dict[str, float], annotators: int) -> None:
-    def figures(kind: str) -> tuple[float, float, float]:
-        took = sorted(one for browser in browsers for one in browser.took[kind])
-        return len(took) / elapsed[kind], statistics.median(took) * 1000, took[int(len(took) * 0.95)] * 1000
-
-    print(f"{annotators} clients at once, SQLite, gunicorn with 2 processes of 2 threads")
-    print(f"{'':36}{'a second':>10}{'p50 ms':>9}{'p95 ms':>9}{'p95 to nothing':>16}")
-    for kind in elapsed:
+def report(rounds: list[dict[str, Figures]], annotators: int) -> None:
+    print(
+        f"{annotators} clients at once, SQLite, gunicorn with 2 processes of 2 threads; medians of {len(rounds)} rounds"
+    )
+    print(f"{'':34}{'a second':>9}{'p50 ms':>9}{'p95 ms':>9}{'p50 to nothing':>16}{'p95 to nothing':>16}")
+    for kind in rounds[0]:
         basis = "mixed: a view that does nothing" if kind.startswith("mixed") else "a view that does nothing"
-        rate, p50, p95 = figures(kind)
-        print(f"{kind:36}{rate:>10.0f}{p50:>9.1f}{p95:>9.1f}{p95 / figures(basis)[2]:>16.2f}")
+        rate, p50, p95 = (
+            statistics.median(getattr(one[kind], name) for one in rounds) for name in ("rate", "p50", "p95")
+        )
+        to50, to95 = (
+            statistics.median(getattr(one[kind], name) / getattr(one[basis], name) for one in rounds)
+            for name in ("p50", "p95")
+        )
+        print(f"{kind:34}{rate:>9.0f}{p50:>9.1f}{p95:>9.1f}{to50:>16.2f}{to95:>16.2f}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.crypto import constant_time_compare
@@ -71,7 +72,12 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _go_on(request, annotator)
     study = invitation.study
     newcomer = Annotator(study=study)
-    context = {"study": study, "annotator": annotator, "progress": judging.progress(annotator or newcomer)}
+    context = {
+        "study": study,
+        "annotator": annotator,
+        "desk": _desk_of(annotator),
+        "progress": judging.progress(annotator or newcomer),
+    }
     return render(request, "judge/join.html", context)
 
 
@@ -108,7 +114,8 @@ def shortcuts(request: HttpRequest, key: UUID) -> HttpResponse:
 def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
     """What the researchers ask their annotators to keep in mind, and the keys."""
     annotator = _find_annotator(request, key)
-    return _page(request, "guidelines", {"annotator": annotator, "study": annotator.study})
+    found = {"annotator": annotator, "study": annotator.study, "desk": _desk_of(annotator)}
+    return _page(request, "guidelines", found)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -244,8 +251,7 @@ def _show_pair(request: HttpRequest, assignment: Assignment, said: str = "", sta
     if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
         return _page(request, "judged", found | {"answer": judging.standing_answer(assignment)}, status)
     here = reverse("pair", args=[assignment.key])
-    ticket, reasons = _ticket(assignment), Assignment.SkipReason.choices
-    return _page(request, "pair", found | {"here": here, "ticket": ticket, "skip_reasons": reasons}, status)
+    return _page(request, "pair", found | {"here": here, "ticket": _ticket(assignment)}, status)
 
 
 def _common(assignment: Assignment) -> dict[str, Any]:
@@ -253,7 +259,7 @@ def _common(assignment: Assignment) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "annotator": assignment.annotator,
-        "sides": (("left", assignment.left), ("right", assignment.right)),
+        "desk": _desk_of(assignment.annotator),
         "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,
@@ -268,6 +274,7 @@ def _show_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: s
     found = {
         "annotator": annotator,
         "study": annotator.study,
+        "desk": _desk_of(annotator),
         "progress": judging.progress(annotator),
         "nothing": settled.reason.name.lower() if settled else nothing,
         "said": said,
@@ -284,8 +291,16 @@ def _page(request: HttpRequest, name: str, found: dict[str, Any], status: int = 
     """The page, or for htmx only the part of it that changes."""
     part = _wants_part(request)
     return render(
-        request, f"judge/parts/{name}.html" if part else f"judge/{name}.html", found | {"part": part}, status=status
+        request,
+        f"judge/parts/{name}.html" if part else f"judge/{name}.html",
+        found | {"part": part, "csrf_token": get_token(request)},
+        status=status,
     )
+
+
+def _desk_of(annotator: Annotator | None) -> str:
+    """Where this annotator's own pages begin."""
+    return reverse("desk", args=[annotator.key]) if annotator else ""
 
 
 def _ticket(assignment: Assignment) -> str:
