@@ -524,6 +524,24 @@ def test_the_leaderboard_shows_the_stored_numbers(client: Client, study: Study, 
     assert "equations 2–5 as published (Zopf 2018); prior 1" in page
 
 
+def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: Study, owner: User) -> None:
+    ranking = study.ranking
+    ahead = {"difference": 0.1, "low": 0.0, "high": 0.2, "significant": True}
+    unknown = {"difference": 0.1, "low": None, "high": None, "p": None, "significant": None}
+    ranking.differences = [
+        {"better": "lead & co_", "worse": "=hat", "p": 0.0004} | ahead,
+        {"better": "lead & co_", "worse": "off", "p": 0.0471} | ahead,
+        {"better": "=hat", "worse": "off"} | unknown,
+    ]
+    ranking.save()
+    page = client.get(reverse("leaderboard", args=[study.pk]))
+    shown = [[cell["p"] for cell in line["cells"]] for line in page.context["matrix"]]
+    assert sorted(p for line in shown for p in line if p) == [".047", "< .001"]
+    lead = next(line["row"] for line in page.context["lines"] if line["row"].system.name == "lead & co_")
+    assert lead.better_than == ("=hat", "off")
+    assert "?" in words(page)  # where nothing can be said
+
+
 def test_the_csv_holds_every_digit(client: Client, study: Study, owner: User) -> None:
     answer = client.get(reverse("leaderboard_csv", args=[study.pk]))
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))

@@ -144,10 +144,15 @@ def _matrix(board: Board) -> list[dict[str, Any]]:
         cells = []
         for other in names:
             ahead = known.get((name, other))
-            p = "" if ahead is None or ahead.p is None else f"{ahead.p:.3f}".removeprefix("0")
+            p = "" if ahead is None or ahead.p is None else _p_value(ahead.p)
             cells.append({"same": name == other, "better": ahead, "p": p})
         lines.append({"row": row, "cells": cells})
     return lines
+
+
+def _p_value(p: float) -> str:
+    """As papers print it: three decimals, no zero before the point."""
+    return "< .001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
 def _interval_plot(board: Board) -> IntervalPlot | None:
