@@ -148,7 +148,12 @@ def paired_tests(scores: Matrix, draws: int, seed: Seed) -> list[PairTests]:
     pairs = np.array(list(combinations(range(len(scores)), 2)), dtype=np.int64).reshape(-1, 2)
     differences = np.round(scores[pairs[:, 0]] - scores[pairs[:, 1]], _DECIMALS)
     common = np.isfinite(differences)
-    swap, hybrid = _randomised(np.where(common, differences, 0.0), common, draws, rng)
+    swap, hybrid = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    masks, kind = np.unique(common, axis=0, return_inverse=True)
+    for k, mask in enumerate(masks):
+        if mask.any():
+            alike = kind.ravel() == k  # the pairs that have these topics in common, and no others
+            swap[alike], hybrid[alike] = _randomised(differences[alike][:, mask], draws, rng)
     return [
         PairTests(
             int(first),
@@ -164,27 +169,21 @@ def paired_tests(scores: Matrix, draws: int, seed: Seed) -> list[PairTests]:
     ]
 
 
-def _randomised(
-    differences: Matrix, common: NDArray[np.bool_], draws: int, rng: np.random.Generator
-) -> tuple[Vector, Vector]:
-    """(pairs,), (pairs,): p-values of the swap test and of its hybrid; differences are 0 where not common."""
-    n, topics = common.shape
-    counts = common.sum(axis=1)
-    hits = np.zeros((2, n), dtype=np.int64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed = np.abs(differences.sum(axis=1) / counts) - 1e-12
-        block = max(1, _CELLS // max(n, 1))
-        for done in range(0, draws, block):
-            size = min(block, draws - done)
-            drawn = _counts(rng, topics, size) if topics else np.zeros((size, 0))
-            # A topic drawn twice is exchanged twice, each time by a coin of its own: its sum of signs is binomial.
-            signs = 2.0 * rng.binomial(drawn.astype(np.int64), 0.5) - drawn
-            coins = rng.choice([-1.0, 1.0], size=(size, topics))
-            swapped = np.abs(coins @ differences.T / counts)
-            resampled = np.abs((signs @ differences.T) / (drawn @ common.T))
-            hits += np.array([np.sum(~(means < observed), axis=0) for means in (swapped, resampled)])
-    p = np.where(counts > 0, (1 + hits) / (1 + draws), np.nan)
-    return p[0], p[1]
+def _randomised(differences: Matrix, draws: int, rng: np.random.Generator) -> tuple[Vector, Vector]:
+    """(pairs,), (pairs,): p-values of the swap test and of its hybrid, from differences (pairs, topics)."""
+    pairs, topics = differences.shape
+    observed = np.abs(differences.sum(axis=1)) - 1e-12
+    hits = np.zeros((2, pairs), dtype=np.int64)
+    block = max(1, _CELLS // pairs)
+    for done in range(0, draws, block):
+        size = min(block, draws - done)
+        coins = rng.choice([-1.0, 1.0], size=(size, topics))
+        # A topic drawn twice is exchanged twice, each time by a coin of its own: its sum of signs is binomial.
+        drawn = rng.multinomial(topics, np.full(topics, 1 / topics), size=size)
+        signs = 2.0 * rng.binomial(drawn, 0.5) - drawn
+        hits += np.array([np.sum(np.abs(signs @ differences.T) >= observed, axis=0) for signs in (coins, signs)])
+    swap, hybrid = (1 + hits) / (1 + draws)
+    return swap, hybrid
 
 
 def _paired_t(differences: Vector) -> float:

@@ -137,7 +137,7 @@ def test_a_resample_is_the_table_written_out(human: Matrix, metric: Matrix, seed
     topics = np.repeat(np.arange(3), drawn.topics[0].astype(int))
     h, m = (scores[systems][:, topics] for scores in (human, metric))
 
-    for level in ("summary", "global"):
+    for level in ("summary", "system", "global"):
         assert correlate(human, metric, level, correlation.kendall, drawn) == pytest.approx(
             correlate(h, m, level, correlation.kendall, whole(h)), nan_ok=True
         )

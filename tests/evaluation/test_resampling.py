@@ -62,6 +62,18 @@ def test_swapping_and_its_hybrid_give_what_counting_out_gives() -> None:
     assert found.hybrid == pytest.approx(3 / 8, abs=0.01)
 
 
+def test_topics_that_one_of_the_two_lacks_are_never_drawn() -> None:
+    """The same two differences beside a topic that a third system alone has, and one that only the first has."""
+    gap = math.nan
+    scores = np.array([[1.0, 3.0, gap, 9.0], [0.0, 0.0, gap, gap], [1.0, 1.0, 1.0, 1.0]])
+
+    found = paired_tests(scores, draws=40_000, seed=1)[0]
+
+    assert (found.topics, found.difference) == (2, 2)
+    assert found.swap == pytest.approx(1 / 2, abs=0.01)
+    assert found.hybrid == pytest.approx(3 / 8, abs=0.01)
+
+
 def test_randomised_p_values_count_the_observed_arrangement() -> None:
     clear = np.array([np.arange(1.0, 31.0), np.zeros(30)])
 
