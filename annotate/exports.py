@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from django.core.files.base import File
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 State = Export.State
 CHUNK = 2_000
+#: A person's exports of one study that stay on the disk.
+KEPT = 5
 
 
 @transaction.atomic
@@ -61,6 +64,10 @@ def request_export(study: Study, user: User) -> Export:
     if waiting is not None:
         return waiting
     export = Export.objects.create(study=study, user=user)
+    for old in Export.objects.filter(study=study, user=user).order_by("-pk")[KEPT:]:
+        if old.file:
+            transaction.on_commit(partial(old.file.delete, save=False))
+        old.delete()
     note(study, user, "request export", export=str(export.key))
     return export
 

@@ -216,6 +216,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["annotate.api.parsers.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Schema",
     "DEFAULT_PAGINATION_CLASS": "annotate.api.pages.Pages",
+    "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "annotate.api.errors.answer",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }

@@ -395,6 +395,33 @@ def test_no_serializer_takes_whatever_there_is():
 # Code
 
 
+def test_no_code_does_what_opens_doors():
+    """Unpickling, evaluating, shells, and queries put together from what was sent."""
+    calls = {"eval", "exec", "compile", "pickle.load", "pickle.loads", "marshal.loads", "os.system", "os.popen"}
+    wrong = []
+    for _name, path in modules():
+        for node in ast.walk(tree(path)):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            sent = [word for word in node.keywords if word.arg is None and "request" in ast.unparse(word.value)]
+            shell = [word for word in node.keywords if word.arg == "shell"]
+            if called in calls or shell or (sent and called.endswith((".filter", ".exclude", ".get", ".order_by"))):
+                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} {called}")
+    assert wrong == []
+
+
+def test_no_view_looks_at_all_rows_of_a_table_that_belongs_to_somebody():
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for name, path in modules()
+        if name.startswith(("annotate.views", "annotate.api"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("objects.all")
+    ]
+    assert wrong == []
+
+
 def test_no_room_holds_odds_and_ends():
     for name, _path in modules():
         assert not {"utils", "helpers", "misc"} & set(name.split(".")), name

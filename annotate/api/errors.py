@@ -48,6 +48,8 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
 def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
     """An address below the API's that leads nowhere."""
     message = _("There is nothing here; the schema tells what is where.")
+    if path and not path.endswith("/"):
+        message = _("There is nothing here: addresses of this interface end with a slash.")
     return JsonResponse({"error": {"code": "not_found", "message": message, "fields": {}}}, status=404)
 
 

@@ -590,7 +590,12 @@ def test_an_address_that_leads_nowhere_says_so_in_json(owner):
     error(owner.get(f"{API}/studies/x/"), 404, "not_found")
 
 
+def test_a_forgotten_slash_is_named(study, owner):
+    assert "slash" in error(owner.get(f"{API}/studies"), 404, "not_found")["message"]
+
+
 def test_a_method_that_an_address_does_not_have_says_so(study, owner):
+    error(owner.options(f"{API}/studies/{study.pk}/"), 405, "method_not_allowed")
     error(owner.put(f"{API}/studies/{study.pk}/", {}, format="json"), 405, "method_not_allowed")
 
 

@@ -157,6 +157,18 @@ def test_an_export_that_is_written_is_not_written_again(study):
     assert Export.objects.get().file.name == export.file.name
 
 
+def test_a_persons_oldest_exports_make_room_for_new_ones(study, django_capture_on_commit_callbacks):
+    owner, other = making.owner(study), making.member(study, making.Role.RESEARCHER)
+    exports.write_export(exports.request_export(study, other))
+    for _ in range(exports.KEPT + 2):
+        with django_capture_on_commit_callbacks(execute=True):
+            export = exports.request_export(study, owner)
+        exports.write_export(export)
+    assert Export.objects.filter(user=owner).count() == exports.KEPT
+    assert Export.objects.filter(user=other).count() == 1
+    assert len(default_storage.listdir("exports")[1]) == exports.KEPT + 1
+
+
 def test_an_export_that_fails_says_why(study):
     export = exports.request_export(study, making.owner(study))
     assert [exports.note_try(export) for _ in range(2)] == [1, 2]
