@@ -11,6 +11,7 @@ from annotate.judging.people import Progress, join, pause, progress, set_shortcu
 from annotate.judging.restoring import restore
 from annotate.judging.showing import find_shown, standing_answer
 from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs, open_tallies, raise_version
+from annotate.judging.withdrawing import erase, stop
 
 __all__ = [
     "Nothing",
@@ -22,6 +23,7 @@ __all__ = [
     "bring_preferences",
     "counted_judgments",
     "draw",
+    "erase",
     "find_shown",
     "forget_pairs",
     "join",
@@ -36,5 +38,6 @@ __all__ = [
     "skip",
     "standing",
     "standing_answer",
+    "stop",
     "undo",
 ]

@@ -1,0 +1,99 @@
+"""Somebody comes from a platform: one identity there is one participation here, in however many browsers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from annotate import judging
+from annotate.models import Annotator, Consent, Participation, Recruitment, Study
+from annotate.refusal import Refusal
+from annotate.words import cleaned
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_NAME = Participation._meta.get_field("person").max_length or 200
+
+
+def recruitment_of(study: Study) -> Recruitment:
+    """How the study's people are recruited: by invitation only, where nobody has said otherwise. Writes nothing."""
+    return Recruitment.objects.filter(study=study).first() or Recruitment(study=study)
+
+
+def is_open(study: Study) -> bool:
+    """Whether the people of a platform may come in."""
+    return recruitment_of(study).platform != Recruitment.Platform.NONE and study.state == Study.State.OPEN
+
+
+def agree(annotator: Annotator) -> Consent | None:
+    """Store, word for word, what somebody agreed to just now; once a version. None where nothing is asked."""
+    recruitment = recruitment_of(annotator.study)
+    if not recruitment.consent:
+        return None
+    consent, _new = Consent.objects.get_or_create(
+        annotator=annotator,
+        version=recruitment.consent_version,
+        defaults={"text": recruitment.consent, "at": timezone.now()},
+    )
+    return consent
+
+
+def enter(study: Study, person: str, session: str = "", user: User | None = None) -> Annotator:
+    """The annotator that a platform's person is in the study: a new one, or the one that they were before.
+
+    The unique digest has the last word among those who come at the same moment. Somebody signed in who took part
+    under another name stays who they were. Raises `Refusal` for a name that cannot be one, for whoever withdrew, and
+    for newcomers while the study is not open.
+    """
+    person, session = _named(person), cleaned("session", session)[:LONGEST_NAME]
+    digest = digest_of(study, person)
+    known = _known(digest, study, session)
+    if known is None and not is_open(study):
+        raise Refusal(_("This study takes nobody new at present."), "not_open")
+    while known is None:
+        try:
+            known = _begin(study, person, session, digest, user)
+        except IntegrityError:
+            known = _known(digest, study, session)  # they came in by another tab, just now
+    return known
+
+
+def digest_of(study: Study, person: str) -> str:
+    """Whom a name belongs to cannot be read from it, nor guessed without the installation's secret key."""
+    return salted_hmac("participation", f"{study.pk}|{person}", algorithm="sha256").hexdigest()
+
+
+def _begin(study: Study, person: str, session: str, digest: str, user: User | None) -> Annotator:
+    with transaction.atomic():
+        annotator = judging.join(study, user=user)
+        if Participation.objects.filter(annotator=annotator).exists():
+            return annotator
+        Participation.objects.create(
+            study=study, annotator=annotator, person=person, session=session, digest=digest, entered_at=timezone.now()
+        )
+        return annotator
+
+
+def _known(digest: str, study: Study, session: str) -> Annotator | None:
+    """Who has come under this name already. Each arrival on a platform is a session of its own: the last one stays."""
+    found = Participation.objects.select_related("annotator__study").filter(study=study, digest=digest).first()
+    if found is None:
+        return None
+    if found.annotator is None or found.outcome == Participation.Outcome.WITHDRAWN:
+        raise Refusal(_("You have withdrawn from this study. Thank you all the same."), "withdrawn")
+    if session and found.outcome == Participation.Outcome.WORKING:
+        Participation.objects.filter(pk=found.pk).exclude(session=session).update(session=session)
+    return found.annotator
+
+
+def _named(person: str) -> str:
+    """The platform's name for somebody; not the placeholder that stands there until the platform fills it in."""
+    named = cleaned("person", person)
+    if not named or len(named) > LONGEST_NAME or "{" in named:
+        raise Refusal(_("The link does not say who you are. Open it from the platform that sent you."), "nobody")
+    return named

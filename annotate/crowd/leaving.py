@@ -1,0 +1,99 @@
+"""Somebody is done, or there is nothing left for them, or they want to go: with which word, and with which code."""
+
+from __future__ import annotations
+
+import secrets
+from urllib.parse import quote
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import judging
+from annotate.acts import note
+from annotate.crowd.arriving import recruitment_of
+from annotate.judging import Nothing, Reason
+from annotate.models import Annotator, Participation, Recruitment
+from annotate.refusal import Refusal
+
+Outcome = Participation.Outcome
+
+PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
+#: How somebody leaves who is told that there is nothing to judge. While a study is paused they may come back.
+OUTCOMES = {
+    Reason.DONE: Outcome.DONE,
+    Reason.NO_WORK: Outcome.NO_WORK,
+    Reason.CLOSED: Outcome.NO_WORK,
+    Reason.EXCLUDED: Outcome.SCREENED_OUT,
+}
+
+
+def participation_of(annotator: Annotator) -> Participation | None:
+    return Participation.objects.filter(annotator=annotator).first()
+
+
+def has_left(annotator: Annotator) -> bool:
+    """Whether somebody has their code, or has withdrawn: they judge no more and take nothing back."""
+    return Participation.objects.filter(annotator=annotator).exclude(outcome=Outcome.WORKING).exists()
+
+
+def leave(annotator: Annotator) -> Participation:
+    """Let them go with the code of their outcome, if they may; whoever still has work stays at work, without a code.
+
+    How somebody left stays as it is, whatever the study asks of people later. Raises `Refusal` for whoever did not
+    come from a platform.
+    """
+    drawn = judging.draw(annotator)
+    with transaction.atomic():
+        found = Participation.objects.select_for_update().filter(annotator=annotator).first()
+        if found is None:
+            raise Refusal("no participation", "no_participation")
+        outcome = OUTCOMES.get(drawn.reason) if isinstance(drawn, Nothing) else None
+        if found.outcome == Outcome.WORKING and outcome is not None:
+            found.outcome, found.left_at = outcome, timezone.now()
+            found.code = _code(recruitment_of(annotator.study), outcome)
+            found.save(update_fields=["outcome", "left_at", "code"])
+    return found
+
+
+def return_link(participation: Participation) -> str:
+    """Where the platform takes the code, or "" where people type it in themselves."""
+    recruitment = recruitment_of(participation.study)
+    if not participation.code:
+        return ""
+    prolific = PROLIFIC if recruitment.platform == Recruitment.Platform.PROLIFIC else ""
+    return (recruitment.return_url or prolific).replace("{code}", quote(participation.code, safe=""))
+
+
+def withdraw(annotator: Annotator, erase: bool) -> None:
+    """Let somebody go for good, and forget who they are; with `erase`, what they judged too, and them.
+
+    What stays is a line in the log, the digest that keeps their name from taking part once more, and the code that
+    they are paid by, if they had one.
+    """
+    with transaction.atomic():
+        found = Participation.objects.select_for_update().filter(annotator=annotator).first()
+        if found is None:  # came by an invitation: nobody's name to keep out, but a word on how it ended
+            digest = f"withdrawn {annotator.key}"
+            found = Participation(study=annotator.study, annotator=annotator, digest=digest, entered_at=timezone.now())
+        found.person, found.session = "", ""
+        found.outcome, found.left_at = Outcome.WITHDRAWN, timezone.now()
+        found.save()
+        if erase:
+            judgments = judging.erase(annotator)
+            # no pseudonym: the log must not lead back to what was erased
+            note(annotator.study, None, "erase annotator", judgments=judgments)
+        else:
+            judging.stop(annotator)
+            note(annotator.study, None, "withdraw annotator", annotator=annotator.pseudonym)
+
+
+def _code(recruitment: Recruitment, outcome: str) -> str:
+    """What the researcher set for this outcome; a generic platform gets one that nobody can guess and nobody shares."""
+    given = {
+        Outcome.DONE: recruitment.code_done,
+        Outcome.NO_WORK: recruitment.code_no_work,
+        Outcome.SCREENED_OUT: recruitment.code_screened_out,
+    }[Outcome(outcome)]
+    if given or recruitment.platform != Recruitment.Platform.GENERIC:
+        return given
+    return secrets.token_hex(16)

@@ -1,0 +1,38 @@
+"""Somebody wants to stop for good, and perhaps to leave nothing behind."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from annotate.judging import tallies
+from annotate.judging.people import pause
+from annotate.models import Annotator, Assignment, Judgment
+
+
+def stop(annotator: Annotator) -> None:
+    """Ask no more of them, and forget who they are: what they judged stays and counts under their pseudonym."""
+    with transaction.atomic():
+        pause(annotator)
+        found = Annotator.objects.select_for_update().get(pk=annotator.pk)
+        found.quota, found.user, found.invitation = found.judged, None, None
+        found.save(update_fields=["quota", "user", "invitation"])
+
+
+def erase(annotator: Annotator) -> int:
+    """Delete everything that they judged, and them; how many answers. Their places are free for others again.
+
+    The one way in which a judgment ever leaves the tables. Every topic that they judged is fitted anew.
+    """
+    mine = Assignment.objects.filter(annotator=annotator)
+    with transaction.atomic():
+        topics = tallies.lock(mine.values_list("topic_id", flat=True))
+        answers = mine.filter(topic__in=topics, state=Assignment.State.JUDGED).count()
+        if annotator.kind != Annotator.Kind.SIMULATED:
+            for topic_id in topics:
+                held = mine.filter(topic_id=topic_id, holds_place=True)
+                tallies.return_places(topic_id, held.values_list("pair_id", flat=True))
+        tallies.raise_version(topics)
+        Judgment.objects.filter(assignment__in=mine).delete()
+        mine.delete()
+        Annotator.objects.filter(pk=annotator.pk).delete()
+    return answers

@@ -1,0 +1,311 @@
+"""Paid strangers: one identity is one participation, a code is for those who are done, and whoever wants to go may."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+
+from annotate import crowd, judging, studies
+from annotate.judging import Nothing, Reason
+from annotate.models import (
+    Act,
+    Annotator,
+    Assignment,
+    Consent,
+    Judgment,
+    Participation,
+    Recruitment,
+    Study,
+    Tally,
+)
+from annotate.refusal import Refusal
+from tests.annotate import making
+from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
+from tests.annotate.test_judging_together import at_once
+
+pytestmark = pytest.mark.django_db
+
+CONSENT = "I take part of my own free will."
+
+
+def crowd_study(sentences: int = 12, platform: str = "prolific", **fields) -> Study:
+    study = ready_study(sentences=sentences, **{"pairs_per_annotator": 3} | fields)
+    codes = {"code_done": "DONE1", "code_no_work": "NOWORK1", "code_screened_out": "OUT1"}
+    recruit(study, consent=CONSENT, platform=platform, **codes if platform == "prolific" else {})
+    return study
+
+
+def recruit(study: Study, **fields: str) -> Recruitment:
+    return crowd.recruit(study, making.owner(study), **fields)
+
+
+def finished(study: Study, person: str) -> Participation:
+    annotator = crowd.enter(study, person, "s")
+    while not isinstance(judging.draw(annotator), Nothing):
+        judged(annotator)
+        annotator.refresh_from_db()
+    return crowd.leave(annotator)
+
+
+# Recruiting
+
+
+def test_every_change_of_the_consent_is_a_new_version_and_nothing_else_is():
+    study = ready_study()
+    assert recruit(study, consent="One.").consent_version == 1
+    assert recruit(study, consent="One.", platform="generic").consent_version == 1
+    assert recruit(study, consent="Two.").consent_version == 2
+
+
+def test_the_log_says_what_was_changed_and_keeps_the_codes_to_itself():
+    crowd_study()
+    act = Act.objects.get(act="recruit")
+    assert act.detail["changes"]["platform"] == ["none", "prolific"]
+    assert act.detail["codes"] == ["code_done", "code_no_work", "code_screened_out"]
+    assert "DONE1" not in json.dumps(act.detail)
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"platform": "prolific"}, "code_done"),
+        ({"platform": "elsewhere"}, "platform"),
+        ({"code_done": "A", "code_no_work": "A"}, "code_done"),
+        ({"person_parameter": "a b"}, "person_parameter"),
+        ({"person_parameter": "id", "session_parameter": "id"}, "session_parameter"),
+        ({"return_url": "javascript:alert(1)"}, "return_url"),
+    ],
+)
+def test_what_would_not_work_on_a_platform_is_refused_at_its_field(fields, wrong):
+    study = ready_study()
+    with pytest.raises(Refusal) as refused:
+        recruit(study, **fields)
+    assert wrong in refused.value.fields
+    assert not Recruitment.objects.exists()
+    assert not Act.objects.filter(act="recruit").exists()
+
+
+# Arriving
+
+
+def test_one_identity_is_one_participation():
+    study = crowd_study()
+    first = crowd.enter(study, "p1", "s1")
+    assert crowd.enter(study, "p1", "s2") == first
+    assert crowd.enter(study, "p2", "s3") != first
+    assert Participation.objects.get(annotator=first).session == "s2"
+    assert Annotator.objects.count() == Participation.objects.count() == 2
+
+
+def test_the_same_person_in_two_studies_has_two_digests():
+    for study in (crowd_study(), crowd_study()):
+        crowd.enter(study, "p1")
+    first, second = Participation.objects.values_list("digest", flat=True)
+    assert first != second
+    assert "p1" not in first + second
+
+
+def test_somebody_signed_in_takes_part_once_whatever_name_the_link_bears():
+    study, user = crowd_study(), making.person()
+    first = crowd.enter(study, "p1", user=user)
+    assert crowd.enter(study, "p2", user=user) == first
+    assert Participation.objects.get().person == "p1"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_tabs_that_enter_at_once_are_one_participant():
+    study = crowd_study()
+    entered = at_once(*[partial(crowd.enter, study, "p1", f"s{tab}") for tab in range(10)])
+    assert len({annotator.pk for annotator in entered}) == 1
+    assert Annotator.objects.count() == Participation.objects.count() == 1
+
+
+@pytest.mark.parametrize("person", ["", "  ", "{{%PROLIFIC_PID%}}", "x" * 201, "a\x00b"])
+def test_a_name_that_is_none_lets_nobody_in(person):
+    with pytest.raises(Refusal):
+        crowd.enter(crowd_study(), person)
+    assert not Annotator.objects.exists()
+
+
+def test_a_study_that_is_not_open_takes_nobody_new_and_knows_whom_it_has():
+    study = crowd_study()
+    known = crowd.enter(study, "p1")
+    study = studies.set_state(study, making.owner(study), "paused")
+    with pytest.raises(Refusal):
+        crowd.enter(study, "p2")
+    assert crowd.enter(study, "p1") == known
+
+
+def test_a_study_without_a_platform_takes_nobody_from_one():
+    with pytest.raises(Refusal):
+        crowd.enter(ready_study(), "p1")
+
+
+def test_what_somebody_agreed_to_is_stored_word_for_word_once_a_version():
+    study = crowd_study()
+    annotator = crowd.enter(study, "p1")
+    crowd.agree(annotator)
+    crowd.agree(annotator)
+    recruit(study, consent="Another text.")
+    crowd.agree(annotator)
+    found = Consent.objects.filter(annotator=annotator).order_by("version").values_list("version", "text")
+    assert list(found) == [(1, CONSENT), (2, "Another text.")]
+
+
+def test_where_nothing_is_asked_nothing_is_agreed_to():
+    assert crowd.agree(joined(ready_study())) is None
+    assert not Consent.objects.exists()
+
+
+# Leaving
+
+
+def test_unfinished_work_has_no_code():
+    annotator = crowd.enter(crowd_study(), "p1")
+    judged(annotator)
+    participation = crowd.leave(annotator)
+    assert (participation.outcome, participation.code, participation.left_at) == ("working", "", None)
+    assert not crowd.has_left(annotator)
+
+
+def test_each_outcome_has_the_code_that_the_researcher_set():
+    study = crowd_study()
+    done = finished(study, "p1")
+    assert (done.outcome, done.code) == ("done", "DONE1")
+    out = crowd.enter(study, "p2")
+    Annotator.objects.filter(pk=out.pk).update(excluded_at=out.joined_at)
+    assert crowd.leave(out).code == "OUT1"
+    late = crowd.enter(study, "p3")
+    study = studies.change_settings(study, making.owner(study), judgments_per_topic=3)
+    assert (crowd.leave(late).outcome, crowd.leave(late).code) == ("no_work", "NOWORK1")
+
+
+def test_on_a_generic_platform_every_finished_participant_has_a_code_of_their_own_and_nobody_else_has_one():
+    study = crowd_study(platform="generic")
+    codes = [finished(study, f"p{number}").code for number in range(5)]
+    crowd.leave(crowd.enter(study, "slow"))
+    assert len(set(codes)) == 5
+    assert all(len(code) == 32 for code in codes)
+    assert sorted(Participation.objects.exclude(code="").values_list("code", flat=True)) == sorted(codes)
+
+
+def test_leaving_twice_changes_neither_outcome_nor_code():
+    study = crowd_study(platform="generic")
+    first = finished(study, "p1")
+    studies.change_settings(study, making.owner(study), pairs_per_annotator=9)
+    again = crowd.leave(Annotator.objects.get())
+    assert (again.code, again.outcome, again.left_at) == (first.code, "done", first.left_at)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_clicks_on_leave_at_once_make_one_code():
+    study = crowd_study(platform="generic")
+    annotator = crowd.enter(study, "p1")
+    for _ in range(3):
+        judged(annotator)
+    left = at_once(*[partial(crowd.leave, annotator) for _ in range(10)])
+    assert len({one.code for one in left}) == 1
+
+
+def test_a_paused_study_keeps_people_at_work():
+    study = crowd_study()
+    annotator = crowd.enter(study, "p1")
+    studies.set_state(study, making.owner(study), "paused")
+    assert crowd.leave(Annotator.objects.get(pk=annotator.pk)).outcome == "working"
+
+
+def test_the_way_back_to_the_platform_carries_the_code():
+    study = crowd_study()
+    assert crowd.return_link(finished(study, "p1")) == "https://app.prolific.com/submissions/complete?cc=DONE1"
+    recruit(study, platform="generic", return_url="https://panel.example/end?token={code}&x=1", code_done="a&b")
+    other = finished(study, "p2")
+    assert crowd.return_link(other) == "https://panel.example/end?token=a%26b&x=1"
+    assert crowd.return_link(crowd.participation_of(crowd.enter(study, "p3"))) == ""
+
+
+# Withdrawing
+
+
+def test_whoever_withdraws_leaves_their_answers_and_no_name():
+    study = crowd_study()
+    annotator = crowd.enter(study, "p1", "s1", making.person())
+    judged(annotator)
+    drawn(annotator)
+    crowd.withdraw(annotator, erase=False)
+    annotator = Annotator.objects.get()
+    assert (annotator.user, annotator.judged) == (None, 1)
+    participation = Participation.objects.get()
+    assert (participation.person, participation.session, participation.outcome) == ("", "", "withdrawn")
+    assert judging.draw(annotator) == Nothing(Reason.DONE)
+    assert judging.counted_judgments(Tally.objects.get().topic).count() == 1
+    assert Act.objects.get(act="withdraw annotator").detail == {"annotator": annotator.pseudonym}
+    assert_books_balance(study)
+
+
+def test_whoever_erases_leaves_nothing_but_a_line_and_a_digest():
+    study = crowd_study()
+    other, annotator = crowd.enter(study, "p2"), crowd.enter(study, "p1", "s1")
+    judged(other)
+    crowd.agree(annotator)
+    judged(annotator)
+    judging.undo(judged(annotator))
+    pseudonym, before = annotator.pseudonym, Tally.objects.get()
+    crowd.withdraw(annotator, erase=True)
+    after = Tally.objects.get()
+    assert after.data_version > before.data_version
+    assert after.taken == 1
+    assert Annotator.objects.get() == other
+    assert set(Assignment.objects.values_list("annotator", flat=True)) == {other.pk}
+    assert Judgment.objects.count() == 1
+    assert not Consent.objects.exists()
+    kept = Participation.objects.get(outcome="withdrawn")
+    assert (kept.annotator, kept.person, kept.session) == (None, "", "")
+    assert Act.objects.get(act="erase annotator").detail == {"judgments": 1}
+    assert pseudonym not in json.dumps(list(Act.objects.values_list("detail", flat=True)))
+    assert_books_balance(study)
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_whoever_withdrew_does_not_come_in_again(erase):
+    study = crowd_study()
+    crowd.withdraw(crowd.enter(study, "p1"), erase=erase)
+    with pytest.raises(Refusal) as refused:
+        crowd.enter(study, "p1")
+    assert refused.value.code == "withdrawn"
+    assert crowd.enter(study, "p2").judged == 0
+
+
+def test_whoever_came_by_an_invitation_may_withdraw_too_and_erase_later():
+    study = ready_study()
+    annotator = joined(study)
+    judged(annotator)
+    crowd.withdraw(annotator, erase=False)
+    crowd.withdraw(annotator, erase=True)
+    assert not Annotator.objects.exists()
+    assert not Judgment.objects.exists()
+    assert list(Act.objects.order_by("pk").values_list("act", flat=True))[-2:] == [
+        "withdraw annotator",
+        "erase annotator",
+    ]
+    assert_books_balance(study)
+
+
+def test_the_data_about_somebody_is_all_of_it_and_theirs_alone():
+    study = crowd_study()
+    other, annotator = crowd.enter(study, "p2"), crowd.enter(study, "p1", "s1")
+    judged(other)
+    crowd.agree(annotator)
+    assignment = judged(annotator, "right")
+    judging.undo(assignment)
+    judging.record_judgment(assignment, 3, "left", 2.0)
+    data = crowd.personal_data(annotator)
+    assert json.loads(json.dumps(data)) == data
+    assert data["participation"]["person"] == "p1"
+    assert data["participation"]["session"] == "s1"
+    assert [one["text"] for one in data["consents"]] == [CONSENT]
+    (pair,) = data["pairs"]
+    assert (pair["left"], pair["right"]) == (assignment.left.text, assignment.right.text)
+    assert [one["answer"] for one in pair["answers"]] == ["right", "undone", "left"]
+    assert "p2" not in json.dumps(data)
