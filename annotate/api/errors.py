@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from rest_framework import exceptions
@@ -13,6 +15,8 @@ from rest_framework.views import set_rollback
 
 from annotate import judging
 from annotate.refusal import Refusal
+
+logger = logging.getLogger(__name__)
 
 #: A refusal is a conflict with how things stand, unless its code says that it is about what was sent.
 STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "no_room": 507}
@@ -26,6 +30,13 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exception, judging.OutOfTurn):
         message = _("This is not the next revision of this pair: draw it again to learn which one is.")
         return _response(409, "out_of_turn", message)
+    if isinstance(exception, OperationalError):
+        # No room on the disk, a lock that nobody gives back, a server that is restarting: it passes, and nothing was
+        # stored. A program that tries again with the same key and revision loses and doubles nothing.
+        logger.exception("the database did not answer")
+        response = _response(503, "unavailable", _("The database does not answer. Nothing was stored; try again."))
+        response["Retry-After"] = "5"
+        return response
     if isinstance(exception, Http404):
         exception = exceptions.NotFound(_("There is nothing here, or you may not see it."))
     elif isinstance(exception, PermissionDenied):

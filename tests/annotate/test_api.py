@@ -6,6 +6,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.db import OperationalError
 from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
@@ -582,6 +583,22 @@ def test_a_body_that_is_too_large_is_refused(study, owner):
 def test_other_media_types_are_refused(study, owner):
     response = owner.patch(f"{API}/studies/{study.pk}/", "title=x", content_type="application/x-www-form-urlencoded")
     error(response, 415, "unsupported_media_type")
+
+
+def test_a_database_that_does_not_answer_is_said_to_be_back_soon(study, machine, monkeypatch, caplog):
+    client, draw = machine
+    path = f"{API}/assignments/{client.post(draw).json()['key']}/judgment/"
+
+    def fail(*args, **kwargs):
+        raise OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(judging, "record_judgment", fail)
+        response = client.post(path, {"revision": 1, "answer": "left"}, format="json")
+    error(response, 503, "unavailable")
+    assert response["Retry-After"] == "5"
+    assert "disk is full" in caplog.text
+    assert client.post(path, {"revision": 1, "answer": "left"}, format="json").status_code == 201
 
 
 def test_an_address_that_leads_nowhere_says_so_in_json(owner):

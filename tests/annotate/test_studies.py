@@ -1,7 +1,9 @@
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import connection
 from django.utils import timezone
 
 from annotate import accounts, links, studies
@@ -236,3 +238,44 @@ def test_a_language_is_a_tag(tag):
     study = making.study(language="zh-Hans")
     with pytest.raises(studies.Refusal):
         studies.change_settings(study, making.owner(study), language=tag)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_last_places_of_an_invitation_are_taken_once_however_many_come_at_once():
+    study = making.study()
+    invitation = studies.invite(study, making.owner(study), role=Role.RESEARCHER, max_uses=3)
+    people = [making.person() for _ in range(8)]
+
+    def accept(user) -> bool:
+        try:
+            studies.accept(Invitation.objects.get(pk=invitation.pk), user)
+        except studies.Refusal:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        taken = list(pool.map(accept, people))
+    assert sum(taken) == 3
+    assert Membership.objects.filter(role=Role.RESEARCHER).count() == Invitation.objects.get().uses == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_owners_who_send_each_other_away_leave_one():
+    study = making.study()
+    owners = [making.owner(study), making.member(study, Role.OWNER)]
+
+    def remove(pair) -> bool:
+        try:
+            studies.remove_member(study, *pair)
+        except (studies.Refusal, PermissionDenied):
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(remove, [owners, owners[::-1]]))
+    assert sum(done) == 1
+    assert Membership.objects.filter(study=study, role=Role.OWNER).count() == 1
