@@ -1,0 +1,210 @@
+"""How far each annotator's answers follow what the others find important, estimated together with the utilities.
+
+The model: annotator k prefers a to b with probability s(beta_k (theta_a - theta_b)), theta ~ N(0, spread^2) and
+beta_k ~ N(1, .5^2) within [-1, 2.5]: 1 answers as people do, 0 like a coin, less than 0 the wrong way round. Nobody is
+judged by a standard that they set themselves: beta_k is fitted to the differences of theta as they are without k
+(the cavity of expectation propagation), with their variance. A batch relative of Crowd-BT (Chen et al. 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit, log_expit
+
+from evaluation.evidence import Judgments
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+#: The reliabilities that are weighed against each other, and their prior.
+BETAS = np.linspace(-1.0, 2.5, 71)
+PRIOR_MEAN, PRIOR_SD = 1.0, 0.5
+#: Prior standard deviations of the utilities; the likeliest is taken (Laplace's approximation).
+SPREADS = (0.4, 0.7, 1.2, 2.0)
+ROUNDS = 12
+SETTLED = 0.005
+#: Who gave more than this share of a topic's judgments is left out by a new fit; others by one Newton step.
+DOMINANT = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Utilities:
+    """One topic's utilities under known reliabilities: mode (n,) and covariance (n, n), Laplace's approximation.
+
+    `counted` (m,): which judgments they rest on; the others can be asked about all the same. `evidence`: log marginal
+    likelihood, up to what does not depend on the spread.
+    """
+
+    judgments: Judgments
+    counted: NDArray[np.bool_]
+    beta: Vector
+    spread: float
+    theta: Vector
+    covariance: Matrix
+    evidence: float
+
+    def without(self, annotator: int, rows: Rows) -> tuple[Vector, Vector]:
+        """Mean and variance of theta_a - theta_b at these judgments of one annotator, had they judged nothing."""
+        mine = rows[self.counted[rows]]
+        if len(mine) > DOMINANT * self.counted.sum():
+            others = self.counted & (self.judgments.annotator != annotator)
+            left = fit(self.judgments, others, self.beta, self.spread, self.theta)
+            return left.differences(rows)
+        mean, variance = self.differences(rows)
+        if not len(mine):
+            return mean, variance
+        beta = self.beta[annotator]
+        p = expit(beta * (self.theta[self.judgments.a[mine]] - self.theta[self.judgments.b[mine]]))
+        curvature = beta**2 * p * (1 - p)
+        between, within = self._covariances(rows, mine), self._covariances(mine, mine)
+        # C without k, by Woodbury: X C X' (1 - W G)^-1, and from there one Newton step away from their answers
+        response = np.linalg.solve((np.eye(len(mine)) - curvature[:, None] * within).T, between.T).T
+        mean = mean - response @ (beta * (self.judgments.outcome[mine] - p))
+        return mean, variance + np.sum(response * curvature * between, axis=1)
+
+    def differences(self, rows: Rows) -> tuple[Vector, Vector]:
+        """Mean and variance of theta_a - theta_b at these judgments."""
+        a, b, C = self.judgments.a[rows], self.judgments.b[rows], self.covariance
+        return self.theta[a] - self.theta[b], C[a, a] + C[b, b] - 2 * C[a, b]
+
+    def _covariances(self, rows: Rows, columns: Rows) -> Matrix:
+        a, b = self.judgments.a[rows][:, None], self.judgments.b[rows][:, None]
+        c, d = self.judgments.a[columns][None], self.judgments.b[columns][None]
+        C = self.covariance
+        return C[a, c] - C[a, d] - C[b, c] + C[b, d]
+
+
+def fit(
+    judgments: Judgments, counted: NDArray[np.bool_], beta: Vector, spread: float, start: Vector | None = None
+) -> Utilities:
+    """The likeliest utilities of one topic under known reliabilities, by Newton's method.
+
+    Sentences are numbered from 0; those that no judgment names beyond the last one that is named are left out.
+    """
+    n = int(max(judgments.a.max(initial=-1), judgments.b.max(initial=-1))) + 1
+    a, b = judgments.a[counted], judgments.b[counted]
+    slope, y, weight = beta[judgments.annotator[counted]], judgments.outcome[counted], judgments.weight[counted]
+    theta = np.zeros(n) if start is None else start
+    value = _value(theta, a, b, slope, y, weight, spread)
+    for _ in range(100):
+        p = expit(slope * (theta[a] - theta[b]))
+        pull = weight * slope * (y - p)
+        gradient = np.bincount(a, pull, n) - np.bincount(b, pull, n) - theta / spread**2
+        factor = cho_factor(_hessian(a, b, weight * slope**2 * p * (1 - p), n, spread))
+        step = cho_solve(factor, gradient)
+        while (tried := _value(theta + step, a, b, slope, y, weight, spread)) < value - 1e-9:
+            step = step / 2
+        theta, value = theta + step, tried
+        if np.abs(step).max(initial=0.0) < 1e-8:
+            break
+    p = expit(slope * (theta[a] - theta[b]))
+    factor = cho_factor(_hessian(a, b, weight * slope**2 * p * (1 - p), n, spread))
+    evidence = value - float(np.log(np.diag(factor[0])).sum()) - n * np.log(spread)
+    return Utilities(judgments, counted, beta, spread, theta, cho_solve(factor, np.eye(n)), evidence)
+
+
+def _value(theta: Vector, a: Rows, b: Rows, slope: Vector, y: Vector, weight: Vector, spread: float) -> float:
+    """Log posterior, up to a constant."""
+    x = slope * (theta[a] - theta[b])
+    return float(weight @ (y * log_expit(x) + (1 - y) * log_expit(-x)) - theta @ theta / (2 * spread**2))
+
+
+def _hessian(a: Rows, b: Rows, curvature: Vector, n: int, spread: float) -> Matrix:
+    met = np.bincount(a * n + b, curvature, n * n).reshape(n, n)
+    met = met + met.T
+    return np.asarray(np.diag(met.sum(axis=1) + 1 / spread**2) - met)
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """`beta` (K,): how reliable each annotator is, posterior means; `mean`, `variance`: by topic, at each judgment,
+    of theta_a - theta_b had the one who gave it judged nothing; `topics`: the utilities that go with it."""
+
+    beta: Vector
+    topics: tuple[Utilities, ...]
+    mean: tuple[Vector, ...]
+    variance: tuple[Vector, ...]
+
+    @property
+    def typical(self) -> float:
+        """How reliable the middle one of all annotators is: what an honest person is measured by."""
+        return max(float(np.median(self.beta)), 0.25) if len(self.beta) else PRIOR_MEAN
+
+    @property
+    def weights(self) -> Vector:
+        """(K,): how much their judgments count in a fit: as reliable as they are, nothing if less than a coin."""
+        return np.maximum(self.beta, 0.0)
+
+
+def estimate(
+    topics: Sequence[Judgments],
+    annotators: int,
+    counted: Sequence[NDArray[np.bool_]] | None = None,
+    *,
+    weigh: bool = True,
+) -> Reliability:
+    """Reliabilities of the annotators, numbered from 0 over all topics, together with the topics' utilities.
+
+    `counted`: by topic, which judgments the utilities and reliabilities rest on; all, if not given. With `weigh` off
+    everybody is taken to be equally reliable. The same judgments in the same order give the same numbers.
+    """
+    counted = [np.ones(len(one), dtype=bool) for one in topics] if counted is None else counted
+    beta = np.full(annotators, PRIOR_MEAN)
+    found = [_likeliest(one, mask, beta) for one, mask in zip(topics, counted, strict=True)]
+    cavities = [_cavities(one) for one in found]
+    for _ in range(ROUNDS if weigh else 0):
+        before, beta = beta, _posterior_means(found, cavities, annotators)
+        found = [fit(one.judgments, one.counted, beta, one.spread, one.theta) for one in found]
+        cavities = [_cavities(one) for one in found]
+        if np.abs(beta - before).max(initial=0.0) < SETTLED:
+            break
+    return Reliability(beta, tuple(found), tuple(mean for mean, _ in cavities), tuple(v for _, v in cavities))
+
+
+def weigh(judgments: Judgments) -> Judgments:
+    """One topic's judgments, each weighed by how reliable whoever gave it is found to be on this topic."""
+    if not len(judgments):
+        return judgments
+    weights = estimate([judgments], int(judgments.annotator.max()) + 1).weights
+    return Judgments(
+        judgments.a,
+        judgments.b,
+        judgments.outcome,
+        judgments.weight * weights[judgments.annotator],
+        judgments.annotator,
+    )
+
+
+def _likeliest(judgments: Judgments, counted: NDArray[np.bool_], beta: Vector) -> Utilities:
+    return max((fit(judgments, counted, beta, spread) for spread in SPREADS), key=lambda one: one.evidence)
+
+
+def _cavities(one: Utilities) -> tuple[Vector, Vector]:
+    """By judgment: mean and variance of the difference without whoever gave it."""
+    mean, variance = np.zeros(len(one.judgments)), np.zeros(len(one.judgments))
+    order = np.argsort(one.judgments.annotator, kind="stable")
+    people, starts = np.unique(one.judgments.annotator[order], return_index=True)
+    for person, rows in zip(people.tolist(), np.split(order, starts[1:]), strict=False):
+        mean[rows], variance[rows] = one.without(person, rows)
+    return mean, np.maximum(variance, 0.0)
+
+
+def _posterior_means(found: Sequence[Utilities], cavities: Sequence[tuple[Vector, Vector]], annotators: int) -> Vector:
+    """(K,): the mean of each beta under its prior and the answers that count."""
+    log_posterior = np.tile(-np.square(BETAS - PRIOR_MEAN) / (2 * PRIOR_SD**2), (annotators, 1))
+    for one, (mean, variance) in zip(found, cavities, strict=True):
+        rows = np.flatnonzero(one.counted)
+        y, who = one.judgments.outcome[rows], one.judgments.annotator[rows]
+        weight = one.judgments.weight[rows]
+        for column, beta in enumerate(BETAS):
+            x = beta * mean[rows] / np.sqrt(1 + np.pi * beta**2 * variance[rows] / 8)
+            said = weight * (y * log_expit(x) + (1 - y) * log_expit(-x))
+            log_posterior[:, column] += np.bincount(who, said, annotators)
+    chances = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
+    return np.asarray(chances @ BETAS / chances.sum(axis=1))
