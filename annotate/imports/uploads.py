@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 import formats
 from annotate.acts import note
-from annotate.models import Sentence, SourceDocument, Study, Summary, Topic, Upload
+from annotate.models import SourceDocument, Study, Summary, Topic, Upload
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -151,18 +151,16 @@ def known_of(study: Study, cut: Cut) -> formats.Known:
     systems: dict[int, set[str]] = {}
     for topic_id, system in Summary.objects.filter(topic__study=study).values_list("topic_id", "system__name"):
         systems.setdefault(topic_id, set()).add(system)
-    cut_already = dict(
-        Sentence.objects.filter(topic__study=study, topic__progress__prepared_version=F("topic__text_version"))
-        .order_by()
-        .values_list("document_id")
-        .annotate(Count("pk"))
-    )
     documents: dict[int, dict[str, int | None]] = {}
-    for document in SourceDocument.objects.filter(topic__study=study).select_related("topic"):
+    is_cut = Q(topic__progress__prepared_version=F("topic__text_version"))
+    rows = SourceDocument.objects.filter(topic__study=study)
+    counted = rows.filter(is_cut).annotate(count=Count("cut_sentences")).order_by("position")
+    for topic_id, name, count in counted.values_list("topic_id", "name", "count"):
+        documents.setdefault(topic_id, {})[name] = count
+    # Only what nobody has cut yet is read whole: a study's texts may be large.
+    for document in rows.exclude(is_cut).select_related("topic").iterator(100):
         given = document.mended or document.sentences
-        count = cut_already.get(document.pk)
-        if count is None:
-            count = len(given) if given is not None else cut(document.text, document.topic.language)
+        count = len(given) if given is not None else cut(document.text, document.topic.language)
         documents.setdefault(document.topic_id, {})[document.name] = count
     topics = Topic.objects.filter(study=study).values_list("pk", "name")
     return formats.Known(

@@ -282,6 +282,23 @@ def test_preferences_about_sentences_that_are_not_there_are_refused_by_name():
     assert upload.state == State.READY
 
 
+@pytest.mark.parametrize("prepared", [True, False])
+def test_preferences_are_held_against_sentences_that_are_cut_and_those_that_will_be(prepared):
+    study = making.study()
+    (topic,) = making.take_in(study)
+    if prepared:
+        making.prepare(topic)
+    for sentence, state in (
+        ("d1:2", State.READY),
+        ("d1:3", State.REFUSED),
+        ("d2:1", State.READY),
+        ("d2:2", State.REFUSED),
+    ):
+        upload = making.receive(study, csv("topic,a,b,winner", f"M1,d1:0,{sentence},a"), "preferences.csv")
+        imports.read_upload(upload, cut)
+        assert upload.state == state, sentence
+
+
 def test_a_mended_document_is_cut_as_a_person_says():
     study = making.study()
     (topic,) = making.take_in(study)
