@@ -69,7 +69,10 @@ _REDIS_BROKER: dict[str, Any] = {
     "worker_cancel_long_running_tasks_on_connection_loss": True,
 }
 
-app = Celery("preferendum", broker=broker.URL if EMBEDDED else settings.BROKER_URL, include=["evaluation.tasks"])
+broker.install()
+app = Celery(
+    "preferendum", broker="memory://localhost//" if EMBEDDED else settings.BROKER_URL, include=["evaluation.tasks"]
+)
 app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,

@@ -86,11 +86,21 @@ class LiveWorker:
         return found
 
 
-@pytest.fixture
-def live(processes: Processes) -> Iterator[LiveWorker]:
+@pytest.fixture(scope="module")
+def one_worker(processes: Processes) -> Iterator[LiveWorker]:
     worker = LiveWorker(processes)
     yield worker
     worker.kill()
+
+
+@pytest.fixture
+def live(transactional_db: None, one_worker: LiveWorker) -> LiveWorker:
+    """A worker that runs, and has given a sign of life in this test."""
+    if one_worker.process.poll() is not None:
+        one_worker.start()
+    wait_until(lambda: one_worker.process.poll() is not None or WorkerPulse.objects.exists(), "the worker")
+    assert one_worker.process.poll() is None, "the worker did not start"
+    return one_worker
 
 
 def judging_study(topics: int = 1, sentences: int = 40, wanted: int = 300) -> Study:
@@ -136,7 +146,7 @@ def test_a_hundred_judgments_within_a_second_make_at_most_three_refits(live: Liv
     made = judging_study()
     topic = Topic.objects.get(study=made)
     drawn = [judging.draw(judging.join(made)) for _ in range(100)]
-    wait_until(lambda: WorkerPulse.objects.exists() and all_is_done(), "the worker")
+    wait_until(all_is_done, "the worker")
     before = Fit.objects.filter(topic=topic).count()
     began = time.monotonic()
     for assignment in drawn:
@@ -157,7 +167,7 @@ def test_a_worker_killed_twenty_times_during_five_hundred_judgments_catches_up(l
     killed = 0
     for number in range(500):
         studies.judge(annotator, chance.choice(["left", "right"]))
-        time.sleep(chance.uniform(0, 0.08))
+        time.sleep(chance.uniform(0, 0.05))
         if number != next_kill:
             continue
         next_kill = next(kills, -1)
@@ -184,7 +194,6 @@ def test_a_child_that_dies_in_the_middle_costs_a_delay_only(live: LiveWorker) ->
     made = judging_study()
     topic = Topic.objects.get(study=made)
     annotator = judging.join(made)
-    wait_until(WorkerPulse.objects.exists, "the worker")
     for _ in range(5):
         studies.judge(annotator)
         live.kill_child()
@@ -228,7 +237,6 @@ def test_an_upload_whose_worker_is_killed_is_stored_once_or_not_at_all(live: Liv
 
 
 def test_a_worker_that_is_told_to_stop_stops_and_takes_its_children_along(live: LiveWorker) -> None:
-    wait_until(WorkerPulse.objects.exists, "the worker")
     children = live.children()
     assert children
     live.process.terminate()
