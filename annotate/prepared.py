@@ -19,6 +19,7 @@ Row = TypeVar("Row", bound=Model)
 
 #: Where keys will go in the SQL: nothing else in a query of ours looks like these.
 NUMBER = 2**62
+SMALL = 2**31 - 9
 RANDOM = UUID(int=2**128 - 1)
 TEXT = "stand-in"
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally
-from annotate.prepared import NUMBER, Part, Prepared
+from annotate.prepared import NUMBER, SMALL, Part, Prepared
 
 chance = SystemRandom()
 
@@ -30,8 +30,9 @@ chance = SystemRandom()
 RUN = 10
 #: How many of the oldest unfinished pairs, or of the worker's suggestions, a draw looks at.
 LOOK = 64
-#: How many random pairs are tried at once, round after round, before all that are left are listed.
-ROUNDS = (1, 8, 64)
+#: How many random pairs are tried before all that are left are listed: of a topic of which 95 in 100 pairs are gone,
+#: one draw in 27 comes to that.
+TRIES = 64
 
 
 class Reason(enum.StrEnum):
@@ -53,11 +54,15 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Choice:
-    """Two sentences to be compared, in the order of their primary keys, and their pair if it exists already."""
+    """Two sentences to be compared, in the order of their primary keys.
+
+    `pair`: the primary key of their pair, if there is one already; `need`: how many judgments it needs from now on.
+    """
 
     first: int
     second: int
-    pair: Pair | None
+    pair: int | None
+    need: int
     reason: str
 
 
@@ -243,12 +248,12 @@ def _draw_from(
         choice = _choose(desk, person, thorough)
         if choice is None:
             return None
-        pair = _place_in(choice, topic_id, person.study)
+        pair_id = _place_in(choice, topic_id)
         Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") + 1)
         return Assignment.objects.create(
             topic_id=topic_id,
             annotator=annotator,
-            pair=pair,
+            pair_id=pair_id,
             swapped=chance.random() < 0.5,
             reason=choice.reason,
             created_at=desk.now,
@@ -272,18 +277,13 @@ def _take_up_again(desk: Desk, person: Annotator) -> Assignment | None:
     return lapsed
 
 
-def _place_in(choice: Choice, topic_id: int, study: Study) -> Pair:
+def _place_in(choice: Choice, topic_id: int) -> int:
     """Take a place in the chosen pair, which is made if it is new. The tally is locked: nobody is faster."""
     if choice.pair is None:
         return Pair.objects.create(
-            topic_id=topic_id,
-            first_id=choice.first,
-            second_id=choice.second,
-            need=study.judgments_per_pair,
-            taken=1,
-        )
-    need = choice.pair.need or study.judgments_per_pair
-    Pair.objects.filter(pk=choice.pair.pk).update(need=need, taken=F("taken") + 1)
+            topic_id=topic_id, first_id=choice.first, second_id=choice.second, need=choice.need, taken=1
+        ).pk
+    Pair.objects.filter(pk=choice.pair).update(need=choice.need, taken=F("taken") + 1)
     return choice.pair
 
 
@@ -307,7 +307,9 @@ def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
         # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK]))
     pair = unfinished.filter(~_seen_by(person)).order_by("pk").first()
-    return None if pair is None else Choice(pair.first_id, pair.second_id, pair, Assignment.Reason.RANDOM)
+    if pair is None:
+        return None
+    return Choice(pair.first_id, pair.second_id, pair.pk, pair.need, Assignment.Reason.RANDOM)
 
 
 def _suggested(desk: Desk, person: Annotator) -> Choice | None:
@@ -318,24 +320,26 @@ def _suggested(desk: Desk, person: Annotator) -> Choice | None:
     return _first_free(person, wishes, Assignment.Reason.SUGGESTED)
 
 
+_sentences = Prepared(
+    lambda topic, one, other: (
+        Sentence.objects.filter(Q(position=one) | Q(position=other), topic=topic).values_list("pk").order_by("pk")
+    ),
+    NUMBER,
+    SMALL,
+    SMALL + 1,
+)
+
+
 def _random(desk: Desk, person: Annotator) -> Choice | None:
     """A random pair of the topic's sentences among those that are free for this person, if a few tries find one."""
     if not desk.last:
         return None
-    for tries in ROUNDS:
-        positions = [tuple(chance.sample(range(desk.last + 1), 2)) for _try in range(tries)]
-        ids = dict(
-            Sentence.objects.filter(topic_id=desk.topic_id, position__in={one for two in positions for one in two})
-            .values_list("position", "pk")
-            .order_by()
-        )
-        drawn = [
-            (min(ids[one], ids[other]), max(ids[one], ids[other]))
-            for one, other in positions
-            if one in ids and other in ids
-        ]
-        if drawn and (choice := _first_free(person, drawn, Assignment.Reason.RANDOM)) is not None:
-            return choice
+    for _try in range(TRIES):
+        found = _sentences(desk.topic_id, *chance.sample(range(desk.last + 1), 2))
+        if len(found) == 2:
+            ((first,), (second,)) = found
+            if (choice := _if_free(person, first, second)) is not None:
+                return choice
     return None
 
 
@@ -352,16 +356,27 @@ def _any_left(desk: Desk, person: Annotator) -> Choice | None:
 
 
 def _first_free(person: Annotator, wanted: list[tuple[int, int]], reason: str) -> Choice | None:
-    """The first of these pairs of sentences with a place left and not seen by this person before."""
-    among = Q()
-    for first, second in set(wanted):
-        among |= Q(first_id=first, second_id=second)
-    known = {
-        (pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(among).annotate(seen=_seen_by(person))
-    }
+    """The first of these pairs of sentences that is free for this person."""
+    return next((free for first, second in wanted if (free := _if_free(person, first, second, reason))), None)
+
+
+_pair = Prepared(
+    lambda first, second, annotator: (
+        Pair.objects.filter(first=first, second=second)
+        .annotate(seen=Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk"))))
+        .values_list("pk", "need", "taken", "seen")
+    ),
+    NUMBER,
+    NUMBER + 1,
+    NUMBER + 2,
+)
+
+
+def _if_free(person: Annotator, first: int, second: int, reason: str = Assignment.Reason.RANDOM) -> Choice | None:
+    """The pair of these sentences, if it has a place left and this person has not seen it before."""
     per_pair = person.study.judgments_per_pair
-    for first, second in wanted:
-        pair = known.get((first, second))
-        if pair is None or (not pair.seen and pair.taken < min(pair.need or per_pair, per_pair)):
-            return Choice(first, second, pair, reason)
-    return None
+    for pair_id, need, taken, seen in _pair(first, second, person.pk):
+        if seen or taken >= min(need or per_pair, per_pair):
+            return None
+        return Choice(first, second, pair_id, need or per_pair, reason)
+    return Choice(first, second, None, per_pair, reason)
