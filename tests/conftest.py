@@ -150,7 +150,20 @@ def web(transactional_db: None, web_process: Web) -> Web:
 
 @pytest.fixture
 def worker(transactional_db: None, processes: Processes) -> Iterator[subprocess.Popen[bytes]]:
-    """A real worker with its heartbeat and its broker on the test's database, gone when the test is over."""
+    """A real worker with its heartbeat and its broker on the test's database, gone when the test is over.
+
+    It has given its first sign of life: what is tested is what it does, not how fast it starts.
+    """
+    from annotate.models import WorkerPulse
+
     process = processes.start("worker", "celery", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING")
+    for _ in range(600):
+        if WorkerPulse.objects.exists():
+            break
+        if process.poll() is not None:
+            pytest.fail("the worker ended: " + (processes.logs / "worker.log").read_text()[-2000:])
+        time.sleep(0.1)
+    else:
+        pytest.fail("the worker did not start within a minute")
     yield process
     stop(process)

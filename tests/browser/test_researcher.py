@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 
@@ -15,7 +14,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotate import judging, links
 from annotate.models import Assignment, Judgment, Score, Sentence, SourceDocument, Study, Upload
-from annotate.overview import worker_is_there
 from tests.annotate import making, scored
 from tests.conftest import Web
 
@@ -52,16 +50,6 @@ def study(web: Web) -> Study:
     return scored.scored_study()
 
 
-@pytest.fixture
-def running_worker(worker: object) -> None:
-    """The worker once it has given its first sign of life: what is tested is what it does, not how fast it starts."""
-    for _ in range(600):
-        if worker_is_there():
-            return
-        time.sleep(0.1)
-    pytest.fail("the worker did not start")
-
-
 def sign_in(page: Page, user: User, where: str = "/studies/") -> None:
     page.goto(links.sign_in_path(user.pk, where))
 
@@ -75,7 +63,7 @@ def judge(study: Study, answers: int) -> None:
         judging.record_judgment(drawn, 1, "left", 4.0)
 
 
-@pytest.mark.usefixtures("running_worker")
+@pytest.mark.usefixtures("worker")
 def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -> None:
     sign_in(page, researcher)
     expect(page.get_by_role("heading", name="From texts to a leaderboard")).to_be_visible()
@@ -145,7 +133,7 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     axe(page)
 
 
-@pytest.mark.usefixtures("running_worker")
+@pytest.mark.usefixtures("worker")
 def test_an_open_leaderboard_moves_and_the_reader_keeps_their_place(page: Page, study: Study) -> None:
     topic = scored.topic(study)
     sign_in(page, making.owner(study), reverse("topic_leaderboard", args=[study.pk, topic.pk]))
@@ -198,7 +186,7 @@ def test_a_page_says_plainly_that_no_worker_is_there(page: Page, researcher: Use
     axe(page)
 
 
-@pytest.mark.usefixtures("running_worker")
+@pytest.mark.usefixtures("worker")
 def test_a_refused_file_shows_every_reason(page: Page, researcher: User, axe: Axe) -> None:
     study = making.study(researcher)
     sign_in(page, researcher, reverse("upload_new", args=[study.pk]))
@@ -260,7 +248,7 @@ def plain_page(browser: Browser, web: Web) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.usefixtures("running_worker")
+@pytest.mark.usefixtures("worker")
 def test_everything_can_be_done_without_javascript(plain_page: Page, researcher: User) -> None:
     page = plain_page
     study = making.study(researcher)
