@@ -251,3 +251,48 @@ def test_scores_are_laid_out_by_system_and_topic_with_gaps() -> None:
     with pytest.raises(NoHumanScores, match="the dimensions are: overall"):
         judged_topics([first, second], "style")
     assert len(judged_topics([first, second], "overall", {"z"})) == 1
+
+
+PYRAMID = """<pyramid><text><line>The ferry stopped. Nobody was hurt.</line></text>
+<scu uid="1" label="it stopped">
+<contributor label="x"><part label="The ferry stopped" start="0" end="17"/></contributor>
+<contributor label="x"><part label="ferry stopped" start="4" end="17"/></contributor></scu>
+<scu uid="2" label="nobody">
+<contributor label="x"><part label="Nobody was hurt" start="19" end="34"/></contributor></scu>
+</pyramid>"""
+
+
+def annotated(text: str, uid: str) -> str:
+    part = f'<part label="{text}" start="0" end="{len(text)}"/>'
+    scu = f'<peerscu uid="{uid}" label="x"><contributor label="x">{part}</contributor></peerscu>'
+    return f"<peerAnnotation>{PYRAMID}<annotation><text><line>{text}</line></text>{scu}</annotation></peerAnnotation>"
+
+
+def test_a_tac_directory_is_evaluated_with_its_pyramids(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    story = "<DOC><TEXT><P>The ferry stopped at noon.</P><P>Nobody was hurt on it.</P><P>Gulls cried.</P></TEXT></DOC>"
+    for name, text in {
+        "docs/D0801A/D0801A-A/APW_ENG_20041006.0256": story,
+        "UpdateSumm08_test_topics.xml": '<tac><topic id="D0801A"><docsetA id="D0801A-A"/></topic></tac>',
+        "eval/ROUGE/models/D0801-A.M.100.A.C": "The ferry stopped. Nobody was hurt.",
+        "eval/ROUGE/peers/D0801-A.M.100.A.12": "The ferry stopped",
+        "eval/ROUGE/peers/D0801-A.M.100.A.13": "Gulls cried",
+        "eval/ROUGE/peers/D0801-A.M.100.A.14": "Nobody was hurt",
+        "eval/manual/manual.peer": "D0801-A 12 1 1 0 A 1 4 5\nD0801-A 13 0 0 0 A 0 3 1\nD0801-A 14 .5 1 0 A .5 4 3\n",
+        "eval/manual/pyramids/D0801-A.pyr": PYRAMID,
+        "eval/manual/peers/D0801-A.M.100.A.12": annotated("The ferry stopped", "1"),
+        "eval/manual/peers/D0801-A.M.100.A.13": annotated("Gulls cried", "0"),
+        "eval/manual/peers/D0801-A.M.100.A.14": annotated("Nobody was hurt", "2"),
+    }.items():
+        path = tmp_path / "tac" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    asked = ["--dimension", "responsiveness", "--metrics", "pyramid,pyramid-original,preferences,rouge-1"]
+
+    status, out, err = run(
+        capsys, str(tmp_path / "tac"), *asked, "--simulate", "pyramid", "--pairs", "50", "--format", "json"
+    )
+
+    assert status == 0, err
+    data = json.loads(out)
+    assert (data["topics"], data["systems"], data["simulated"]) == (1, 3, "simulated from pyramid, seed 0")
+    assert [one["agreement"] for one in data["metrics"][:3]] == [1, 1, 1]
