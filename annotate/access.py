@@ -127,3 +127,10 @@ def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
 def remember_annotator(request: HttpRequest, annotator: Annotator) -> None:
     """Let this browser be the annotator from now on."""
     request.session["annotators"] = known_annotators(request) | {str(annotator.study_id): str(annotator.key)}
+
+
+def forget_annotator(request: HttpRequest, annotator: Annotator) -> None:
+    """Let this browser be nobody in the annotator's study."""
+    others = known_annotators(request)
+    others.pop(str(annotator.study_id), None)
+    request.session["annotators"] = others

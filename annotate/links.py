@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core import signing
 from django.urls import reverse
 
-from annotate.models import Invitation
+from annotate.models import Invitation, Study
 
 
 def invitation_path(invitation: Invitation) -> str:
@@ -20,6 +20,20 @@ def find_invitation(token: str) -> Invitation | None:
     except (signing.BadSignature, ValueError):
         return None
     return Invitation.objects.select_related("study").filter(pk=primary_key).first()
+
+
+def crowd_path(study: Study) -> str:
+    """The path by which the people of a crowd platform come; the platform adds who they are."""
+    return reverse("crowd", args=[signing.Signer(salt="crowd").sign(str(study.pk))])
+
+
+def find_crowd(token: str) -> Study | None:
+    """The study that a crowd's link leads to, or None where the link is not one of ours."""
+    try:
+        primary_key = int(signing.Signer(salt="crowd").unsign(token))
+    except (signing.BadSignature, ValueError):
+        return None
+    return Study.objects.filter(pk=primary_key).first()
 
 
 def sign_in_path(user_id: int, page: str = "/") -> str:

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotate.views import account, judge, monitor, research
+from annotate.views import account, crowd, judge, monitor, research
 
 handler400 = "annotate.views.errors.bad_request"
 handler403 = "annotate.views.errors.forbidden"
@@ -12,6 +12,7 @@ handler500 = "annotate.views.errors.server_error"
 urlpatterns = [
     path("", include(account.urlpatterns)),
     path("", include(judge.urlpatterns)),
+    path("", include(crowd.urlpatterns)),
     path("", include(research.urlpatterns)),
     path("", include(monitor.urlpatterns)),
     path("api/v1/", include("annotate.api.urls")),

@@ -43,23 +43,34 @@ def agree(annotator: Annotator) -> Consent | None:
     return consent
 
 
+def find(study: Study, person: str) -> Annotator | None:
+    """Who has come under this name already. Writes nothing.
+
+    Raises `Refusal` for a name that cannot be one, for whoever withdrew, and for newcomers while the study is not open.
+    """
+    found = _participation(study, digest_of(study, _named(person)))
+    if found is None and not is_open(study):
+        raise Refusal(_("This study takes nobody new at present."), "not_open")
+    return found.annotator if found else None
+
+
 def enter(study: Study, person: str, session: str = "", user: User | None = None) -> Annotator:
     """The annotator that a platform's person is in the study: a new one, or the one that they were before.
 
     The unique digest has the last word among those who come at the same moment. Somebody signed in who took part
-    under another name stays who they were. Raises `Refusal` for a name that cannot be one, for whoever withdrew, and
-    for newcomers while the study is not open.
+    under another name stays who they were. Raises `Refusal` as `find` does.
     """
+    known = find(study, person)
     person, session = _named(person), cleaned("session", session)[:LONGEST_NAME]
     digest = digest_of(study, person)
-    known = _known(digest, study, session)
-    if known is None and not is_open(study):
-        raise Refusal(_("This study takes nobody new at present."), "not_open")
     while known is None:
         try:
-            known = _begin(study, person, session, digest, user)
+            return _begin(study, person, session, digest, user)
         except IntegrityError:
-            known = _known(digest, study, session)  # they came in by another tab, just now
+            known = find(study, person)  # they came in by another tab, just now
+    if session:  # each arrival on a platform is a session of its own: the last one stays
+        working = Participation.objects.filter(study=study, digest=digest, outcome=Participation.Outcome.WORKING)
+        working.exclude(session=session).update(session=session)
     return known
 
 
@@ -79,16 +90,11 @@ def _begin(study: Study, person: str, session: str, digest: str, user: User | No
         return annotator
 
 
-def _known(digest: str, study: Study, session: str) -> Annotator | None:
-    """Who has come under this name already. Each arrival on a platform is a session of its own: the last one stays."""
+def _participation(study: Study, digest: str) -> Participation | None:
     found = Participation.objects.select_related("annotator__study").filter(study=study, digest=digest).first()
-    if found is None:
-        return None
-    if found.annotator is None or found.outcome == Participation.Outcome.WITHDRAWN:
+    if found is not None and (found.annotator is None or found.outcome == Participation.Outcome.WITHDRAWN):
         raise Refusal(_("You have withdrawn from this study. Thank you all the same."), "withdrawn")
-    if session and found.outcome == Participation.Outcome.WORKING:
-        Participation.objects.filter(pk=found.pk).exclude(session=session).update(session=session)
-    return found.annotator
+    return found
 
 
 def _named(person: str) -> str:

@@ -11,6 +11,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.core import signing
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -19,9 +20,9 @@ from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, judging, links, studies
-from annotate.judging import Nothing, Outcome
-from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence
+from annotate import access, crowd, judging, links, studies
+from annotate.judging import Nothing, Outcome, Reason
+from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
 from annotate.refusal import Refusal
 from annotate.views import account
 
@@ -60,23 +61,42 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     annotator = _annotator_here(request, invitation)
     if annotator is None and not studies.is_good(invitation):
         return render(request, "judge/not_good.html", {"study": invitation.study}, status=404)
-    if request.method == "POST":
-        if annotator is None:
-            user = request.user if request.user.is_authenticated else None
-            try:
-                annotator = judging.join(invitation.study, invitation=invitation, user=user)
-            except Refusal as refusal:
-                messages.error(request, refusal.message)
-                return redirect("join", token=token)
-            access.remember_annotator(request, annotator)
-        return _go_on(request, annotator)
     study = invitation.study
-    newcomer = Annotator(study=study)
+    if request.method == "POST" and agrees(request, study):
+        try:
+            with transaction.atomic():
+                if annotator is None:
+                    user = request.user if request.user.is_authenticated else None
+                    annotator = judging.join(study, invitation=invitation, user=user)
+                crowd.agree(annotator)
+        except Refusal as refusal:
+            messages.error(request, refusal.message)
+            return redirect("join", token=token)
+        access.remember_annotator(request, annotator)
+        return go_on(request, annotator)
+    return welcome(request, study, annotator)
+
+
+def agrees(request: HttpRequest, study: Study) -> bool:
+    """Whether the form agrees to the text of consent as it is now, if there is one."""
+    recruitment = crowd.recruitment_of(study)
+    if not recruitment.consent or request.POST.get("consent") == str(recruitment.consent_version):
+        return True
+    messages.warning(request, _("The text was changed just now. Please read it as it is, and then decide."))
+    return False
+
+
+def welcome(
+    request: HttpRequest, study: Study, annotator: Annotator | None, *, from_platform: bool = False
+) -> HttpResponse:
+    """What the study is about and what it asks people to agree to, with a button to begin or to go on."""
     context = {
         "study": study,
         "annotator": annotator,
-        "desk": _desk_of(annotator),
-        "progress": judging.progress(annotator or newcomer),
+        "desk": desk_of(annotator),
+        "progress": judging.progress(annotator or Annotator(study=study)),
+        "recruitment": crowd.recruitment_of(study),
+        "from_platform": from_platform,
     }
     return render(request, "judge/join.html", context)
 
@@ -84,19 +104,19 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def desk(request: HttpRequest, key: UUID) -> HttpResponse:
     """Where an annotator comes back to: go on, or why there is nothing to do."""
-    return _show_desk(request, _find_annotator(request, key), request.GET.get("nothing", ""))
+    return _show_desk(request, find_annotator(request, key), request.GET.get("nothing", ""))
 
 
 @require_POST
 def draw(request: HttpRequest, key: UUID) -> HttpResponse:
     """Lead an annotator to the pair that they judge now."""
-    return _go_on(request, _find_annotator(request, key))
+    return go_on(request, find_annotator(request, key))
 
 
 @require_POST
 def pause(request: HttpRequest, key: UUID) -> HttpResponse:
     """Let somebody rest; nobody waits for the pair that they held."""
-    annotator = _find_annotator(request, key)
+    annotator = find_annotator(request, key)
     judging.pause(annotator)
     messages.success(request, _("You have paused. Everything you judged is saved; go on whenever you like."))
     return redirect("desk", key=key)
@@ -105,7 +125,7 @@ def pause(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def shortcuts(request: HttpRequest, key: UUID) -> HttpResponse:
     """Switch the single-key shortcuts on or off."""
-    annotator = _find_annotator(request, key)
+    annotator = find_annotator(request, key)
     judging.set_shortcuts(annotator, request.POST.get("shortcuts") == "on")
     return _go_on(request, annotator)
 
@@ -113,8 +133,8 @@ def shortcuts(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
     """What the researchers ask their annotators to keep in mind, and the keys."""
-    annotator = _find_annotator(request, key)
-    found = {"annotator": annotator, "study": annotator.study, "desk": _desk_of(annotator)}
+    annotator = find_annotator(request, key)
+    found = {"annotator": annotator, "study": annotator.study, "desk": desk_of(annotator)}
     return _page(request, "guidelines", found)
 
 
@@ -155,6 +175,8 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
 def undo(request: HttpRequest, key: UUID) -> HttpResponse:
     """Take an answer back and show its pair again."""
     assignment = _find_shown(request, key)
+    if crowd.has_left(assignment.annotator):
+        return _lead_to_desk(request, assignment.annotator, "", _("You have finished: your answers stay as they are."))
     form = UndoForm(request.POST)
     revision = form.cleaned_data["revision"] if form.is_valid() else None
     judging.undo(assignment, revision or assignment.revision + 1)
@@ -215,10 +237,19 @@ def _remember_again(request: HttpRequest, annotator: Annotator) -> None:
         access.remember_annotator(request, annotator)
 
 
+def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
+    """Lead somebody who comes (back) to their pair, or to their desk where they have left for good."""
+    if crowd.has_left(annotator):
+        return redirect("desk", key=annotator.key)
+    return _go_on(request, annotator)
+
+
 def _go_on(request: HttpRequest, annotator: Annotator, said: str = "") -> HttpResponse:
     """Lead to the pair that they judge now, or to where it says why there is none."""
     drawn = judging.draw(annotator)
     if isinstance(drawn, Nothing):
+        if drawn.reason == Reason.DONE and crowd.participation_of(annotator) is not None:
+            crowd.leave(annotator)
         return _lead_to_desk(request, annotator, drawn.reason.name.lower(), said)
     return _lead_to_pair(request, drawn.key, said)
 
@@ -259,7 +290,7 @@ def _common(assignment: Assignment) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "annotator": assignment.annotator,
-        "desk": _desk_of(assignment.annotator),
+        "desk": desk_of(assignment.annotator),
         "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,
@@ -271,10 +302,13 @@ def _common(assignment: Assignment) -> dict[str, Any]:
 
 def _show_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: str = "") -> HttpResponse:
     settled = judging.standing(annotator)
+    participation = crowd.participation_of(annotator)
     found = {
+        "participation": participation,
+        "return_link": crowd.return_link(participation) if participation else "",
         "annotator": annotator,
         "study": annotator.study,
-        "desk": _desk_of(annotator),
+        "desk": desk_of(annotator),
         "progress": judging.progress(annotator),
         "nothing": settled.reason.name.lower() if settled else nothing,
         "said": said,
@@ -298,7 +332,7 @@ def _page(request: HttpRequest, name: str, found: dict[str, Any], status: int = 
     )
 
 
-def _desk_of(annotator: Annotator | None) -> str:
+def desk_of(annotator: Annotator | None) -> str:
     """Where this annotator's own pages begin."""
     return reverse("desk", args=[annotator.key]) if annotator else ""
 
@@ -318,7 +352,7 @@ def _annotator_here(request: HttpRequest, invitation: Invitation) -> Annotator |
     return None
 
 
-def _find_annotator(request: HttpRequest, key: UUID) -> Annotator:
+def find_annotator(request: HttpRequest, key: UUID) -> Annotator:
     """The annotator with this key, if this browser is them."""
     annotator = Annotator.objects.select_related("study").filter(key=key).first()
     if annotator is None or not access.is_annotator(request, annotator):

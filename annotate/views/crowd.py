@@ -1,0 +1,120 @@
+"""How the people of a crowd platform come in and get their code, and what everybody may ask about themselves."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django import forms
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import access, crowd, links
+from annotate.models import Consent, Recruitment, Study
+from annotate.refusal import Refusal
+from annotate.views import judge
+
+
+class WithdrawForm(forms.Form):
+    answers = forms.ChoiceField(choices=[("keep", "keep"), ("erase", "erase")])
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def arrive(request: HttpRequest, token: str) -> HttpResponse:
+    """Tell somebody whom a platform sent what this is; let them in when they agree, or go on where they stopped."""
+    study = links.find_crowd(token)
+    if study is None:
+        raise Http404
+    recruitment = crowd.recruitment_of(study)
+    if recruitment.platform == Recruitment.Platform.NONE:
+        raise Http404
+    person = request.GET.get(recruitment.person_parameter, "")
+    session = request.GET.get(recruitment.session_parameter, "") if recruitment.session_parameter else ""
+    try:
+        known = crowd.find(study, person)
+        if request.method == "POST" and judge.agrees(request, study):
+            with transaction.atomic():
+                user = request.user if request.user.is_authenticated else None
+                annotator = crowd.enter(study, person, session, user)
+                crowd.agree(annotator)
+            access.remember_annotator(request, annotator)
+            return judge.go_on(request, annotator)
+    except Refusal as refusal:
+        return _not_in(request, study, refusal)
+    # anybody can write a name into an address: the page says nothing of whether it is known
+    here = known if known is not None and access.is_annotator(request, known) else None
+    return judge.welcome(request, study, here, from_platform=True)
+
+
+@require_POST
+def leave(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Finish, with the code of how it ended; whoever still has work is led back to it."""
+    annotator = judge.find_annotator(request, key)
+    try:
+        crowd.leave(annotator)
+    except Refusal as refusal:
+        raise Http404 from refusal
+    return judge.go_on(request, annotator)
+
+
+@require_safe
+def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
+    """What is stored about somebody, and how to take it along or away."""
+    annotator = judge.find_annotator(request, key)
+    found = {
+        "annotator": annotator,
+        "study": annotator.study,
+        "desk": judge.desk_of(annotator),
+        "participation": crowd.participation_of(annotator),
+        "consents": Consent.objects.filter(annotator=annotator),
+    }
+    return render(request, "judge/my_data.html", found)
+
+
+@require_safe
+def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Everything that is stored about somebody, as one file."""
+    annotator = judge.find_annotator(request, key)
+    shown = {"indent": 2, "ensure_ascii": False}
+    response = JsonResponse(crowd.personal_data(annotator), json_dumps_params=shown)
+    response["Content-Disposition"] = f'attachment; filename="my-data-{annotator.key}.json"'
+    return response
+
+
+@require_POST
+def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Let somebody go for good, with or without what they judged."""
+    annotator = judge.find_annotator(request, key)
+    form = WithdrawForm(request.POST)
+    if not form.is_valid():
+        return redirect("my_data", key=key)
+    erase = form.cleaned_data["answers"] == "erase"
+    crowd.withdraw(annotator, erase=erase)
+    if erase:
+        access.forget_annotator(request, annotator)
+        return redirect("withdrawn")
+    access.remember_annotator(request, annotator)  # their account no longer says who they are: this browser does
+    return redirect("desk", key=key)
+
+
+@require_safe
+def withdrawn(request: HttpRequest) -> HttpResponse:
+    """The last page of somebody of whom nothing is left."""
+    return render(request, "judge/withdrawn.html")
+
+
+def _not_in(request: HttpRequest, study: Study, refusal: Refusal) -> HttpResponse:
+    status = 400 if refusal.code in ("nobody", "invalid") else 403
+    return render(request, "judge/not_in.html", {"study": study, "message": refusal.message}, status=status)
+
+
+urlpatterns = [
+    path("crowd/<str:token>/", arrive, name="crowd"),
+    path("desk/<uuid:key>/leave/", leave, name="leave"),
+    path("desk/<uuid:key>/data/", my_data, name="my_data"),
+    path("desk/<uuid:key>/data.json", my_data_file, name="my_data_file"),
+    path("desk/<uuid:key>/withdraw/", withdraw, name="withdraw"),
+    path("withdrawn/", withdrawn, name="withdrawn"),
+]

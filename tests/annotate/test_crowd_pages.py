@@ -1,0 +1,240 @@
+"""The pages of people whom a platform sends: in by a link, out with a code; what they may ask about themselves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate import crowd, links, studies
+from annotate.models import Annotator, Assignment, Consent, Judgment, Participation, Study
+from tests.annotate import making
+from tests.annotate.judging_study import joined, judged, ready_study
+from tests.annotate.test_crowd import CONSENT, crowd_study, recruit
+from tests.annotate.test_judge_pages import HTMX, answer, page_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return crowd_study()
+
+
+def entry(study: Study, person: str = "p1", session: str = "s1") -> str:
+    return f"{links.crowd_path(study)}?PROLIFIC_PID={person}&STUDY_ID=x&SESSION_ID={session}"
+
+
+def begin(client: Client, study: Study, person: str = "p1") -> Assignment:
+    response = client.post(entry(study, person), {"consent": "1"})
+    assert response.status_code == 302, response.content.decode()
+    return Assignment.objects.get(key=response.url.split("/")[2])
+
+
+def finish(client: Client, study: Study, person: str = "p1", **extra) -> str:
+    """Judge all that is asked for; the last page."""
+    response = client.post(entry(study, person), {"consent": "1"})
+    while "/judge/" in response.url:
+        response = answer(client, Assignment.objects.get(key=response.url.split("/")[2]))
+    return client.get(response.url).content.decode()
+
+
+def test_arriving_shows_the_consent_and_writes_nothing(client, study):
+    html = client.get(entry(study)).content.decode()
+    assert CONSENT in html
+    assert "I agree, begin" in html
+    assert not Annotator.objects.exists()
+    assert not Participation.objects.exists()
+
+
+def test_agreeing_joins_and_leads_to_a_pair(client, study):
+    assignment = begin(client, study)
+    assert client.get(page_of(assignment)).status_code == 200
+    participation = Participation.objects.get()
+    assert (participation.person, participation.session) == ("p1", "s1")
+    assert Consent.objects.get().text == CONSENT
+
+
+def test_nobody_agrees_to_a_text_that_they_have_not_seen(client, study):
+    recruit(study, consent="Another text.")
+    response = client.post(entry(study), {"consent": "1"})
+    assert "Another text." in response.content.decode()
+    assert "was changed just now" in response.content.decode()
+    assert not Annotator.objects.exists()
+    assert client.post(entry(study), {"consent": "2"}).status_code == 302
+
+
+def test_another_browser_goes_on_where_the_first_one_stopped(client, study):
+    first = begin(client, study)
+    answer(client, first)
+    other = Client()
+    assert begin(other, study).annotator == first.annotator
+    assert Participation.objects.count() == 1
+    assert "Pair 2 of 3" in other.get(page_of(Assignment.objects.get(state="open"))).content.decode()
+
+
+def test_a_link_with_somebody_elses_name_says_nothing_of_them_before_the_form_is_sent(client, study):
+    unknown = client.get(entry(study, "p9")).content.decode()
+    annotator = begin(client, study).annotator
+    known = Client().get(entry(study)).content.decode()
+    assert str(annotator.key) not in known
+    assert annotator.pseudonym not in known
+    assert len(known) == len(unknown)
+
+
+def test_a_link_without_a_name_or_with_a_forged_token_lets_nobody_in(client, study):
+    path = links.crowd_path(study)
+    assert client.get(path).status_code == 400
+    assert client.post(path + "?PROLIFIC_PID={{%25PROLIFIC_PID%25}}").status_code == 400
+    assert client.get(path[:-3] + "AA/?PROLIFIC_PID=p1").status_code == 404
+    recruit(study, platform="none")
+    assert client.get(entry(study)).status_code == 404
+    assert not Annotator.objects.exists()
+
+
+def test_a_study_that_is_not_open_says_so_to_newcomers(client, study):
+    studies.set_state(study, making.owner(study), "closed")
+    for response in (client.get(entry(study)), client.post(entry(study), {"consent": "1"})):
+        assert response.status_code == 403
+        assert "takes nobody new" in response.content.decode()
+
+
+def test_whoever_is_done_gets_the_code_and_the_way_back(client, study):
+    html = finish(client, study)
+    assert 'value="DONE1"' in html
+    assert "https://app.prolific.com/submissions/complete?cc=DONE1" in html
+    assert "Take back" not in html
+    assert 'value="DONE1"' in finish(Client(), study)  # the same link shows it again, in any browser
+
+
+def test_the_code_comes_with_the_part_that_htmx_asks_for(client, study):
+    assignment = begin(client, study)
+    for _ in range(2):
+        assignment = Assignment.objects.get(key=answer(client, assignment).url.split("/")[2])
+    part = answer(client, assignment, headers=HTMX).content.decode()
+    assert 'value="DONE1"' in part
+    assert "<html" not in part
+
+
+def test_nobody_sees_a_code_before_they_are_done(client, study):
+    assignment = begin(client, study)
+    desk = reverse("desk", args=[assignment.annotator.key])
+    for page in (
+        page_of(assignment),
+        desk,
+        desk + "?nothing=done",
+        reverse("my_data", args=[assignment.annotator.key]),
+    ):
+        assert "DONE1" not in client.get(page).content.decode()
+    response = client.post(reverse("leave", args=[assignment.annotator.key]))
+    assert response.url == page_of(assignment)
+    assert Participation.objects.get().code == ""
+
+
+def test_no_work_left_has_a_text_and_a_code_of_its_own(client, study):
+    assignment = begin(client, study)
+    studies.change_settings(study, making.owner(study), judgments_per_topic=1)
+    answer(client, assignment)
+    key = assignment.annotator.key
+    assert "Finish here" in client.get(reverse("desk", args=[key]) + "?nothing=no_work").content.decode()
+    html = client.post(reverse("leave", args=[key]), follow=True).content.decode()
+    assert "There is no work left" in html
+    assert 'value="NOWORK1"' in html
+
+
+def test_whose_part_was_ended_leaves_as_screened_out(client, study):
+    annotator = begin(client, study).annotator
+    Annotator.objects.update(excluded_at=annotator.joined_at)
+    html = client.post(reverse("leave", args=[annotator.key]), follow=True).content.decode()
+    assert "Your part ends here" in html
+    assert 'value="OUT1"' in html
+
+
+def test_an_answer_is_not_taken_back_after_the_code_was_given(client, study):
+    finish(client, study)
+    last = Annotator.objects.get().previous
+    assert client.post(reverse("undo", args=[last])).url.startswith("/desk/")
+    assert Annotator.objects.get().judged == 3
+    assert not Judgment.objects.filter(answer="undone").exists()
+
+
+def test_an_invitation_asks_for_the_same_consent(client, study):
+    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    assert CONSENT in client.get(link).content.decode()
+    client.post(link)
+    assert not Annotator.objects.exists()
+    assert client.post(link, {"consent": "1"}).status_code == 302
+    assert Consent.objects.get().version == 1
+    assert not Participation.objects.exists()
+
+
+def test_the_data_can_be_read_and_taken_along(client, study):
+    annotator = answer(client, begin(client, study)) and Annotator.objects.get()
+    assert annotator.pseudonym in client.get(reverse("my_data", args=[annotator.key])).content.decode()
+    response = client.get(reverse("my_data_file", args=[annotator.key]))
+    assert "attachment" in response["Content-Disposition"]
+    assert json.loads(response.content) == crowd.personal_data(annotator)
+
+
+def test_withdrawing_keeps_the_answers_and_lets_nobody_back_in(client, study):
+    answer(client, begin(client, study))
+    annotator = Annotator.objects.get()
+    html = client.post(reverse("withdraw", args=[annotator.key]), {"answers": "keep"}, follow=True).content.decode()
+    assert "You have withdrawn" in html
+    assert Judgment.objects.count() == 1
+    assert client.get(entry(study)).status_code == 403
+    client.post(reverse("draw", args=[annotator.key]))
+    assert not Assignment.objects.filter(state="open").exists()
+
+
+def test_erasing_leaves_a_last_page_and_no_way_back(client, study):
+    answer(client, begin(client, study))
+    key = Annotator.objects.get().key
+    html = client.post(reverse("withdraw", args=[key]), {"answers": "erase"}, follow=True).content.decode()
+    assert "You have withdrawn" in html
+    assert not Annotator.objects.exists()
+    assert not Judgment.objects.exists()
+    for page in ("desk", "my_data", "my_data_file"):
+        assert client.get(reverse(page, args=[key])).status_code == 404
+    assert client.post(entry(study), {"consent": "1"}).status_code == 403
+
+
+def test_withdrawing_without_a_choice_changes_nothing(client, study):
+    annotator = begin(client, study).annotator
+    assert client.post(reverse("withdraw", args=[annotator.key])).url == reverse("my_data", args=[annotator.key])
+    assert Participation.objects.get().outcome == "working"
+
+
+#: Addresses of one annotator's own, with the method that they take.
+OWN = [("get", "my_data"), ("get", "my_data_file"), ("post", "leave"), ("post", "withdraw")]
+
+
+@pytest.mark.parametrize(("method", "name"), OWN)
+def test_what_is_somebodys_own_is_not_there_for_anybody_else(study, method, name):
+    annotator = begin(Client(), study).annotator
+    visitors = {"nobody": Client(), "another": Client(), "owner": Client()}
+    begin(visitors["another"], study, "p2")
+    visitors["owner"].force_login(making.owner(study))
+    for visitor, browser in visitors.items():
+        response = getattr(browser, method)(reverse(name, args=[annotator.key]), {"answers": "erase"})
+        assert response.status_code == 404, visitor
+    annotator.refresh_from_db()
+    assert Participation.objects.get(annotator=annotator).outcome == "working"
+
+
+@pytest.mark.parametrize("name", ["leave", "withdraw"])
+def test_what_changes_something_is_not_done_by_a_link(client, study, name):
+    assert client.get(reverse(name, args=[begin(client, study).annotator.key])).status_code == 405
+
+
+def test_whoever_came_by_an_invitation_has_no_code_to_ask_for(client):
+    study = ready_study()
+    user = making.person()
+    annotator = joined(study)
+    Annotator.objects.filter(pk=annotator.pk).update(user=user)
+    judged(annotator)
+    client.force_login(user)
+    assert client.post(reverse("leave", args=[annotator.key])).status_code == 404
+    assert "Your code" not in client.get(reverse("desk", args=[annotator.key])).content.decode()
