@@ -99,7 +99,8 @@ def _alphas(
             disagreements[b] = times[b] @ _disagreement(counts, distances)
             expected[b] = total @ distances @ total
     n = totals.sum(axis=1)
-    return np.subtract(1, np.divide((n - 1) * disagreements, expected, out=found, where=expected > 0))
+    alphas: NDArray[np.float64] = 1 - np.divide((n - 1) * disagreements, expected, out=found, where=expected > 0)
+    return alphas
 
 
 def _disagreement(counts: NDArray[np.float64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,16 +112,18 @@ def _disagreement(counts: NDArray[np.float64], distances: NDArray[np.float64]) -
 def _distances(kinds: NDArray[np.float64], totals: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
     """(k, k): the squared difference of any two values that occur."""
     c, k = kinds[:, None], kinds[None, :]
+    distances: NDArray[np.float64]
     match scale:
         case "nominal":
-            return (c != k).astype(np.float64)
+            distances = (c != k).astype(np.float64)
         case "interval":
-            return np.square(c - k)
+            distances = np.square(c - k)
         case "ratio":
-            return np.divide(np.square(c - k), np.square(c + k), out=np.zeros((len(kinds),) * 2), where=c + k > 0)
+            distances = np.square(np.divide(c - k, c + k, out=np.zeros((len(kinds),) * 2), where=c + k > 0))
         case "ordinal":  # the values between the two, and half of each of them
             rank = np.cumsum(totals) - totals / 2
-            return np.square(rank[:, None] - rank[None, :])
+            distances = np.square(rank[:, None] - rank[None, :])
+    return distances
 
 
 def percent_agreement(units: Units, values: Values) -> Share:
