@@ -118,7 +118,7 @@ class Heartbeat(threading.Thread):
         self.forking = threading.Lock()
         self._publish = publish
         self._sent: dict[tuple[str, int], tuple[records.Mark, float]] = {}
-        self._alone = EMBEDDED
+        self.alone = EMBEDDED  # until the first beat
         self._pulse_at = float("-inf")
         self._heard = 0
         self._heard_at = time.monotonic()
@@ -137,10 +137,10 @@ class Heartbeat(threading.Thread):
 
     def beat(self, now: float) -> None:
         """One beat at `now` (seconds on a clock that never jumps)."""
-        if self._alone:
+        if self.alone:
             # Nobody else works on this database: whatever is claimed was claimed by a worker that is dead.
             records.drop_claims()
-            self._alone = False
+            self.alone = False
         if now - self._pulse_at >= PULSE_SECONDS:
             records.give_sign_of_life(self.name_of_process)
             self._pulse_at = now

@@ -16,7 +16,7 @@ from annotate import imports, judging, studies
 from annotate.models import Annotator, Assignment, Study, Topic, Upload
 from evaluation import intake, tasks
 from evaluation.evaluate import TopicResult, evaluate
-from evaluation.records import load_evidence
+from evaluation.records import find_work, load_evidence
 
 EXAMPLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "model_example.json").read_text())
 
@@ -81,6 +81,11 @@ def judge(annotator: Annotator, answer: str = "left") -> Assignment:
     assert isinstance(assignment, Assignment), assignment
     judging.record_judgment(assignment, 1, answer, 3.0)
     return assignment
+
+
+def to_do() -> list[tuple[str, int]]:
+    """What is behind, but for reports on people, which come after everything else."""
+    return [(work.task, work.key) for work in find_work() if work.task != "report_people"]
 
 
 def from_scratch(topic: Topic) -> TopicResult:

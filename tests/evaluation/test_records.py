@@ -51,7 +51,7 @@ def test_a_topic_is_cut_and_then_fitted_and_then_rests() -> None:
     tasks.prepare_topic(topic.pk)
     assert of_topic(topic) == ["refit_topic"]
     tasks.refit_topic(topic.pk)
-    assert records.find_work() == []
+    assert studies.to_do() == []
 
 
 def test_a_late_result_never_replaces_a_newer_one() -> None:
@@ -127,7 +127,7 @@ def test_without_judgments_there_are_no_scores() -> None:
     tasks.refit_topic(topic.pk)
     assert not Score.objects.exists()
     assert Fit.objects.get(topic=topic).judgments == 0
-    assert records.find_work() == []
+    assert studies.to_do() == []
 
 
 def test_what_was_taken_back_takes_its_scores_along() -> None:

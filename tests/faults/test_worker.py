@@ -50,7 +50,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 def all_is_done() -> bool:
-    return not records.topics_behind().exists() and not records.find_work()
+    return not records.topics_behind().exists() and not studies.to_do()
 
 
 class LiveWorker:
