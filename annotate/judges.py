@@ -9,10 +9,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, Max, OuterRef
+from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Annotator, Assignment, Judgment, Study
+from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Pair, Study, Topic
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.db.models import QuerySet
 
 Z95 = 1.959963984540054
@@ -73,6 +76,79 @@ class Judge:
     skips: int
     undone: int
     seen_at: datetime | None
+
+
+#: What a flag asks. A flag is a question, not a verdict.
+FLAGS = {
+    "coin": _("Answers like tossing a coin?"),
+    "sided": _("Answers by side?"),
+    "alternating": _("Changes sides by turns?"),
+    "inverted": _("Answers the wrong way round?"),
+    "fast": _("Faster than one can read?"),
+    "gold": _("Fails hidden checks?"),
+    "repeats": _("Contradicts what they said before?"),
+}
+WHY = {
+    "nobody_twice": _("No pair was judged by two people yet, so that nobody can tell."),
+    "all_equal": _("All gave the same answer: whether they would notice a difference cannot be told."),
+}
+PEOPLE_A_PAGE = 100
+DISPUTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the worker found out about one annotator; `flags` in words. None where nobody can tell yet."""
+
+    flags: tuple[object, ...]
+    repeats: dict[str, Any]
+    circles: dict[str, Any]
+    fit: dict[str, Any]
+    weight: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Concord:
+    """How far the study's people agree, as stored: the study's figures, `topics` by name, and divided pairs."""
+
+    report: AgreementReport
+    whole: dict[str, Any]
+    why: object
+    topics: tuple[tuple[Topic, dict[str, Any]], ...]
+    disputed: tuple[tuple[Pair, dict[str, Any]], ...]
+
+
+def look_up(keys: Sequence[int]) -> dict[int, Looked]:
+    """What is stored about these annotators."""
+    return {
+        one.annotator_id: Looked(
+            tuple(FLAGS[flag] for flag in one.flags if flag in FLAGS),
+            one.figures.get("repeats", {}),
+            one.figures.get("circles", {}),
+            one.figures.get("fit", {}),
+            one.weight,
+        )
+        for one in AnnotatorReport.objects.filter(annotator__in=keys)
+    }
+
+
+def agreement(study: Study) -> Concord | None:
+    """How far the study's people agree; None before the worker has looked."""
+    report = AgreementReport.objects.filter(study=study).first()
+    if report is None or not report.figures:
+        return None
+    topics = {topic.pk: topic for topic in Topic.objects.filter(study=study)}
+    divided = {one["pair"]: one for one in report.figures["disputed"][:DISPUTED]}
+    pairs = Pair.objects.filter(pk__in=divided).select_related("first", "second")
+    found = {pair.pk: pair for pair in pairs}
+    whole = report.figures["study"]
+    return Concord(
+        report,
+        whole,
+        WHY.get(whole["why"], ""),
+        tuple((topics[one["topic"]], one) for one in report.figures["topics"] if one["topic"] in topics),
+        tuple((found[key], one) for key, one in divided.items() if key in found),
+    )
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ A task may come twice, late or never: it looks at the tables first and finds not
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import time
 import uuid
@@ -18,8 +19,9 @@ import formats
 from annotate import exports, imports
 from annotate.models import Export, Upload
 from annotate.refusal import Refusal
-from evaluation import intake, prepare, records
+from evaluation import consensus, intake, people, prepare, records, reliability
 from evaluation.evaluate import UndeterminedTopic, curve, evaluate
+from evaluation.evidence import Evidence
 from evaluation.ranking import compare_systems, rank_systems
 from evaluation.similarity import Similarity, similarity
 
@@ -73,6 +75,40 @@ def rank_study(study_id: int) -> None:
             records.note_ranking_failure(study_id, _said(error))
 
 
+@shared_task(name="report_people")
+def report_people(study_id: int) -> None:
+    """Work out how a study's people judge, and how far they agree."""
+    with records.claimed(f"people:{study_id}", _token()) as ours:
+        if not ours or not records.studies_unreported().filter(pk=study_id).exists():
+            return
+        try:
+            loaded = records.load_people(study_id)
+            if loaded is not None:
+                _report(loaded)
+        except Exception as error:
+            logger.exception("the people of study %s could not be reported on", study_id)
+            records.note_people_failure(study_id, _said(error))
+
+
+def _report(loaded: records.People) -> None:
+    said = loaded.said
+    found = reliability.estimate(
+        [one.judgments for one in loaded.answers],
+        len(loaded.annotators),
+        [one.counted for one in loaded.answers],
+    )
+    by_topic = {number: consensus.agreement(said.only(said.topic == number)) for number in range(len(loaded.topics))}
+    records.save_people(
+        loaded,
+        people.describe(loaded.answers, len(loaded.annotators), found),
+        consensus.agreement(said),
+        by_topic,
+        consensus.over_time(said),
+        consensus.who_with_whom(said),
+        consensus.disputed(said),
+    )
+
+
 @shared_task(name="read_upload")
 def read_upload(upload_id: int) -> None:
     """Read a file and say what it would bring, or why it cannot be taken."""
@@ -119,11 +155,23 @@ def _refit(topic_id: int) -> None:
         return
     if len(snapshot.evidence.judgments):
         compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
-        result = evaluate(snapshot.evidence, snapshot.settings, similarity=compared)
-        path = curve(snapshot.evidence, snapshot.settings, similarity=compared)
+        evidence = _weighed(snapshot)
+        result = evaluate(evidence, snapshot.settings, similarity=compared)
+        path = curve(evidence, snapshot.settings, similarity=compared)
         records.save_result(snapshot, result, path, time.perf_counter() - began)
     else:
         records.save_nothing(snapshot)
+
+
+def _weighed(snapshot: records.Snapshot) -> Evidence:
+    """The evidence, each judgment weighed by how reliable whoever gave it is on this topic, if the study says so.
+
+    It rests on nothing but the topic's own judgments, so that the topic's version says all about it.
+    """
+    evidence = snapshot.evidence
+    if not snapshot.weigh_annotators:
+        return evidence
+    return dataclasses.replace(evidence, judgments=reliability.weigh(evidence.judgments))
 
 
 @lru_cache(maxsize=4096)

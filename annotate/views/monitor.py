@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
@@ -35,8 +36,13 @@ def health(request: HttpRequest) -> HttpResponse:
 @in_study("people")
 @require_safe
 def study_judges(request: HttpRequest, study: Study) -> HttpResponse:
-    """Everybody who judges, one line each."""
-    return page(request, study, "monitor/judges.html", judges=judges.look_at(study), tab="people")
+    """How far people agree, and everybody who judges, one line each, so many a page."""
+    everybody = judges.look_at(study)
+    chosen = Paginator(everybody, judges.PEOPLE_A_PAGE).get_page(request.GET.get("page"))
+    looked = judges.look_up([one.annotator.pk for one in chosen])
+    lines = [(one, looked.get(one.annotator.pk)) for one in chosen]
+    agreement = judges.agreement(study)
+    return page(request, study, "monitor/judges.html", lines=lines, chosen=chosen, agreement=agreement, tab="people")
 
 
 urlpatterns = [

@@ -8,6 +8,7 @@ away. Claims only keep two workers from doing the same work.
 from evaluation.records.agenda import Mark, Work, find_work, topics_behind, topics_uncut
 from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims
 from evaluation.records.evidence import Snapshot, load_evidence
+from evaluation.records.people import People, load_people, note_people_failure, save_people, studies_unreported
 from evaluation.records.preparation import Cut, Texts, load_texts, save_preparation
 from evaluation.records.results import (
     Standings,
@@ -23,6 +24,7 @@ from evaluation.records.tries import begin_try, end_try, note_failure, problems_
 __all__ = [
     "Cut",
     "Mark",
+    "People",
     "Snapshot",
     "Standings",
     "Texts",
@@ -34,16 +36,20 @@ __all__ = [
     "find_work",
     "give_sign_of_life",
     "load_evidence",
+    "load_people",
     "load_standings",
     "load_texts",
     "note_failure",
+    "note_people_failure",
     "note_ranking_failure",
     "problems_of",
     "renew_claims",
     "save_nothing",
+    "save_people",
     "save_preparation",
     "save_ranking",
     "save_result",
+    "studies_unreported",
     "study_to_rank",
     "topics_behind",
     "topics_uncut",

@@ -9,6 +9,7 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotate.models import Claim, Export, Study, Topic, Upload
+from evaluation.records.people import studies_unreported
 from evaluation.records.tries import HOPEFUL, PAUSES
 
 #: What of a row changes when a try at it has come to an end.
@@ -29,7 +30,7 @@ def find_work() -> list[Work]:
     """Everything that is behind, due and claimed by nobody; among topics those first that were tried longest ago."""
     now = timezone.now()
     claimed = set(Claim.objects.filter(until__gt=now).values_list("name", flat=True))
-    found = [*_topics(now), *_studies(), *_uploads(), *_exports()]
+    found = [*_topics(now), *_studies(), *_uploads(), *_exports(), *_people()]
     return [work for work in found if work.claim not in claimed]
 
 
@@ -80,3 +81,9 @@ def _uploads() -> list[Work]:
 def _exports() -> list[Work]:
     exports = Export.objects.filter(state=Export.State.WAITING).order_by("pk").values_list("pk", "tries")
     return [Work("write_export", pk, f"export:{pk}", (tries,)) for pk, tries in exports]
+
+
+def _people() -> list[Work]:
+    """Last, and only one at a time for each study: figures about people can wait."""
+    studies = studies_unreported().order_by("pk").values_list("pk", "agreement__version", "agreement__computed_at")
+    return [Work("report_people", pk, f"people:{pk}", tuple(mark)) for pk, *mark in studies]

@@ -37,6 +37,7 @@ class Snapshot:
     sentence_keys: tuple[int, ...]
     summary_keys: tuple[int, ...]
     last_judgment_id: int
+    weigh_annotators: bool = False
 
 
 def load_evidence(topic_id: int, split: Split) -> Snapshot | None:
@@ -86,6 +87,7 @@ def _load(topic_id: int, split: Split) -> Snapshot | None:
         sentence_keys=keys,
         summary_keys=tuple(summary.pk for summary in summaries),
         last_judgment_id=last,
+        weigh_annotators=topic.study.weigh_annotators,
     )
 
 

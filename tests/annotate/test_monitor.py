@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotate import health, judges, judging
 from annotate.models import (
     Annotator,
+    AnnotatorReport,
     Claim,
     Judgment,
     Ranking,
@@ -21,6 +22,7 @@ from annotate.models import (
     Upload,
     WorkerPulse,
 )
+from evaluation import tasks
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
 
@@ -272,3 +274,25 @@ def test_the_page_of_judges_asks_as_much_of_the_database_for_one_as_for_many(dja
         judged(joined(study))
     with django_assert_max_num_queries(4):
         judges.look_at(study)
+
+
+def test_stored_figures_and_flags_are_shown_in_words() -> None:
+    study = ready_study(judgments_per_pair=3)
+    for _ in range(2):
+        judged(joined(study))
+    tasks.report_people(study.pk)
+    AnnotatorReport.objects.filter(annotator__study=study).update(flags=["sided"])
+    text = signed_in(study).get(reverse("judges", args=[study.pk])).content.decode()
+    assert "How far people agree" in text
+    assert text.count("Answers by side?") == 2
+    assert "A flag is a question, not a verdict" in text
+
+
+def test_a_thousand_annotators_come_a_hundred_a_page_with_few_queries(django_assert_max_num_queries) -> None:
+    study = ready_study()
+    Annotator.objects.bulk_create(Annotator(study=study, pseudonym=f"a{number:04}") for number in range(1000))
+    client = signed_in(study)
+    with django_assert_max_num_queries(20):
+        text = client.get(reverse("judges", args=[study.pk]) + "?page=2").content.decode()
+    assert text.count("a01") == 100
+    assert "a0200" not in text
