@@ -8,15 +8,17 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate.models import Invitation, Membership, SourceDocument, Study
+from annotate import crowd
+from annotate.models import Invitation, Membership, Recruitment, SourceDocument, Study
 from annotate.refusal import Refusal
 from annotate.studies import SETTINGS
 
 if TYPE_CHECKING:  # the class takes no parameter when it runs
     StudyModelForm = forms.ModelForm[Study]
     InvitationModelForm = forms.ModelForm[Invitation]
+    RecruitmentModelForm = forms.ModelForm[Recruitment]
 else:
-    StudyModelForm = InvitationModelForm = forms.ModelForm
+    StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
 
 SHOWN = 60
 
@@ -129,6 +131,37 @@ class InvitationForm(InvitationModelForm):
         labels = dict(Membership.Role.choices)
         self.fields["role"].choices = [(role, labels[role]) for role in roles]  # type: ignore[attr-defined]
         self.fields["role"].help_text = _("Annotators need no account. Everybody else signs in first.")
+
+
+class RecruitmentForm(RecruitmentModelForm):
+    """Where people come from, what they agree to, and which codes they leave with."""
+
+    class Meta:
+        model = Recruitment
+        fields = crowd.SETTINGS
+        widgets = {"consent": forms.Textarea(attrs={"rows": 10})}
+        help_texts = {
+            "consent": gettext_lazy(
+                "What people agree to before they begin, whether by an invitation or from a platform: who you are, "
+                "what is stored and why, what they are paid. It is stored word for word with everybody who agrees. "
+                "Left empty, nobody is asked."
+            ),
+            "platform": gettext_lazy("With a platform a link appears above that you give to it."),
+            "person_parameter": gettext_lazy(
+                "The platform writes it into the link before its name for the person. One name takes part once."
+            ),
+            "session_parameter": gettext_lazy("It is stored beside the name, so that you can settle payments."),
+            "return_url": gettext_lazy(
+                "Where people are led when they are done; {code} stands for their code. Left empty, Prolific’s own "
+                "page is used for Prolific, and on other platforms people copy the code."
+            ),
+            "code_done": gettext_lazy(
+                "Only whoever has judged everything sees it. On another platform you may leave it empty: everybody "
+                "then gets a code of their own."
+            ),
+            "code_no_work": gettext_lazy("For whoever could not finish because everything was judged already."),
+            "code_screened_out": gettext_lazy("For whoever’s part was ended by you."),
+        }
 
 
 class MendForm(forms.Form):

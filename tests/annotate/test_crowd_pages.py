@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from annotate import crowd, links, studies
-from annotate.models import Annotator, Assignment, Consent, Judgment, Participation, Study
+from annotate.models import Annotator, Assignment, Consent, Judgment, Participation, Recruitment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.test_crowd import CONSENT, crowd_study, recruit
@@ -238,3 +240,56 @@ def test_whoever_came_by_an_invitation_has_no_code_to_ask_for(client):
     client.force_login(user)
     assert client.post(reverse("leave", args=[annotator.key])).status_code == 404
     assert "Your code" not in client.get(reverse("desk", args=[annotator.key])).content.decode()
+
+
+# The researcher's page
+
+
+def settings(**changes: str) -> dict[str, str]:
+    return {
+        "consent": "I agree.",
+        "platform": "prolific",
+        "person_parameter": "PROLIFIC_PID",
+        "session_parameter": "SESSION_ID",
+        "return_url": "",
+        "code_done": "C1",
+        "code_no_work": "C2",
+        "code_screened_out": "C3",
+    } | changes
+
+
+@pytest.fixture
+def owned(client) -> Study:
+    """A study whose owner is signed in."""
+    study = ready_study(pairs_per_annotator=1)
+    client.force_login(making.owner(study))
+    return study
+
+
+def test_looking_at_recruitment_writes_nothing(client, owned):
+    html = client.get(reverse("study_recruitment", args=[owned.pk])).content.decode()
+    assert "/crowd/" not in html
+    assert not Recruitment.objects.exists()
+
+
+def test_the_link_that_a_researcher_copies_lets_people_in(client, owned):
+    page = reverse("study_recruitment", args=[owned.pk])
+    assert client.post(page, settings()).url == page
+    html = unescape(client.get(page).content.decode())
+    (link,) = re.findall(r'value="(https?://[^"]*/crowd/[^"]*)"', html)
+    assert link.endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&SESSION_ID={{%SESSION_ID%}}")
+    link = link.replace("{{%PROLIFIC_PID%}}", "p1").replace("{{%SESSION_ID%}}", "s1")
+    visitor = Client()
+    first = visitor.post(link, {"consent": "1"})
+    assignment = Assignment.objects.get(key=first.url.split("/")[2])
+    assert 'value="C1"' in visitor.get(answer(visitor, assignment).url).content.decode()
+    assert Participation.objects.get().person == "p1"
+    after = " ".join(re.sub(r"<[^>]*>", " ", client.get(page).content.decode()).split())
+    assert "done 1" in after
+
+
+def test_a_value_that_will_not_do_is_shown_at_its_field_and_nothing_is_stored(client, owned):
+    html = client.post(reverse("study_recruitment", args=[owned.pk]), settings(code_done="")).content.decode()
+    assert "Copy the completion code from Prolific" in html
+    assert "I agree." in html
+    assert not Recruitment.objects.exists()

@@ -1,6 +1,6 @@
 """What researchers see: their studies, what comes in, who judges, and what it all comes to."""
 
-from annotate.views.research import exports, people, results, studies, topics, uploads
+from annotate.views.research import exports, people, recruitment, results, studies, topics, uploads
 
 urlpatterns = [
     *studies.urlpatterns,
@@ -8,5 +8,6 @@ urlpatterns = [
     *topics.urlpatterns,
     *results.urlpatterns,
     *people.urlpatterns,
+    *recruitment.urlpatterns,
     *exports.urlpatterns,
 ]

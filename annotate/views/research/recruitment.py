@@ -1,0 +1,68 @@
+"""Where a study's people come from: the text that they agree to, their platform, and the codes that they leave with."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate import crowd, links
+from annotate.access import in_study
+from annotate.forms import RecruitmentForm, complain
+from annotate.models import Participation, Recruitment, Study
+from annotate.refusal import Refusal
+from annotate.views.research.pages import page, person
+
+Outcome = Participation.Outcome
+
+
+@in_study("settings")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say how people are recruited; the link for the platform is ready to be copied."""
+    form = RecruitmentForm(request.POST or None, instance=crowd.recruitment_of(study))
+    if form.is_valid():
+        try:
+            crowd.recruit(study, person(request), **form.cleaned_data)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            messages.success(request, _("Saved. Whoever comes from now on sees it so."))
+            return redirect("study_recruitment", study_id=study.pk)
+    recruitment = crowd.recruitment_of(study)
+    return page(
+        request,
+        study,
+        "research/recruitment.html",
+        form=form,
+        recruitment=recruitment,
+        entry=_entry(request, study, recruitment),
+        outcomes=_outcomes(study),
+        tab="recruitment",
+    )
+
+
+def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:
+    """The address to give to the platform, with its placeholders; "" where none is set."""
+    if recruitment.platform == Recruitment.Platform.NONE:
+        return ""
+    names = [recruitment.person_parameter, *filter(None, [recruitment.session_parameter])]
+    prolific = recruitment.platform == Recruitment.Platform.PROLIFIC
+    filled = {name: f"{{{{%{name}%}}}}" if prolific else f"[{name}]" for name in names}
+    path = links.crowd_path(study)
+    return f"{request.build_absolute_uri(path)}?{urlencode(filled, safe='{}%[]')}"
+
+
+def _outcomes(study: Study) -> list[tuple[str, int]]:
+    """How many people came, by how it ended, in words."""
+    counted = dict(study.participations.values_list("outcome").annotate(Count("pk")).order_by())
+    return [(str(label), counted[value]) for value, label in Outcome.choices if counted.get(value)]
+
+
+urlpatterns = [path("studies/<int:study_id>/recruitment/", study_recruitment, name="study_recruitment")]
