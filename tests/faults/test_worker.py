@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 
 from annotate import imports, judging
 from annotate.models import (
@@ -31,7 +32,7 @@ from annotate.models import (
     Utility,
     WorkerPulse,
 )
-from evaluation import records
+from evaluation import records, tasks
 from tests import studies
 from tests.conftest import Processes
 
@@ -242,3 +243,20 @@ def test_a_worker_that_is_told_to_stop_stops_and_takes_its_children_along(live: 
     live.process.terminate()
     live.process.wait(15)
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+
+
+def test_no_transaction_is_open_while_the_mathematics_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = judging_study()
+    topic = Topic.objects.get(study=made)
+    studies.judge(judging.join(made))
+    open_transactions = []
+    compute = tasks.evaluate
+
+    def watched(*arguments: object, **options: object) -> object:
+        open_transactions.append(connection.in_atomic_block)
+        return compute(*arguments, **options)
+
+    monkeypatch.setattr(tasks, "evaluate", watched)
+    tasks.refit_topic(topic.pk)
+    assert open_transactions == [False]
+    assert_published_is_what_a_fit_from_scratch_gives(topic)
