@@ -21,7 +21,6 @@ from annotate.models import (
     Score,
     Sentence,
     SourceDocument,
-    Study,
     SystemScore,
     TopicProgress,
     Utility,
@@ -33,12 +32,6 @@ from formats.records import LateSummary
 from tests import studies
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures about people are looked for in tests of their own."""
-    monkeypatch.setattr("evaluation.records.agenda.studies_unreported", Study.objects.none)
 
 
 def of_topic(topic):

@@ -12,17 +12,11 @@ from django.utils import timezone
 
 from annotate import exports, imports, judging
 from annotate import studies as verbs
-from annotate.models import Claim, Export, Ranking, Score, Sentence, Study, TopicProgress, Upload, WorkerPulse
+from annotate.models import Claim, Export, Ranking, Score, Sentence, TopicProgress, Upload, WorkerPulse
 from evaluation import records, tasks, worker
 from tests import studies
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures about people are looked for in tests of their own."""
-    monkeypatch.setattr("evaluation.records.agenda.studies_unreported", Study.objects.none)
 
 
 def progress(topic) -> TopicProgress:
