@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from html import unescape
@@ -293,3 +295,16 @@ def test_a_value_that_will_not_do_is_shown_at_its_field_and_nothing_is_stored(cl
     assert "Copy the completion code from Prolific" in html
     assert "I agree." in html
     assert not Recruitment.objects.exists()
+
+
+def test_whoever_pays_reads_who_left_with_which_code_and_no_pseudonym(client, owned):
+    recruit(owned, platform="generic")
+    finish(Client(), owned, "p1")
+    finish(Client(), owned, "=2*2")
+    crowd.withdraw(crowd.enter(owned, "p3"), erase=True)
+    table = client.get(reverse("participants_csv", args=[owned.pk])).content.decode("utf-8-sig")
+    head, *rows = csv.reader(io.StringIO(table))
+    codes = Participation.objects.filter(outcome="done").order_by("pk").values_list("code", flat=True)
+    assert head[:4] == ["person", "session", "outcome", "code"]
+    assert [row[:4] for row in rows] == [["p1", "s1", "done", codes[0]], ["'=2*2", "s1", "done", codes[1]]]
+    assert not any(name in table for name in Annotator.objects.values_list("pseudonym", flat=True))

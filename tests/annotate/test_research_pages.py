@@ -108,6 +108,7 @@ def pages(study: Study) -> dict[str, str]:
         "settings": reverse("study_settings", args=key),
         "people": reverse("study_people", args=key),
         "recruitment": reverse("study_recruitment", args=key),
+        "participants": reverse("participants_csv", args=key),
         "export": reverse("study_export", args=key),
         "judgments jsonl": reverse("judgments_jsonl", args=key),
         "judgments csv": reverse("judgments_csv", args=key),
@@ -153,7 +154,8 @@ def test_an_admin_reads_results_and_looks_after_people_and_changes_no_texts(clie
     found = {name: status(client, page) for name, page in pages(study).items()}
     forbidden = {name for name, status in found.items() if status == 403}
     assert forbidden == {
-        "mend", "upload new", "upload", "settings", "recruitment", "export", "judgments jsonl", "judgments csv", "delete",
+        "mend", "upload new", "upload", "settings", "recruitment", "participants", "export",
+        "judgments jsonl", "judgments csv", "delete",
     }  # fmt: skip
     assert {status for status in found.values() if status != 403} == {200}
     overview = client.get(reverse("study", args=[study.pk])).content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -10,8 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
+import formats
 from annotate import crowd, links
 from annotate.access import in_study
 from annotate.forms import RecruitmentForm, complain
@@ -20,6 +22,7 @@ from annotate.refusal import Refusal
 from annotate.views.research.pages import page, person
 
 Outcome = Participation.Outcome
+COLUMNS = ("person", "session", "outcome", "code", "entered_at", "left_at")
 
 
 @in_study("settings")
@@ -48,6 +51,23 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
     )
 
 
+@in_study("settings")
+@require_safe
+def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
+    """Who came from the platform, how it ended and with which code, to be held against what the platform says.
+
+    Without pseudonyms: whoever pays people need not know what each of them judged.
+    """
+    rows = study.participations.exclude(person="").order_by("pk").values_list(*COLUMNS)
+    file = io.BytesIO()
+    formats.write_rows(
+        file, COLUMNS, [(*said, came.isoformat(), left.isoformat() if left else None) for *said, came, left in rows]
+    )
+    response = HttpResponse(file.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="participants-{study.pk}.csv"'
+    return response
+
+
 def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:
     """The address to give to the platform, with its placeholders; "" where none is set."""
     if recruitment.platform == Recruitment.Platform.NONE:
@@ -65,4 +85,8 @@ def _outcomes(study: Study) -> list[tuple[str, int]]:
     return [(str(label), counted[value]) for value, label in Outcome.choices if counted.get(value)]
 
 
-urlpatterns = [path("studies/<int:study_id>/recruitment/", study_recruitment, name="study_recruitment")]
+_PAGE = "studies/<int:study_id>/recruitment/"
+urlpatterns = [
+    path(_PAGE, study_recruitment, name="study_recruitment"),
+    path(_PAGE + "participants.csv", participants_csv, name="participants_csv"),
+]
