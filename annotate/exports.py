@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, cast
 
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 import annotate
 import formats
 import formats.study
+import formats.study_records
 import formats.study_records
 from annotate import judging
 from annotate.acts import note
@@ -171,21 +172,28 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
     }
     winners: dict[str, Winner] = {"left": "a", "right": "b", "tie": "tie"}
     for topic in Topic.objects.filter(study=study).order_by("position"):
-        rows: QuerySet[Judgment] = judging.counted_judgments(topic).order_by("pk")
-        for judgment in rows.select_related("assignment__pair", "assignment__annotator").iterator(CHUNK):
-            shown = judgment.assignment
-            first, second = names[shown.pair.first_id], names[shown.pair.second_id]
-            kind = shown.annotator.kind
-            said = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
+        rows = judging.counted_judgments(topic).values_list(
+            "answer",
+            "seconds",
+            "at",
+            "extra",
+            "assignment__swapped",
+            "assignment__pair__first",
+            "assignment__pair__second",
+            "assignment__annotator__pseudonym",
+            "assignment__annotator__kind",
+        )
+        for answer, seconds, at, extra, swapped, first, second, pseudonym, kind in rows.iterator(CHUNK):
+            left, right = (second, first) if swapped else (first, second)
             yield formats.Preference(
                 topic=topic.name,
-                a=second if shown.swapped else first,
-                b=first if shown.swapped else second,
-                winner=winners[judgment.answer],
-                annotator=shown.annotator.pseudonym,
-                seconds=judgment.seconds,
-                at=_moment(judgment.at),
-                extra=(judgment.extra or {}) | said,
+                a=names[left],
+                b=names[right],
+                winner=winners[answer],
+                annotator=pseudonym,
+                seconds=seconds,
+                at=_moment(at),
+                extra=(extra or {}) | ({} if kind == Annotator.Kind.HUMAN else {"kind": kind}),
             )
 
 
@@ -204,22 +212,24 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 
 
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
-    rows = Assignment.objects.filter(topic__study=study).order_by("pk").select_related("topic", "annotator", "pair")
-    for row in rows.iterator(CHUNK):
-        first, second = names[row.pair.first_id], names[row.pair.second_id]
+    rows = Assignment.objects.filter(topic__study=study).order_by("pk")
+    columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
+    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at")
+    for row in rows.values_list(*columns, *rest).iterator(CHUNK):
+        key, topic, annotator, swapped, first, second, occasion, reason, state, skipped, place, created, closed = row
         yield AssignmentRecord(
-            key=str(row.key),
-            topic=row.topic.name,
-            annotator=row.annotator.pseudonym,
-            left=second if row.swapped else first,
-            right=first if row.swapped else second,
-            occasion=row.occasion,
-            reason_shown=row.reason,
-            state=cast(formats.study_records.State, row.state),
-            skip_reason=row.skip_reason,
-            holds_place=row.holds_place,
-            created_at=_moment(row.created_at),
-            closed_at=None if row.closed_at is None else _moment(row.closed_at),
+            key=str(key),
+            topic=topic,
+            annotator=annotator,
+            left=names[second if swapped else first],
+            right=names[first if swapped else second],
+            occasion=occasion,
+            reason_shown=reason,
+            state=cast(formats.study_records.State, state),
+            skip_reason=skipped,
+            holds_place=place,
+            created_at=_moment(created),
+            closed_at=None if closed is None else _moment(closed),
         )
 
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from django.db import transaction
-from django.db.models import Count, F, Max
+from django.db.models import Count, F, Max, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from annotate.judging import tallies
@@ -139,18 +140,20 @@ def add_up(annotator_id: int, judged: int, seconds: float) -> None:
 def recount_places(study: Study, topic_id: int) -> None:
     """Count afresh what is taken in a topic whose tally is locked; needs grow to what was brought."""
     held = (
-        Assignment.objects.filter(topic_id=topic_id, holds_place=True)
+        Assignment.objects.filter(pair=OuterRef("pk"), holds_place=True)
         .exclude(annotator__kind=Annotator.Kind.SIMULATED)
-        .values_list("pair")
+        .order_by()
+        .values("pair")
         .annotate(places=Count("pk"))
+        .values("places")
     )
-    taken = dict(held.order_by())
-    pairs = list(Pair.objects.filter(topic_id=topic_id))
-    for pair in pairs:
-        pair.taken = taken.get(pair.pk, 0)
-        pair.need = max(pair.need, pair.taken, study.judgments_per_pair) if pair.taken else pair.need
-    Pair.objects.bulk_update(pairs, ["taken", "need"], batch_size=BATCH)
-    Tally.objects.filter(topic_id=topic_id).update(taken=sum(taken.values()))
+    pairs = Pair.objects.filter(topic_id=topic_id)
+    counted = pairs.annotate(places=Coalesce(Subquery(held), 0))
+    # Needs first: no pair may be taken more often than it needs, not even for a moment.
+    counted.filter(places__gt=0).update(need=Greatest(F("need"), F("places"), study.judgments_per_pair))
+    counted.update(taken=F("places"))
+    taken = pairs.aggregate(taken=Coalesce(Sum("taken"), 0))["taken"]
+    Tally.objects.filter(topic_id=topic_id).update(taken=taken)
 
 
 def _with_sentences(topic_id: int, preferences: list[Preference]) -> Iterator[Brought]:
