@@ -6,6 +6,7 @@ the way, exact ones (double precision, straight from M) decide when it is at its
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -22,9 +23,9 @@ Preferences = Matrix | Sparse
 Curvature = tuple[Callable[[NDArray[Any]], NDArray[Any]], type[np.float32] | type[np.float64]]
 
 # Elements of a block of rows: what is added, divided and summed at once stays in the processor's cache.
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 # Rows that are transposed at once.
-_PANEL = 128
+_PANEL = 512
 # Single precision holds N / (v_i + v_j)^2 as long as no |log v| is larger.
 _ROUGH_RANGE = 20.0
 
@@ -83,7 +84,7 @@ class DenseDuels:
 
     def encounters(self, v: Vector) -> Vector:
         n, total, ones = self.n, np.zeros(self.n), np.ones(self.n)
-        store = np.empty(_BLOCK + n)
+        store = _scratch.doubles(_BLOCK + n)
         for a, b in _blocks(0, n, n):
             share = store[: (b - a) * n].reshape(b - a, n)
             np.add(v[a:b, None], v, out=share)
@@ -121,7 +122,7 @@ class DenseDuels:
         """Bring R in place to other strengths, for R and N are too large to write both; the rough `encounters`."""
         n, before = self.n, self._rough_at
         total, ones = np.zeros(n, np.float32), np.ones(n, np.float32)
-        store = np.empty((2, _BLOCK + n), np.float32)
+        store = _scratch.singles(2 * (_BLOCK + n)).reshape(2, -1)
         for panel in range(0, n, _PANEL):
             for a, b in _blocks(panel, min(n, panel + _PANEL), n - panel):
                 size, shape = (b - a) * (n - a), (b - a, n - a)
@@ -148,6 +149,24 @@ def _blocks(start: int, end: int, width: int) -> Iterator[tuple[int, int]]:
     rows = max(1, _BLOCK // max(width, 1))
     for a in range(start, end, rows):
         yield a, min(end, a + rows)
+
+
+class _Scratch(threading.local):
+    """Room for one block, kept from fit to fit: asking the system for memory costs more than the arithmetic in it."""
+
+    def __init__(self) -> None:
+        self._doubles = np.empty(0)
+
+    def doubles(self, size: int) -> Vector:
+        if len(self._doubles) < size:
+            self._doubles = np.empty(size)
+        return self._doubles[:size]
+
+    def singles(self, size: int) -> NDArray[np.float32]:
+        return self.doubles(-(-size // 2)).view(np.float32)[:size]
+
+
+_scratch = _Scratch()
 
 
 class SparseDuels:
