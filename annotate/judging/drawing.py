@@ -184,17 +184,16 @@ def _settled(person: Annotator, besides: Assignment | None) -> Assignment | Noth
     return nothing or _held(person, besides)
 
 
+# In no order: SQLite would rather walk through everything that somebody ever judged than sort the two pairs they hold.
 _open = Prepared(
-    lambda annotator: (
-        Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN).order_by("pk").values_list("pk")
-    ),
+    lambda annotator: Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN).values_list("pk"),
     NUMBER,
 )
 
 
 def _held(person: Annotator, besides: Assignment | None) -> Assignment | None:
     """The oldest pair that they hold, other than `besides`; its lease begins anew when half of it is over."""
-    held = [pk for (pk,) in _open(person.pk) if besides is None or pk != besides.pk]
+    held = sorted(pk for (pk,) in _open(person.pk) if besides is None or pk != besides.pk)
     if not held:
         return None
     found = Assignment.objects.get(pk=held[0])
