@@ -98,10 +98,15 @@ def _cut_those_judged(study: Study, bundle: formats.Bundle) -> None:
 
 
 def _save_cuts(topics: Iterable[Topic], cuts: dict[Address, list[Cut]]) -> None:
-    for topic in topics:
-        documents = SourceDocument.objects.filter(topic=topic).order_by("position").values_list("pk", "name")
-        own = {pk: cuts.get((topic.name, name), []) for pk, name in documents}
-        records.save_preparation(topic.pk, topic.text_version, own)
+    """Store the sentences of new topics."""
+    new = list(topics)
+    own: dict[int, dict[int, list[Cut]]] = {topic.pk: {} for topic in new}
+    names = {topic.pk: topic.name for topic in new}
+    documents = SourceDocument.objects.filter(topic__study__in={topic.study_id for topic in new})
+    for key, topic_id, name in documents.order_by("topic", "position").values_list("pk", "topic_id", "name"):
+        if topic_id in own:
+            own[topic_id][key] = cuts.get((names[topic_id], name), [])
+    records.save_first_preparation(new, own)
 
 
 def _by_kind(preferences: Iterable[formats.Preference], kind: str) -> dict[str, list[formats.Preference]]:

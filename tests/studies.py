@@ -20,6 +20,9 @@ from evaluation.records import find_work, load_evidence
 
 EXAMPLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "model_example.json").read_text())
 
+#: The settings that the worked example was calculated with.
+PAPER: dict[str, Any] = {"smooth": "paper", "value": "strength", "normalize": "length", "match": "any", "prior": 0.1}
+
 _numbers = itertools.count(1)
 
 
@@ -52,8 +55,8 @@ def example_bundle(topic: str = "ohio") -> formats.Bundle:
 
 
 def example_study(**settings: Any) -> tuple[Study, Topic]:
-    """A study of the worked example's topic alone, with its judgments and the prior that it was calculated with."""
-    made = study(**{"prior": 0.1, "smooth": "paper"} | settings)
+    """A study of the worked example's topic alone, with its judgments and settings."""
+    made = study(**PAPER | settings)
     (topic,) = intake.take_in(made, example_bundle())
     return made, topic
 

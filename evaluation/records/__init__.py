@@ -9,7 +9,7 @@ from evaluation.records.agenda import Mark, Work, find_work, topics_behind, topi
 from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.people import People, load_people, note_people_failure, save_people, studies_unreported
-from evaluation.records.preparation import Cut, Texts, load_texts, save_preparation
+from evaluation.records.preparation import Cut, Texts, load_texts, save_first_preparation, save_preparation
 from evaluation.records.results import (
     Standings,
     load_standings,
@@ -44,6 +44,7 @@ __all__ = [
     "note_ranking_failure",
     "problems_of",
     "renew_claims",
+    "save_first_preparation",
     "save_nothing",
     "save_people",
     "save_preparation",

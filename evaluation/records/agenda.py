@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotate.models import Claim, Export, Study, Topic, Upload
+from annotate.models import Claim, Export, Fit, Study, Topic, Upload
 from evaluation.records.people import studies_unreported
 from evaluation.records.tries import HOPEFUL, PAUSES
 
@@ -64,9 +64,10 @@ def _due(now: datetime) -> Q:
 
 
 def _studies() -> list[Work]:
+    fits = Fit.objects.filter(topic__study=OuterRef("pk"))
     studies = (
         Study.objects.annotate(version=Sum("topics__progress__fitted_version"))
-        .filter(Q(ranking__isnull=True, version__gt=0) | Q(ranking__version__lt=F("version")))
+        .filter(Exists(fits), Q(ranking__isnull=True) | Q(ranking__version__lt=F("version")))
         .order_by("pk")
     )
     return [Work("rank_study", pk, f"study:{pk}", (version,)) for pk, version in studies.values_list("pk", "version")]

@@ -57,27 +57,41 @@ def save_preparation(topic_id: int, version: int, cuts: Mapping[int, Sequence[Cu
     progress = TopicProgress.objects.filter(topic=topic_id, prepared_version__lt=version)
     if not progress.update(prepared_version=version, **NO_PROBLEM):
         return False
-    new = [(key, index, cut) for key, sentences in cuts.items() for index, cut in enumerate(sentences)]
     there = Sentence.objects.filter(topic=topic_id).order_by("position")
-    unchanged = [(key, index, cut.text, cut.paragraph) for key, index, cut in new] == list(
-        there.values_list("document_id", "index", "text", "paragraph")
-    )
+    unchanged = list(there.values_list("document_id", "index", "text", "paragraph")) == [
+        (row.document_id, row.index, row.text, row.paragraph) for row in _rows(topic_id, cuts)
+    ]
     if unchanged or Judgment.objects.filter(topic=topic_id).exists():
         return True
     judging.forget_pairs([topic_id])
     there.delete()
-    Sentence.objects.bulk_create(
+    Sentence.objects.bulk_create(_rows(topic_id, cuts), BATCH)
+    return True
+
+
+@transaction.atomic
+def save_first_preparation(topics: Sequence[Topic], cuts: Mapping[int, Mapping[int, Sequence[Cut]]]) -> None:
+    """Store how the documents of new topics (both by key) were cut: thousands of topics at once, and quickly.
+
+    Nobody has judged there, so there is nothing to fit until somebody does.
+    """
+    studies = {topic.study_id for topic in topics}
+    versions = dict(Tally.objects.filter(topic__study__in=studies).values_list("topic_id", "data_version"))
+    TopicProgress.objects.bulk_create(
         [
-            Sentence(
-                topic_id=topic_id,
-                document_id=key,
-                index=index,
-                position=position,
-                paragraph=cut.paragraph,
-                text=cut.text,
-            )
-            for position, (key, index, cut) in enumerate(new)
+            TopicProgress(topic=topic, prepared_version=topic.text_version, fitted_version=versions[topic.pk])
+            for topic in topics
         ],
         BATCH,
     )
-    return True
+    Sentence.objects.bulk_create([row for topic in topics for row in _rows(topic.pk, cuts[topic.pk])], BATCH)
+
+
+def _rows(topic_id: int, cuts: Mapping[int, Sequence[Cut]]) -> list[Sentence]:
+    numbered = [(key, index, cut) for key, sentences in cuts.items() for index, cut in enumerate(sentences)]
+    return [
+        Sentence(
+            topic_id=topic_id, document_id=key, index=index, position=position, paragraph=cut.paragraph, text=cut.text
+        )
+        for position, (key, index, cut) in enumerate(numbered)
+    ]

@@ -42,7 +42,7 @@ def begin_try(topic_id: int) -> bool:
 
 def end_try(topic_id: int) -> None:
     """Nothing went wrong, though nothing may have come of it: the data changed meanwhile, or all was up to date."""
-    TopicProgress.objects.filter(topic=topic_id).update(**NO_PROBLEM)
+    TopicProgress.objects.filter(topic=topic_id, tries__gt=0).update(**NO_PROBLEM)
 
 
 def note_failure(topic_id: int, problem: str, *, curable: bool = False) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -276,9 +278,27 @@ def test_judgments_leave_as_preferences_and_come_back_as_the_same_scores(tmp_pat
     ]
     path = tmp_path / "preferences.jsonl"
     path.write_text("\n".join(lines) + "\n")
-    other = studies.study(prior=0.1)
+    other = studies.study(**studies.PAPER)
     intake.take_in(other, replace(studies.example_bundle(), preferences=()))
     known = tasks.imports.known_of(other, intake.count_sentences)
     intake.take_in(other, formats.read(path, known=known))
     tasks.catch_up(other.pk)
     assert scores(other) == scores(made)
+
+
+def test_new_topics_that_nobody_judged_ask_for_no_work() -> None:
+    made = studies.study()
+    intake.take_in(made, replace(studies.example_bundle(), preferences=()))
+    assert studies.to_do() == []
+    studies.judge(judging.join(made))
+    assert [task for task, _ in studies.to_do()] == ["refit_topic"]
+
+
+def test_storing_a_thousand_topics_asks_little_more_of_the_database_than_ten(
+    django_assert_max_num_queries: Callable[..., AbstractContextManager[object]],
+) -> None:
+    text = formats.Text("d", "It rained. Rivers rose.")
+    topics = tuple(formats.Topic(f"T{number}", (text,)) for number in range(1000))
+    with django_assert_max_num_queries(80):
+        intake.take_in(studies.study(), formats.Bundle(topics=topics))
+    assert Sentence.objects.count() == 2000

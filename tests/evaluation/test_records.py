@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models import Sum
@@ -124,6 +125,7 @@ def test_the_parts_of_a_score_add_up_to_it() -> None:
 def test_without_judgments_there_are_no_scores() -> None:
     made = studies.study()
     topic = studies.wide_topic(made, 12)
+    judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
     assert not Score.objects.exists()
     assert Fit.objects.get(topic=topic).judgments == 0
@@ -142,11 +144,12 @@ def test_what_was_taken_back_takes_its_scores_along() -> None:
     assert not SystemScore.objects.exists()
 
 
-def test_judgments_in_any_order_of_arrival_give_the_same_bits() -> None:
+@pytest.mark.parametrize("chosen", [studies.PAPER, {}], ids=["as in the paper", "by default"])
+def test_judgments_in_any_order_of_arrival_give_the_same_bits(chosen: dict[str, Any]) -> None:
     bundle = studies.example_bundle()
     strengths = []
     for preferences in (bundle.preferences, tuple(reversed(bundle.preferences))):
-        made = studies.study(prior=0.1)
+        made = studies.study(**chosen)
         (topic,) = intake.take_in(made, formats.Bundle(topics=bundle.topics, preferences=preferences))
         tasks.refit_topic(topic.pk)
         rows = Utility.objects.filter(sentence__topic=topic).order_by("sentence__position")

@@ -306,7 +306,8 @@ def test_a_burst_while_a_task_waits_queues_no_second_one(heartbeat: worker.Heart
 def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: worker.Heartbeat, queue: Queue) -> None:
     made = studies.study()
     topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(50)]
-    studies.intake.take_in(made, studies.formats.Bundle(topics=tuple(topics)))
+    stored = studies.intake.take_in(made, studies.formats.Bundle(topics=tuple(topics)))
+    judging.raise_version([topic.pk for topic in stored])
     heartbeat.beat(0.0)
     assert len(queue.taken()) == worker.UNDER_WAY
     heartbeat.beat(1.0)
