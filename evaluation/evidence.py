@@ -29,12 +29,12 @@ class Settings:
     `budget`: characters that `normalize="budget"` divides by; None takes the topic's longest summary.
     """
 
-    smooth: Smoothing = "paper"
+    smooth: Smoothing = "kernel"
     prior: float = 1.0
     redundancy: bool = True
-    value: Value = "strength"
-    normalize: Normalization = "length"
-    match: Match = "any"
+    value: Value = "chance"
+    normalize: Normalization = "budget"
+    match: Match = "similarity"
     similarity: str = "tfidf-jaccard"
     budget: int | None = None
 

@@ -14,8 +14,9 @@ class Fit(models.Model):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
     `curve`: what the scores were with the first so many judgments, a list of {"judgments": number, "scores": {system
-    name: score}}, fewest judgments first; the last entry is this fit. `covariance`: of the scores, how sure they are
-    together, {"systems": [names], "matrix": [[number]]}; like the curve it is kept for the newest fit only.
+    name: score}}, fewest judgments first; the last entry is this fit. `curve_owed`: it has gaps, which are filled once
+    nobody waits for scores. `covariance`: of the scores, how sure they are together, {"systems": [names], "matrix":
+    [[number]]}. Both are kept for the newest fit only.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="fits")
@@ -29,11 +30,13 @@ class Fit(models.Model):
     iterations = models.PositiveIntegerField()
     seconds = models.FloatField()
     curve = models.JSONField(default=list)
+    curve_owed = models.BooleanField(default=False)
     covariance = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["topic", "data_version"], name="fit_once_a_version")]
+        indexes = [models.Index(fields=["topic"], name="fit_curve_owed", condition=models.Q(curve_owed=True))]
 
     def __str__(self) -> str:
         return f"{self.topic} at {self.data_version}"

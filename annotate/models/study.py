@@ -83,16 +83,16 @@ class Study(models.Model):
     )
     seed = models.PositiveBigIntegerField(_("seed"), default=0)
 
-    smooth = models.CharField(_("smoothing"), max_length=12, choices=Smoothing.choices, default=Smoothing.PAPER)
+    smooth = models.CharField(_("smoothing"), max_length=12, choices=Smoothing.choices, default=Smoothing.KERNEL)
     prior = models.FloatField(
         _("prior"), default=1.0, validators=[finite, MinValueValidator(0.0), MaxValueValidator(1000.0)]
     )
     redundancy = models.BooleanField(_("repetition earns nothing"), default=True)
-    value = models.CharField(_("value of a sentence"), max_length=12, choices=Value.choices, default=Value.STRENGTH)
+    value = models.CharField(_("value of a sentence"), max_length=12, choices=Value.choices, default=Value.CHANCE)
     normalize = models.CharField(
-        _("normalise by"), max_length=12, choices=Normalization.choices, default=Normalization.LENGTH
+        _("normalise by"), max_length=12, choices=Normalization.choices, default=Normalization.BUDGET
     )
-    match = models.CharField(_("match"), max_length=12, choices=Match.choices, default=Match.ANY)
+    match = models.CharField(_("match"), max_length=12, choices=Match.choices, default=Match.SIMILARITY)
     similarity = models.CharField(
         _("similarity"), max_length=40, choices=Similarity.choices, default=Similarity.TFIDF_JACCARD
     )

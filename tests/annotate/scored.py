@@ -47,6 +47,8 @@ JUDGED = (
     ("snow", "s1:1", "s1:0", "b"),
 )
 
+AS_PUBLISHED = {"smooth": "paper", "value": "strength", "normalize": "length", "match": "any"}
+
 
 def scored_study(**fields: Any) -> Study:
     """Two topics, three systems, four judgments of a person and two simulated ones (those of `snow`)."""

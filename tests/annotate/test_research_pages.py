@@ -210,7 +210,7 @@ def test_a_study_is_begun_with_its_title_alone(client: Client) -> None:
     study = Study.objects.get(title="Wind")
     assert answer["Location"] == reverse("study", args=[study.pk])
     assert studies.access.may(person, study, "members")
-    assert study.smooth == "paper"
+    assert study.smooth == "kernel", "what is recommended, unless something else is asked for"
 
 
 def test_a_value_that_will_not_do_is_said_beside_its_field(client: Client, study: Study, owner: User) -> None:
@@ -524,7 +524,7 @@ def test_the_leaderboard_shows_the_stored_numbers(client: Client, study: Study, 
         few = " (1 of 2 topics)" if one.topics == 1 else ""
         assert f"{one.rank} {one.system.name}{few} {one.score:.{digits}f} {interval}" in page
     assert "From 6 judgments on 2 topics" in page
-    assert "equations 2–5 as published (Zopf 2018); prior 1" in page
+    assert "similar sentences tied by a kernel prior" in page
 
 
 def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: Study, owner: User) -> None:
@@ -624,7 +624,7 @@ def test_a_board_without_a_worker_says_that_it_does_not_follow(client: Client, s
     assert "newer judgments are being taken in" in words(client.get(page))
 
 
-@pytest.mark.parametrize("chosen", [{}, {"match": "similarity", "value": "chance", "normalize": "budget"}])
+@pytest.mark.parametrize("chosen", [scored.AS_PUBLISHED, {}], ids=["as published", "as recommended"])
 def test_a_score_is_the_sum_of_what_its_page_shows(client: Client, chosen: dict[str, str]) -> None:
     study = scored.scored_study(**chosen)
     client.force_login(making.owner(study))
@@ -638,7 +638,7 @@ def test_a_score_is_the_sum_of_what_its_page_shows(client: Client, chosen: dict[
             if part["nearest"]:
                 assert part["nearest"].text in words(page)
                 utility = Utility.objects.get(sentence=part["nearest"])
-                if not chosen:
+                if chosen == scored.AS_PUBLISHED:
                     assert part["value"] == pytest.approx(utility.strength, rel=1e-12)
 
 

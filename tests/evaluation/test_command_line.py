@@ -60,14 +60,14 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def test_the_worked_example_is_reproduced(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
-    status, out, err = run(capsys, *judged, "--prior", "0.1", "--format", "json")
+    status, out, err = run(capsys, *judged, "--as-published", "--prior", "0.1", "--format", "json")
     found = json.loads(out)
 
     assert (status, err) == (0, "")
     (one,) = found["topics"]
     assert [s["strength"] for s in one["sentences"]] == pytest.approx(EXAMPLE["strengths_prior_0_1"], abs=1e-9)
     assert {s["system"]: s["score"] for s in one["summaries"]} == pytest.approx(EXAMPLE["scores"], abs=1e-9)
-    _, out, _ = run(capsys, *judged, "--prior", "0.1", "--format", "json", "--no-redundancy")
+    _, out, _ = run(capsys, *judged, "--as-published", "--prior", "0.1", "--format", "json", "--no-redundancy")
     without = {s["system"]: s["score"] for s in json.loads(out)["topics"][0]["summaries"]}
     assert without == pytest.approx(EXAMPLE["scores_without_redundancy"], abs=1e-9)
 

@@ -45,14 +45,14 @@ modes = st.sampled_from(["paper", "sharpened", "none"])
 
 def test_the_worked_example_is_reproduced() -> None:
     for redundancy, key in ((True, "scores"), (False, "scores_without_redundancy")):
-        result = evaluate(example(), Settings(prior=0.1, redundancy=redundancy))
+        result = evaluate(example(), replace(AS_PUBLISHED, prior=0.1, redundancy=redundancy))
 
         np.testing.assert_allclose(result.strengths, EXAMPLE["strengths_prior_0_1"], rtol=0, atol=1e-9)
         assert {s.system: s.score for s in result.summaries} == pytest.approx(EXAMPLE[key], abs=1e-9)
 
 
 def test_a_result_says_what_it_rests_on() -> None:
-    result = evaluate(example(), Settings(prior=0.1))
+    result = evaluate(example(), replace(AS_PUBLISHED, prior=0.1))
 
     assert result.judgments == 3
     assert result.judged.tolist() == [2, 1, 1, 2]
@@ -149,7 +149,7 @@ def test_a_similarity_at_hand_and_a_warm_start_change_nothing() -> None:
 
 
 def test_a_topic_without_judgments_has_equal_utilities_and_scores_that_say_so() -> None:
-    for chosen in (Settings(), AS_PUBLISHED, Settings(smooth="kernel")):
+    for chosen in (replace(AS_PUBLISHED, prior=1.0), AS_PUBLISHED, replace(AS_PUBLISHED, smooth="kernel")):
         result = evaluate(example(judgments=judgments([])), chosen)
 
         assert result.judgments == 0

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from evaluation.evaluate import AS_PUBLISHED
 from evaluation.evidence import Settings, SummaryText
 from evaluation.scoring import gradients, match, redundancy, score, values
 from evaluation.similarity import similarity
@@ -39,14 +40,14 @@ def scores_of(texts: dict[str, list[str]], chosen: Settings, worth: np.ndarray =
 
 
 def test_the_worked_example_is_reproduced_with_and_without_redundancy() -> None:
-    assert scores_of(EXAMPLE["summaries"], Settings()) == pytest.approx(EXAMPLE["scores"], abs=1e-9)
-    assert scores_of(EXAMPLE["summaries"], Settings(redundancy=False)) == pytest.approx(
+    assert scores_of(EXAMPLE["summaries"], AS_PUBLISHED) == pytest.approx(EXAMPLE["scores"], abs=1e-9)
+    assert scores_of(EXAMPLE["summaries"], replace(AS_PUBLISHED, redundancy=False)) == pytest.approx(
         EXAMPLE["scores_without_redundancy"], abs=1e-9
     )
 
 
 def test_a_score_can_be_followed_by_hand() -> None:
-    matched = match([SummaryText("two", ("Trump won the election on Tuesday.", "It rained!"))], ALIKE, Settings())
+    matched = match([SummaryText("two", ("Trump won the election on Tuesday.", "It rained!"))], ALIKE, AS_PUBLISHED)
     parts = score(matched, STRENGTHS)[0].parts
 
     assert [part.nearest for part in parts] == [2, 1]
@@ -124,33 +125,33 @@ def test_a_score_is_a_share_of_the_values(texts: list[tuple[str, ...]], chosen: 
 def test_the_nearest_sentence_is_the_first_of_equals() -> None:
     twice = similarity(["It rained.", "Trump won.", "It rained."])
 
-    assert match([SummaryText("s", ("It rained.",))], twice, Settings()).parts[0][0].nearest == 0
+    assert match([SummaryText("s", ("It rained.",))], twice, AS_PUBLISHED).parts[0][0].nearest == 0
 
 
 def test_what_resembles_nothing_earns_nothing() -> None:
-    matched = match([SummaryText("s", ("Zebras graze.", "..."))], ALIKE, Settings())
+    matched = match([SummaryText("s", ("Zebras graze.", "..."))], ALIKE, AS_PUBLISHED)
 
     assert [part.nearest for part in matched.parts[0]] == [None, None]
     assert score(matched, np.ones(4))[0].score == 0
 
 
 def test_an_empty_summary_and_a_topic_without_sentences_score_nought() -> None:
-    assert scores_of({"nothing": [], "blank": [""]}, Settings()) == {"nothing": 0, "blank": 0}
-    assert scores_of({"nothing": []}, Settings(normalize="budget")) == {"nothing": 0}
-    matched = match([SummaryText("s", ("It rained.",))], similarity([]), Settings())
+    assert scores_of({"nothing": [], "blank": [""]}, AS_PUBLISHED) == {"nothing": 0, "blank": 0}
+    assert scores_of({"nothing": []}, replace(AS_PUBLISHED, normalize="budget")) == {"nothing": 0}
+    matched = match([SummaryText("s", ("It rained.",))], similarity([]), AS_PUBLISHED)
     assert score(matched, np.empty(0))[0].score == 0
 
 
 def test_a_budget_is_the_longest_summary_unless_one_is_stated() -> None:
     texts = {"short": ["It rained in Ohio."], "long": ["It rained in Ohio.", "Zebras chew raw grass."]}
-    by_length = scores_of(texts, Settings())
-    by_budget = scores_of(texts, Settings(normalize="budget"))
+    by_length = scores_of(texts, AS_PUBLISHED)
+    by_budget = scores_of(texts, replace(AS_PUBLISHED, normalize="budget"))
 
     assert by_length["short"] == pytest.approx(STRENGTHS[1])
     assert by_length["long"] == pytest.approx(STRENGTHS[1] * 18 / 40)
     assert by_budget["short"] == pytest.approx(STRENGTHS[1] * 18 / 40)
     assert by_budget["long"] == by_length["long"]
-    stated = scores_of(texts, Settings(normalize="budget", budget=100))
+    stated = scores_of(texts, replace(AS_PUBLISHED, normalize="budget", budget=100))
     assert stated["short"] == pytest.approx(STRENGTHS[1] * 18 / 100)
 
 
@@ -159,8 +160,10 @@ def test_a_distant_match_earns_the_root_of_its_similarity() -> None:
     similar = float(ALIKE.to(["It rained."])[0, 1])
 
     assert 0 < similar < 1
-    assert scores_of(texts, Settings(match="similarity"))["s"] == pytest.approx(STRENGTHS[1] * similar**0.5)
-    assert scores_of(texts, Settings())["s"] == pytest.approx(STRENGTHS[1])
+    assert scores_of(texts, replace(AS_PUBLISHED, match="similarity"))["s"] == pytest.approx(
+        STRENGTHS[1] * similar**0.5
+    )
+    assert scores_of(texts, AS_PUBLISHED)["s"] == pytest.approx(STRENGTHS[1])
 
 
 def test_chances_are_those_of_being_preferred_to_another_sentence() -> None:
@@ -213,7 +216,7 @@ def test_renaming_the_topics_sentences_changes_no_score(
 
 
 def test_settings_are_taken_one_by_one() -> None:
-    base = Settings()
+    base = AS_PUBLISHED
     texts = {"s": ["It rained in Ohio.", "It rained."], "long": ["Voters waited in the rain in Ohio, voters said."]}
     everything = [base] + [
         replace(base, **{key: other})
