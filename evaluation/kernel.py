@@ -223,8 +223,9 @@ def posterior(pairs: Pairs, similarity: Matrix | None, found: Mode, max_iteratio
     both = pairs.wins + pairs.losses
     for _ in range(max_iterations):
         p, slope = _expected(f, v)
-        before, (f, v) = f, space.update(both * slope, both * slope * f + pairs.wins - both * p)
-        if np.abs(f - before).max(initial=0.0) < 1e-4:
+        before = np.concatenate([f, v])
+        f, v = space.update(both * slope, both * slope * f + pairs.wins - both * p)
+        if np.abs(np.concatenate([f, v]) - before).max(initial=0.0) < 1e-4:
             break
     return space.posterior()
 

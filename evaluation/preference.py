@@ -148,8 +148,9 @@ def _with_kernel(judgments: Judgments, n: int, similarity: Matrix) -> Estimate:
         return uncertainty.about(fit.utilities, pairs, similarity, found)
 
     def again(drawn: Judgments) -> Vector:
-        theta = kernel.mode(kernel.Pairs.of(wins(drawn, n)), similarity, chosen).theta
-        return theta - theta.mean()
+        theta: Vector = kernel.mode(kernel.Pairs.of(wins(drawn, n)), similarity, chosen).theta
+        centred: Vector = theta - theta.mean()
+        return centred
 
     return Estimate(fit, _totals(W), (chosen.variance, chosen.share), spread, again, judgments)
 
