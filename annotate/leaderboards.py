@@ -254,8 +254,9 @@ def _behind(topics: Any) -> int:
 def _versions(topics: Any) -> tuple[Any, ...]:
     sums = topics.aggregate(Sum("progress__fitted_version"), Sum("tally__data_version"), Count("pk"))
     fitted, data, number = sums.values()
+    owed = Fit.objects.filter(topic__in=topics, curve_owed=True).count()
     # How far behind matters to nobody, only that it is so: a board that is behind is not drawn anew at every click.
-    return fitted, fitted != data, number
+    return fitted, fitted != data, number, owed
 
 
 def _version(*found: Any) -> str:

@@ -58,6 +58,20 @@ def refit_topic(topic_id: int) -> None:
     study_id = records.study_to_rank(topic_id)
     if study_id is not None:
         rank_study(study_id)
+    draw_curve(topic_id)
+
+
+@shared_task(name="draw_curve")
+def draw_curve(topic_id: int) -> None:
+    """Work out how a topic's scores came to be, once nobody waits for scores: it takes longer than the fit."""
+    with records.claimed(f"topic:{topic_id}", _token()) as ours:
+        if not ours or not records.curves_owed().filter(topic=topic_id).exists():
+            return
+        try:
+            _draw(topic_id)
+        except Exception:
+            logger.exception("the curve of topic %s could not be drawn", topic_id)
+            records.leave_curve(topic_id)
 
 
 @shared_task(name="rank_study")
@@ -145,6 +159,8 @@ def catch_up(study_id: int) -> dict[str, str]:
         prepare_topic(topic_id)
         refit_topic(topic_id)
     rank_study(study_id)
+    for topic_id in list(records.curves_owed().filter(topic__study=study_id).values_list("topic_id", flat=True)):
+        draw_curve(topic_id)
     return records.problems_of(study_id)
 
 
@@ -155,12 +171,17 @@ def _refit(topic_id: int) -> None:
         return
     if len(snapshot.evidence.judgments):
         compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
-        evidence = _weighed(snapshot)
-        result = evaluate(evidence, snapshot.settings, similarity=compared)
-        path = curve(evidence, snapshot.settings, similarity=compared)
-        records.save_result(snapshot, result, path, time.perf_counter() - began)
+        result = evaluate(_weighed(snapshot), snapshot.settings, similarity=compared)
+        records.save_result(snapshot, result, time.perf_counter() - began)
     else:
         records.save_nothing(snapshot)
+
+
+def _draw(topic_id: int) -> None:
+    snapshot = records.load_evidence(topic_id, split)
+    if snapshot is not None:
+        compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
+        records.save_curve(snapshot, curve(_weighed(snapshot), snapshot.settings, similarity=compared))
 
 
 def _weighed(snapshot: records.Snapshot) -> Evidence:

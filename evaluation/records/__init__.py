@@ -5,15 +5,17 @@ that it was computed from: a late result finds a version that is no longer below
 away. Claims only keep two workers from doing the same work.
 """
 
-from evaluation.records.agenda import Mark, Work, find_work, topics_behind, topics_uncut
+from evaluation.records.agenda import Mark, Work, curves_owed, find_work, topics_behind, topics_uncut
 from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.people import People, load_people, note_people_failure, save_people, studies_unreported
 from evaluation.records.preparation import Cut, Texts, load_texts, save_first_preparation, save_preparation
 from evaluation.records.results import (
     Standings,
+    leave_curve,
     load_standings,
     note_ranking_failure,
+    save_curve,
     save_nothing,
     save_ranking,
     save_result,
@@ -31,10 +33,12 @@ __all__ = [
     "Work",
     "begin_try",
     "claimed",
+    "curves_owed",
     "drop_claims",
     "end_try",
     "find_work",
     "give_sign_of_life",
+    "leave_curve",
     "load_evidence",
     "load_people",
     "load_standings",
@@ -44,6 +48,7 @@ __all__ = [
     "note_ranking_failure",
     "problems_of",
     "renew_claims",
+    "save_curve",
     "save_first_preparation",
     "save_nothing",
     "save_people",

@@ -30,7 +30,7 @@ def find_work() -> list[Work]:
     """Everything that is behind, due and claimed by nobody; among topics those first that were tried longest ago."""
     now = timezone.now()
     claimed = set(Claim.objects.filter(until__gt=now).values_list("name", flat=True))
-    found = [*_topics(now), *_studies(), *_uploads(), *_exports(), *_people()]
+    found = [*_topics(now), *_studies(), *_uploads(), *_exports(), *_people(), *_curves()]
     return [work for work in found if work.claim not in claimed]
 
 
@@ -42,6 +42,12 @@ def topics_behind() -> QuerySet[Topic]:
 def topics_uncut() -> QuerySet[Topic]:
     """The topics whose texts are not cut as they stand now."""
     return Topic.objects.filter(Q(progress__isnull=True) | Q(progress__prepared_version__lt=F("text_version")))
+
+
+def curves_owed() -> QuerySet[Fit]:
+    """Newest fits whose curve has gaps; none while a topic waits that has not failed."""
+    owed = Fit.objects.filter(curve_owed=True, data_version=F("topic__progress__fitted_version"))
+    return owed.filter(~Exists(topics_behind().exclude(progress__problem__gt="")))
 
 
 def _topics(now: datetime) -> list[Work]:
@@ -88,3 +94,8 @@ def _people() -> list[Work]:
     """Last, and only one at a time for each study: figures about people can wait."""
     studies = studies_unreported().order_by("pk").values_list("pk", "agreement__version", "agreement__computed_at")
     return [Work("report_people", pk, f"people:{pk}", tuple(mark)) for pk, *mark in studies]
+
+
+def _curves() -> list[Work]:
+    owed = curves_owed().order_by("pk").values_list("topic_id", "data_version")
+    return [Work("draw_curve", topic_id, f"topic:{topic_id}", (version,)) for topic_id, version in owed]

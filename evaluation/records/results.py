@@ -25,10 +25,14 @@ BATCH = 500
 
 
 @transaction.atomic
-def save_result(snapshot: Snapshot, result: TopicResult, curve: Sequence[CurvePoint], seconds: float) -> bool:
-    """Publish a fit with its utilities and scores; False where a newer one is there, and this one is thrown away."""
+def save_result(snapshot: Snapshot, result: TopicResult, seconds: float) -> bool:
+    """Publish a fit with its utilities and scores; False where a newer one is there, and this one is thrown away.
+
+    Its curve is that of the fit before with one more point; `save_curve` fills the gaps.
+    """
     if not _is_news(snapshot):
         return False
+    settings = _settings(snapshot, result)
     covariance = {"systems": [one.system for one in result.summaries], "matrix": result.covariance.tolist()}
     fit = _replace_fit(
         snapshot,
@@ -36,8 +40,9 @@ def save_result(snapshot: Snapshot, result: TopicResult, curve: Sequence[CurvePo
         residual=result.residual,
         iterations=result.iterations,
         seconds=seconds,
-        settings=_settings(snapshot, result),
-        curve=[dataclasses.asdict(point) for point in curve],
+        settings=settings,
+        curve=_continued(snapshot.topic_id, settings, result),
+        curve_owed=True,
         covariance=covariance,
     )
     Utility.objects.bulk_create(_utilities(fit, snapshot, result), BATCH)
@@ -61,6 +66,25 @@ def save_nothing(snapshot: Snapshot) -> bool:
     return True
 
 
+def _continued(topic_id: int, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
+    """The curve of the newest fit so far, if it was made with the same settings, and this result as its last point."""
+    before = Fit.objects.filter(topic=topic_id).order_by("-data_version").first()
+    points = before.curve if before is not None and before.settings == settings else []
+    now = {"judgments": result.judgments, "scores": {one.system: one.score for one in result.summaries}}
+    return [point for point in points if point["judgments"] < result.judgments] + [now]
+
+
+def save_curve(snapshot: Snapshot, curve: Sequence[CurvePoint]) -> bool:
+    """Publish the curve of a fit, if the fit is still the newest one and rests on the same data."""
+    fit = Fit.objects.filter(topic=snapshot.topic_id, data_version=snapshot.data_version, curve_owed=True)
+    return bool(fit.update(curve=[dataclasses.asdict(point) for point in curve], curve_owed=False))
+
+
+def leave_curve(topic_id: int) -> None:
+    """Try no longer to fill the gaps of this topic's curve; the next fit owes it anew."""
+    Fit.objects.filter(topic=topic_id, curve_owed=True).update(curve_owed=False)
+
+
 def _is_news(snapshot: Snapshot) -> bool:
     """Take the topic's place for this version, if nothing newer is published and the sentences are still the same."""
     progress = TopicProgress.objects.filter(
@@ -75,8 +99,9 @@ def _replace_fit(snapshot: Snapshot, **columns: Any) -> Fit:
     """The fit of this version; older ones stay as a log, without what is kept for the newest one only."""
     Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
     Score.objects.filter(summary__topic=snapshot.topic_id).delete()
-    older = Fit.objects.filter(topic=snapshot.topic_id)
-    older.exclude(curve=[], covariance={}).update(curve=[], covariance={})
+    before = Fit.objects.filter(topic=snapshot.topic_id).order_by("-data_version").first()
+    if before is not None:
+        Fit.objects.filter(pk=before.pk).update(curve=[], curve_owed=False, covariance={})
     return Fit.objects.create(
         topic_id=snapshot.topic_id,
         data_version=snapshot.data_version,

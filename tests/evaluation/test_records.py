@@ -28,7 +28,7 @@ from annotate.models import (
     WorkerPulse,
 )
 from evaluation import intake, records, tasks
-from evaluation.evaluate import curve, evaluate
+from evaluation.evaluate import evaluate
 from formats.records import LateSummary
 from tests import studies
 
@@ -41,8 +41,7 @@ def of_topic(topic):
 
 def fitted(topic):
     snapshot = records.load_evidence(topic.pk, tasks.split)
-    path = curve(snapshot.evidence, snapshot.settings)
-    return snapshot, evaluate(snapshot.evidence, snapshot.settings), path
+    return snapshot, evaluate(snapshot.evidence, snapshot.settings)
 
 
 def test_a_topic_is_cut_and_then_fitted_and_then_rests() -> None:
@@ -107,6 +106,48 @@ def test_older_fits_stay_as_a_log_of_what_they_rested_on() -> None:
     assert {row.fit_id for row in Utility.objects.all()} == {second.pk}
     assert Utility.objects.count() == 4
     assert Score.objects.count() == 4
+
+
+def test_a_curve_waits_until_nobody_waits_for_scores() -> None:
+    made, first = studies.example_study()
+    (second,) = intake.take_in(made, studies.example_bundle("second"))
+    tasks.refit_topic(first.pk)
+    coarse = Fit.objects.get(topic=first)
+    assert coarse.curve_owed
+    assert [point["judgments"] for point in coarse.curve] == [3]
+    assert ("draw_curve", first.pk) not in studies.to_do()
+    tasks.refit_topic(second.pk)
+    assert [point["judgments"] for point in Fit.objects.get(topic=second).curve] == [1, 2, 3]
+    assert studies.to_do() == [("draw_curve", first.pk)]
+    tasks.draw_curve(first.pk)
+    drawn = Fit.objects.get(topic=first)
+    assert [point["judgments"] for point in drawn.curve] == [1, 2, 3]
+    assert drawn.curve[-1] == coarse.curve[-1]
+    assert studies.to_do() == []
+
+
+def test_a_curve_goes_on_where_it_was_while_judgments_arrive() -> None:
+    made, topic = studies.example_study()
+    (other,) = intake.take_in(made, studies.example_bundle("other"))
+    tasks.catch_up(made.pk)
+    judging.raise_version([other.pk])  # waits, so that the gaps stay
+    more = (formats.Preference("ohio", "d1:1", "d1:2", "b"), formats.Preference("ohio", "d1:1", "d1:0", "b"))
+    intake.take_in(made, formats.Bundle(preferences=more))
+    tasks.refit_topic(topic.pk)
+    assert [point["judgments"] for point in Fit.objects.latest("pk").curve] == [1, 2, 3, 5]
+    verbs.change_settings(made, made.created_by, prior=0.2)
+    tasks.refit_topic(topic.pk)
+    assert [point["judgments"] for point in Fit.objects.latest("pk").curve] == [5]
+
+
+def test_a_late_curve_is_thrown_away() -> None:
+    _, topic = studies.example_study()
+    snapshot, result = fitted(topic)
+    records.save_result(snapshot, result, 0.1)
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    assert not records.save_curve(snapshot, ())
+    assert Fit.objects.latest("pk").curve
 
 
 def test_the_parts_of_a_score_add_up_to_it() -> None:

@@ -164,6 +164,18 @@ def test_a_ranking_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert studies.to_do() == []
 
 
+def test_a_curve_that_fails_is_left_until_the_next_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "curve", lambda *_, **__: 1 / 0)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    assert studies.to_do() == []
+    assert progress(topic).problem == ""
+    monkeypatch.undo()
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    assert len(topic.fits.latest("pk").curve) == 3
+
+
 TOPICS = b'{"topic_id": "M1", "documents": [{"id": "d1", "text": "It rained. Rivers rose."}]}\n'
 
 
