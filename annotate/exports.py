@@ -17,7 +17,6 @@ import annotate
 import formats
 import formats.study
 import formats.study_records
-import formats.study_records
 from annotate import judging
 from annotate.acts import note
 from annotate.models import (

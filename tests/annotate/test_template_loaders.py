@@ -18,7 +18,7 @@ def rendered(source: str) -> str:
 TRICKY = [
     "{% translate 'Sign in' %}",
     '{% translate "Don’t & won’t" %}',
-    "{% translate \"It's\" %}",
+    '{% translate "It\'s" %}',
     '<a title="{% translate "Sign in" %}">{{ name }}</a>',
     '{% translate "Sign in" as word %}{{ word }}',
     '{% translate "Sign in"|upper %}',
