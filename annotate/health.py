@@ -201,7 +201,7 @@ def _busy(studies: QuerySet[Study], now: datetime) -> tuple[Busy, ...]:
                 task=task,
                 since=claim.since,
                 topic=Topic.objects.filter(study__in=studies, pk=key).first() if task == "topic" else None,
-                study=studies.filter(pk=key).first() if task == "study" else None,
+                study=studies.filter(pk=key).first() if task in ("study", "people") else None,
                 upload=Upload.objects.filter(study__in=studies, pk=key).first() if task == "upload" else None,
             )
         )

@@ -190,6 +190,12 @@ def _snapshot(requests: Iterable[Any]) -> list[Any]:
 _heartbeats: list[Heartbeat] = []
 
 
+@signals.worker_init.connect
+def step_back(**_: Any) -> None:
+    if EMBEDDED:
+        os.nice(5)  # on the same machine as the website: whoever waits for a page goes first
+
+
 @signals.worker_ready.connect
 def begin(**_: Any) -> None:
     heartbeat = Heartbeat()
