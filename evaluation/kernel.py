@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse, special
 
 from evaluation.duels import Matrix, Sparse, Vector, totals
+from evaluation.threads import on_one_thread
 from evaluation.zermelo import SAFE_STEP, NotConverged
 
 # The grid of the two parameters. Log variance has a normal prior around USUAL_VARIANCE, so that a handful of
@@ -106,6 +107,7 @@ class Mode:
     iterations: int
 
 
+@on_one_thread
 def parameters(pairs: Pairs, similarity: Matrix | None) -> Parameters:
     """The posterior means of the variance and of the share (which is 0 without a similarity)."""
     pairs = pairs.some(PAIRS_FOR_EVIDENCE)
@@ -149,6 +151,7 @@ def _log_evidence(pairs: Pairs, gram: Matrix, f: Vector, v: Vector) -> tuple[flo
     return float(pairs.wins @ won + pairs.losses @ lost - divergence), f, v
 
 
+@on_one_thread
 def mode(
     pairs: Pairs, similarity: Matrix | None, chosen: Parameters, tol: float = 1e-10, max_iterations: int = 100
 ) -> Mode:
@@ -210,6 +213,7 @@ class Posterior:
     covariance: Matrix
 
 
+@on_one_thread
 def posterior(pairs: Pairs, similarity: Matrix | None, found: Mode, max_iterations: int = 20) -> Posterior:
     """The Gaussian nearest to the posterior in Kullback and Leibler's sense (Opper and Archambeau 2009), from its mode.
 

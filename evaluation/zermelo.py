@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.sparse import csgraph
 
 from evaluation.duels import Curvature, Matrix, Preferences, Vector, duels, in_single_range
+from evaluation.threads import on_one_thread
 
 
 class Undetermined(ValueError):
@@ -83,6 +84,7 @@ SAFE_STEP = 1.7
 _BOLD = 8.0
 
 
+@on_one_thread
 def fit(
     preferences: Preferences,
     prior: float = 1.0,

@@ -84,7 +84,7 @@ def test_the_evidence_is_close_to_the_integral_it_stands_for():
         assert np.log(exact) - 0.02 <= bound <= np.log(exact) + 1e-9
         assert mean[0] == pytest.approx(integrate.quad(lambda f: f * likely(f), -30, 30)[0] / exact, abs=0.05)
         second = integrate.quad(lambda f: f * f * likely(f), -30, 30)[0] / exact
-        assert spread[0] == pytest.approx(second - mean[0] ** 2, rel=0.1)
+        assert spread[0] == pytest.approx(second - mean[0] ** 2, rel=0.2)
 
 
 @pytest.mark.parametrize("spread", [0.7, 2.0])
