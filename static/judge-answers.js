@@ -1,40 +1,63 @@
-// Sends answers so that none is lost or given by accident: a choice that could not be sent is kept in this browser (its
-// address, revision and side, no text) and sent again under the same revision, which the server takes once.
+// Sends answers so that none is lost or given by accident, and shows the next pair at once.
+//
+// The pair to come is fetched ahead, under a lease of its own. An answer is kept in this browser (address, revision and
+// side, no text) until the server has confirmed it, and sent again under the same revision, which the server takes once.
 (() => {
   "use strict";
 
-  const KEPT = "preferendum-answer";
-  const TOO_SOON = 300; // ms after a pair appears in which a second click or a held key is not an answer
+  const KEPT = "preferendum-answers";
+  const TOO_SOON = 300; // ms after a pair appears in which a second click is not an answer
   const PAUSES = [1, 2, 4, 8, 15]; // seconds between tries
+  const PATIENCE = 15000; // ms that a request may take
 
+  let ahead = null; // the part of the page that comes next
+  let unsent = recall();
+  let sending = false;
+  let waiting = null; // a skip or an undo that waits for the answers before it
+  let tries = 0;
+  let troubled = unsent.length > 0; // whether the answers on their way have been delayed
+  let timer = null;
   let shownAt = performance.now();
   let hiddenSince = null;
   let hiddenFor = 0;
-  let tries = 0;
-  let timer = null;
 
   const form = () => document.getElementById("answer");
-  const trouble = () => document.getElementById("trouble");
-  const kept = () => {
-    try { return JSON.parse(localStorage.getItem(KEPT)); } catch { return null; }
-  };
-  const keep = (choice) => {
-    try { localStorage.setItem(KEPT, JSON.stringify(choice)); } catch { /* a full or forbidden store: retrying still works */ }
-  };
-  const forget = () => {
-    try { localStorage.removeItem(KEPT); } catch { /* nothing was kept either */ }
-  };
+  const here = () => form() && form().getAttribute("action");
+  const answered = () => form() && form().dataset.answered !== undefined;
+  const token = () => document.querySelector("[name=csrfmiddlewaretoken]");
 
-  function say(word) {
-    trouble().textContent = word ? trouble().dataset[word] : "";
-    trouble().hidden = !word;
-    trouble().classList.toggle("warning", word !== "arrived");
+  function recall() {
+    try { return JSON.parse(localStorage.getItem(KEPT)) || []; } catch { return []; }
   }
+
+  function keep() {
+    try {
+      if (unsent.length) localStorage.setItem(KEPT, JSON.stringify(unsent));
+      else localStorage.removeItem(KEPT);
+    } catch { /* a full or forbidden store: sending again still works while the page is open */ }
+  }
+
+  function warn(word) {
+    const trouble = document.getElementById("trouble");
+    trouble.textContent = word ? trouble.dataset[word] : "";
+    trouble.hidden = !word;
+    trouble.classList.toggle("warning", word !== "arrived");
+  }
+
+  function announce(text, kind = "success") {
+    const notice = document.createElement("p");
+    notice.className = `notice ${kind}`;
+    notice.textContent = text;
+    document.getElementById("said").replaceChildren(...(text ? [notice] : []));
+  }
+
+  // How long the pair has been in view.
 
   function appeared() {
     shownAt = performance.now();
     hiddenSince = document.hidden ? shownAt : null;
     hiddenFor = 0;
+    document.dispatchEvent(new Event("pair:appeared"));
   }
 
   function secondsRead() {
@@ -52,65 +75,128 @@
     }
   });
 
-  // Before htmx hears of it: a second click of a double click lands on the next pair, and is no answer to it.
-  document.addEventListener("submit", (event) => {
-    if (event.target !== form()) return;
-    const again = form().dataset.again !== undefined;
-    if (!again && performance.now() - shownAt < TOO_SOON) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      return;
-    }
-    if (!again) form().elements.seconds.value = secondsRead();
-    delete form().dataset.again;
-    form().querySelectorAll(".chosen").forEach((card) => card.classList.remove("chosen"));
-    event.submitter.classList.add("chosen");
-    keep({
-      url: form().getAttribute("action"),
-      revision: form().elements.revision.value,
-      answer: event.submitter.value,
-      seconds: form().elements.seconds.value,
-    });
-  }, true);
+  // Showing.
 
-  // The form itself is gone once the next pair is there; what htmx was asked still names it.
-  const isAnswer = (event) => event.detail.requestConfig && event.detail.requestConfig.elt.id === "answer";
-
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (!isAnswer(event) || !event.detail.successful) return;
-    forget();
-    tries = 0;
-    say("");
-  });
-
-  ["htmx:sendError", "htmx:timeout"].forEach((name) => document.addEventListener(name, (event) => {
-    if (isAnswer(event)) later();
-  }));
-
-  document.addEventListener("htmx:responseError", (event) => {
-    if (!isAnswer(event)) return;
-    const status = event.detail.xhr.status;
-    if (status === 403) refreshToken();
-    else if (status === 404) say("lost");
-    else if (status >= 500 || status === 429) later();
-    else window.location.reload();
-  });
-
-  function later() {
-    say("kept");
-    clearTimeout(timer);
-    timer = setTimeout(again, PAUSES[Math.min(tries, PAUSES.length - 1)] * 1000);
-    tries += 1;
+  function show(part, address) {
+    const task = new DOMParser().parseFromString(part, "text/html").getElementById("task");
+    document.getElementById("task").replaceWith(task);
+    window.htmx.process(task);
+    task.dispatchEvent(new CustomEvent("htmx:load", { bubbles: true, detail: { elt: task } }));
+    // Marked as htmx marks its own, so that going back loads the page of that address.
+    window.history.replaceState({ htmx: true }, "");
+    window.history.pushState({ htmx: true }, "", here() || address);
+    arrive();
   }
 
-  function again() {
-    const choice = kept();
-    if (!choice || !form() || form().getAttribute("action") !== choice.url) return;
-    const button = form().querySelector(`[name=answer][value="${CSS.escape(choice.answer)}"]`);
-    if (!button) return;
-    form().elements.seconds.value = choice.seconds;
-    form().dataset.again = "";
-    button.click();
+  function arrive() {
+    appeared();
+    window.scrollTo(0, 0);
+    const question = document.getElementById("question");
+    if (question) question.focus({ preventScroll: true });
+  }
+
+  async function fetchAhead() {
+    const asking = form();
+    ahead = null;
+    if (!asking || answered()) return;
+    try {
+      const answer = await post(`${here()}ahead/`, {});
+      if (answer.status === 200 && form() === asking && !answered()) ahead = await answer.text();
+    } catch { /* without it the next pair comes with the answer's receipt */ }
+  }
+
+  // Sending.
+
+  function post(url, fields, headers = {}) {
+    return fetch(url, {
+      method: "POST",
+      body: new URLSearchParams({ ...fields, csrfmiddlewaretoken: token().value }),
+      headers: { "HX-Request": "true", ...headers },
+      credentials: "same-origin",
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+  }
+
+  // Before htmx hears of it, which takes answers where this script does not run.
+  document.addEventListener("submit", (event) => {
+    if (event.target !== form()) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (answered() || performance.now() - shownAt < TOO_SOON) return;
+    const button = event.submitter;
+    form().dataset.answered = "";
+    button.classList.add("chosen");
+    const { revision, ticket } = form().elements;
+    unsent.push({
+      url: here(), revision: revision.value, ticket: ticket.value, answer: button.value, seconds: secondsRead(),
+    });
+    keep();
+    if (!troubled) warn("");
+    announce(`${button.querySelector(".wide-only, .tie-label").textContent} …`, "");
+    moveOn();
+    send();
+  }, true);
+
+  // The pair that was fetched ahead is shown while no more than one answer is on its way.
+  function moveOn() {
+    if (!ahead || unsent.length > 1) return;
+    const part = ahead;
+    ahead = null;
+    show(part);
+  }
+
+  async function send() {
+    if (sending) return;
+    sending = true;
+    clearTimeout(timer);
+    while (unsent.length && await deliver(unsent[0])) tries = 0;
+    if (!unsent.length && troubled) {
+      troubled = false;
+      warn("arrived");
+    }
+    sending = false;
+    const held = waiting;
+    waiting = null;
+    if (held && held.isConnected && !unsent.length) held.click();
+  }
+
+  // Whether it has arrived, and the page can go on.
+  async function deliver(choice) {
+    const { url, ...fields } = choice;
+    let answer;
+    try {
+      answer = await post(url, fields, { "Judge-Showing": here() === url ? "" : here() || "" });
+    } catch {
+      return later();
+    }
+    if (answer.status === 403) return refreshToken();
+    if (answer.status === 404) { warn("lost"); return false; }
+    if (answer.status >= 500 || answer.status === 429) return later();
+    unsent.shift();
+    keep();
+    if (!answer.ok) { window.location.reload(); return false; }
+    if (!(answer.headers.get("Content-Type") || "").startsWith("application/json")) {
+      window.location.assign(answer.url);
+      return false;
+    }
+    settle(await answer.json(), url);
+    return true;
+  }
+
+  function settle(result, url) {
+    announce(result.said);
+    if (!form()) return; // sent by a page that shows no pair
+    if (result.part && (here() === url || !answered())) show(result.part, result.here);
+    ahead = result.ahead;
+    if (answered()) moveOn();
+  }
+
+  function later() {
+    warn("kept");
+    troubled = true;
+    timer = setTimeout(send, PAUSES[Math.min(tries, PAUSES.length - 1)] * 1000);
+    tries += 1;
+    return false;
   }
 
   // Signing in or out in another tab changes the token that guards against forged requests: fetch the new one.
@@ -119,46 +205,38 @@
     tries += 1;
     try {
       const answer = await fetch(window.location.href, { credentials: "same-origin" });
-      if (answer.status === 404) return say("lost");
+      if (answer.status === 404) { warn("lost"); return false; }
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const token = fresh.querySelector("[name=csrfmiddlewaretoken]").value;
-      document.querySelectorAll("[name=csrfmiddlewaretoken]").forEach((field) => { field.value = token; });
-      document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
-      again();
+      const { value } = fresh.querySelector("[name=csrfmiddlewaretoken]");
+      document.querySelectorAll("[name=csrfmiddlewaretoken]").forEach((field) => { field.value = value; });
+      document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": value }));
+      timer = setTimeout(send, 0);
+      return false;
     } catch {
-      later();
+      return later();
     }
   }
 
-  // What an earlier page could not send, sent by this one.
-  async function sendLeftover() {
-    const choice = kept();
-    const token = document.querySelector("[name=csrfmiddlewaretoken]");
-    if (!choice || !token) return;
-    if (form() && form().getAttribute("action") === choice.url && form().elements.revision.value === choice.revision) {
-      again();
-      return;
-    }
-    const body = new URLSearchParams({ ...choice, csrfmiddlewaretoken: token.value });
-    try {
-      const answer = await fetch(choice.url, { method: "POST", body, credentials: "same-origin" });
-      if (answer.ok) { forget(); say("arrived"); }
-      else if (answer.status === 404) say("lost");
-      else if (answer.status < 500) forget();
-    } catch {
-      say("kept");
-      setTimeout(sendLeftover, 15000);
-    }
-  }
-
-  document.addEventListener("htmx:afterSwap", (event) => {
-    if (!document.getElementById("task") || event.detail.target.id === "drawer-body") return;
-    appeared();
-    window.scrollTo(0, 0);
-    const question = document.getElementById("question");
-    if (question) question.focus({ preventScroll: true });
+  // Skipping and undoing are htmx's; they wait for the answers before them.
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!unsent.length) return;
+    event.preventDefault();
+    waiting = event.detail.requestConfig.triggeringEvent.submitter;
+    send();
   });
+
+  document.addEventListener("htmx:afterSwap", () => {
+    arrive();
+    fetchAhead();
+  });
+
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
-  window.addEventListener("online", again);
-  document.addEventListener("DOMContentLoaded", () => { appeared(); sendLeftover(); });
+  window.addEventListener("online", send);
+  document.addEventListener("DOMContentLoaded", () => {
+    appeared();
+    if (!token()) return;
+    if (form() && unsent.some((choice) => choice.url === here())) form().dataset.answered = "";
+    if (unsent.length) send();
+    else fetchAhead();
+  });
 })();

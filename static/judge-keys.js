@@ -4,10 +4,7 @@
 
   const TOO_SOON = 300; // ms after a pair appears
   let shownAt = performance.now();
-  document.addEventListener("DOMContentLoaded", () => { shownAt = performance.now(); });
-  document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target.id !== "drawer-body") shownAt = performance.now();
-  });
+  document.addEventListener("pair:appeared", () => { shownAt = performance.now(); });
 
   const ANSWERS = { ArrowLeft: "left", 1: "left", ArrowRight: "right", 2: "right", 0: "tie" };
   const press = (selector, within = document) => {

@@ -12,7 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.core import signing
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -150,10 +150,7 @@ def pair(request: HttpRequest, key: UUID) -> HttpResponse:
 def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
     """The pair to come after this one, under its own lease, so that the page can show it at once."""
     assignment = _find_shown(request, key)
-    drawn = judging.draw(assignment.annotator, besides=assignment)
-    if isinstance(drawn, Nothing):
-        return HttpResponse(status=204)
-    return _show_pair(request, _shown_again(drawn.key))
+    return _part_ahead(request, assignment) or HttpResponse(status=204)
 
 
 @require_POST
@@ -212,7 +209,10 @@ def _take_answer(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         messages.warning(request, _("This page was out of date. Please judge the pair as it is shown now."))
         return redirect("pair", key=assignment.key)
     _remember_again(request, assignment.annotator)
-    return _go_on(request, assignment.annotator, _what_became_of_it(recorded.outcome, recorded.judgment))
+    said = _what_became_of_it(recorded.outcome, recorded.judgment)
+    if "Judge-Showing" in request.headers:
+        return _answer_script(request, assignment.annotator, said)
+    return _go_on(request, assignment.annotator, said)
 
 
 def _given(form: JudgmentForm) -> dict[str, Any]:
@@ -246,12 +246,46 @@ def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
 
 def _go_on(request: HttpRequest, annotator: Annotator, said: str = "") -> HttpResponse:
     """Lead to the pair that they judge now, or to where it says why there is none."""
-    drawn = judging.draw(annotator)
+    drawn = _draw(annotator)
     if isinstance(drawn, Nothing):
-        if drawn.reason == Reason.DONE and crowd.participation_of(annotator) is not None:
-            crowd.leave(annotator)
         return _lead_to_desk(request, annotator, drawn.reason.name.lower(), said)
     return _lead_to_pair(request, drawn.key, said)
+
+
+def _answer_script(request: HttpRequest, annotator: Annotator, said: str) -> HttpResponse:
+    """For the page's own script, all at once: what became of an answer, the pair to judge now, and the one after it.
+
+    The script says which pair it shows meanwhile; the pair to judge now is sent only where that is another one.
+    """
+    drawn = _draw(annotator)
+    if isinstance(drawn, Nothing):
+        nothing = drawn.reason.name.lower()
+        part = _show_desk(request, annotator, nothing).content.decode()
+        return JsonResponse({"said": said, "here": _desk_with(annotator, nothing), "part": part, "ahead": None})
+    shown, here = _shown_again(drawn.key), reverse("pair", args=[drawn.key])
+    part = "" if request.headers["Judge-Showing"] == here else _show_pair(request, shown).content.decode()
+    following = _part_ahead(request, shown)
+    ahead = following.content.decode() if following else None
+    return JsonResponse({"said": said, "here": here, "part": part, "ahead": ahead})
+
+
+def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:
+    """The pair to come after the one that is shown, as it will be when that is judged; None where there is none."""
+    drawn = judging.draw(shown.annotator, besides=shown)
+    if isinstance(drawn, Nothing):
+        return None
+    following = _shown_again(drawn.key)
+    following.annotator.judged += 1
+    following.annotator.previous = shown.key
+    return _show_pair(request, following)
+
+
+def _draw(annotator: Annotator) -> Assignment | Nothing:
+    """The pair that they judge now; whoever is done has left."""
+    drawn = judging.draw(annotator)
+    if drawn == Nothing(Reason.DONE) and crowd.participation_of(annotator) is not None:
+        crowd.leave(annotator)
+    return drawn
 
 
 def _lead_to_pair(request: HttpRequest, key: UUID, said: str) -> HttpResponse:
@@ -266,7 +300,7 @@ def _lead_to_pair(request: HttpRequest, key: UUID, said: str) -> HttpResponse:
 
 
 def _lead_to_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: str) -> HttpResponse:
-    target = f"{reverse('desk', args=[annotator.key])}?nothing={nothing}"
+    target = _desk_with(annotator, nothing)
     if _wants_part(request):
         response = _show_desk(request, annotator, nothing, said)
         response["HX-Push-Url"] = target
@@ -274,6 +308,10 @@ def _lead_to_desk(request: HttpRequest, annotator: Annotator, nothing: str, said
     if said:
         messages.success(request, said)
     return redirect(target)
+
+
+def _desk_with(annotator: Annotator, nothing: str) -> str:
+    return f"{desk_of(annotator)}?nothing={nothing}"
 
 
 def _show_pair(request: HttpRequest, assignment: Assignment, said: str = "", status: int = 200) -> HttpResponse:

@@ -400,6 +400,50 @@ def test_the_pair_ahead_has_a_lease_of_its_own_and_comes_next(client, link):
     assert answer(client, first).url == page_of(ahead)
 
 
+def script_answer(client: Client, assignment: Assignment, showing: str = "", side: str = "left") -> dict:
+    headers = HTMX | {"Judge-Showing": showing}
+    return answer(client, assignment, side, headers=headers).json()
+
+
+def test_the_script_hears_what_became_of_an_answer_and_gets_the_next_two_pairs(client, link):
+    first = begin(client, link)
+    got = script_answer(client, first)
+    second, third = Assignment.objects.exclude(pk=first.pk).order_by("pk")
+    assert (got["said"], got["here"]) == ("Saved: left.", page_of(second))
+    assert second.left.text in got["part"]
+    assert "Pair 2 of 30" in got["part"]
+    assert third.left.text in got["ahead"]
+    assert "Pair 3 of 30" in got["ahead"]
+    assert reverse("undo", args=[second.key]) in got["ahead"]
+
+
+def test_the_script_is_not_sent_what_it_shows_already(client, link):
+    first = begin(client, link)
+    client.post(reverse("ahead", args=[first.key]), headers=HTMX)
+    second = Assignment.objects.latest("pk")
+    got = script_answer(client, first, page_of(second))
+    assert got["part"] == ""
+    assert got["here"] == page_of(second)
+
+
+def test_the_script_is_led_on_when_it_shows_what_is_not_to_be_judged(client, link):
+    first = begin(client, link)
+    script_answer(client, first)
+    second = Assignment.objects.order_by("pk")[1]
+    script_answer(client, second)
+    got = script_answer(client, first, page_of(second), side="right")
+    assert "your first answer stands" in got["said"]
+    assert Assignment.objects.order_by("pk")[2].left.text in got["part"]
+
+
+def test_the_script_is_told_when_everything_is_judged(client, link):
+    Study.objects.update(pairs_per_annotator=1)
+    got = script_answer(client, begin(client, link))
+    assert "Thank you" in got["part"]
+    assert got["ahead"] is None
+    assert got["here"].startswith("/desk/")
+
+
 def test_before_the_last_pair_nothing_is_drawn_ahead(client, link):
     Study.objects.update(pairs_per_annotator=1)
     first = begin(client, link)

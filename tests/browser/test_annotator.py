@@ -46,6 +46,19 @@ def at_pair(page: Page, number: int) -> None:
     expect(page.get_by_text(f"Pair {number} of")).to_be_visible()
 
 
+def settled(page: Page) -> None:
+    """Wait until the server has confirmed every answer."""
+    deadline = time.monotonic() + 15
+    while page.evaluate("localStorage.getItem('preferendum-answers')") is not None:
+        assert time.monotonic() < deadline, "an answer is still on its way"
+        page.wait_for_timeout(20)
+
+
+def no_posts(page: Page) -> None:
+    """As if the network were gone for whatever is sent."""
+    page.route("**/judge/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+
+
 def answers() -> list[str]:
     return list(Judgment.objects.order_by("pk").values_list("answer", flat=True))
 
@@ -63,6 +76,7 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
         at_pair(page, number)
         press(page, key)
     at_pair(page, 6)
+    settled(page)
     assert answers() == ["left", "right", "tie", "left", "right"]
 
     press(page, "u")
@@ -71,6 +85,7 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
     axe(page)
     press(page, "ArrowLeft")
     at_pair(page, 6)
+    settled(page)
     assert answers()[-2:] == ["undone", "left"]
 
     before = cards(page)
@@ -106,6 +121,7 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
     press(page, "ArrowRight")
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     axe(page)
+    settled(page)
     assert page.problems == []
     assert Annotator.objects.get().judged == 11
     assert judging.counted_judgments(Assignment.objects.earliest("pk").topic).count() == 11
@@ -171,6 +187,7 @@ def test_a_double_click_judges_one_pair(page, link):
     at_pair(page, 2)
     page.wait_for_timeout(QUIET)
     at_pair(page, 2)
+    settled(page)
     assert answers() == ["left"]
 
 
@@ -181,6 +198,7 @@ def test_a_held_key_judges_one_pair(page, link):
         page.keyboard.down("ArrowLeft")
     page.keyboard.up("ArrowLeft")
     at_pair(page, 2)
+    settled(page)
     assert answers() == ["left"]
 
 
@@ -192,6 +210,7 @@ def test_keys_with_modifiers_and_keys_too_soon_are_no_answers(page, link):
         press(page, key)
     page.wait_for_timeout(QUIET)
     at_pair(page, 1)
+    settled(page)
     assert answers() == []
 
 
@@ -202,10 +221,12 @@ def test_shortcuts_can_be_switched_off(page, link):
     expect(page.locator("#answer")).to_be_visible()
     press(page, "1")
     page.wait_for_timeout(QUIET)
+    settled(page)
     assert answers() == []
     page.locator("#answer [value=left]").focus()
     page.keyboard.press("Enter")
     at_pair(page, 2)
+    settled(page)
     assert answers() == ["left"]
 
 
@@ -247,21 +268,23 @@ def test_back_reload_and_a_second_tab_double_nothing(page, context: BrowserConte
     press(tab, "2")
     expect(tab.locator("#said")).to_contain_text("your first answer stands")
     at_pair(tab, 3)
+    settled(page)
     assert answers() == ["left", "left"]
     assert_books_balance(study)
 
 
 def test_an_answer_that_cannot_be_sent_is_kept_and_sent_again(page, link):
     begin(page, link)
-    page.route("**/judge/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    no_posts(page)
     press(page, "2")
     expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
     assert answers() == []
     page.unroute("**/judge/**")
+    expect(page.locator("#trouble")).to_contain_text("that was kept has arrived")
     at_pair(page, 2)
-    expect(page.locator("#trouble")).to_be_hidden()
     assert answers() == ["right"]
-    assert page.evaluate("localStorage.length") == 0
+    press(page, "1")
+    expect(page.locator("#trouble")).to_be_hidden()
 
 
 def test_an_answer_whose_receipt_was_lost_is_stored_once(page, link):
@@ -269,7 +292,7 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(page, link):
     lost: list[int] = []
 
     def lose_the_first_receipt(route: Route) -> None:
-        if route.request.method == "POST" and not lost:
+        if route.request.method == "POST" and not route.request.url.endswith("/ahead/") and not lost:
             lost.append(route.fetch().status)
             route.abort()
         else:
@@ -278,19 +301,21 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(page, link):
     page.route("**/judge/**", lose_the_first_receipt)
     press(page, "1")
     at_pair(page, 2)
+    settled(page)
     assert lost == [200]
     assert answers() == ["left"]
 
 
 def test_an_answer_survives_closing_the_page(page, link):
     begin(page, link)
-    page.route("**/judge/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    no_posts(page)
     press(page, "2")
     expect(page.locator("#trouble")).to_be_visible()
     page.goto("about:blank")
     page.unroute("**/judge/**")
     page.goto(link)
-    expect(page.locator("#trouble")).to_contain_text("has arrived")
+    expect(page.locator("#trouble")).to_contain_text("that was kept has arrived")
+    settled(page)
     assert answers() == ["right"]
 
 
@@ -300,7 +325,7 @@ def test_a_server_in_trouble_is_asked_again(page, link):
 
     def in_trouble(route: Route) -> None:
         answered.append(503)
-        if len(answered) < 3:
+        if len(answered) < 4:
             route.fulfill(status=503, body="busy")
         else:
             route.continue_()
@@ -309,6 +334,7 @@ def test_a_server_in_trouble_is_asked_again(page, link):
     press(page, "1")
     expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
     at_pair(page, 2)
+    settled(page)
     assert answers() == ["left"]
 
 
@@ -319,15 +345,17 @@ def test_signing_in_in_another_tab_loses_no_answer(page, context: BrowserContext
     tab.goto(links.sign_in_path(user.pk))
     press(page, "1")
     at_pair(page, 2)
+    settled(page)
     assert answers() == ["left"]
 
 
 def test_the_time_that_a_page_was_read_is_measured(page, link):
-    begin(page, link)
     started = time.monotonic()
+    begin(page, link)
     page.wait_for_timeout(800)
     page.keyboard.press("1")
     at_pair(page, 2)
+    settled(page)
     seconds = Judgment.objects.get().seconds
     assert 0.8 <= seconds <= time.monotonic() - started
     assert round(seconds, 2) == seconds
@@ -340,3 +368,57 @@ def test_right_to_left_texts_keep_their_sides(page, link, study):
     right = page.locator("#answer [value=right]").bounding_box()
     assert left["x"] < right["x"]
     assert page.locator("#answer .sentence").first.get_attribute("lang") == "ar"
+
+
+def test_the_next_pair_is_there_before_the_server_has_heard_of_the_answer(page, link, study):
+    begin(page, link)
+    first = cards(page)
+    page.wait_for_timeout(QUIET)
+    expect(page.locator("#answer")).to_be_visible()
+    page.wait_for_timeout(QUIET)  # the pair ahead is here
+    no_posts(page)
+    press(page, "1")
+    at_pair(page, 2)
+    assert cards(page) != first
+    assert answers() == []
+    second = page.url
+    page.unroute("**/judge/**")
+    settled(page)
+    assert answers() == ["left"]
+    assert page.url == second
+    assert Assignment.objects.get(state="judged").key != Assignment.objects.filter(state="open").earliest("pk").key
+    assert_books_balance(study)
+
+
+def test_answers_faster_than_the_server_all_arrive_in_order(page, link, study):
+    """Each waits for the one before it; none is lost, and each belongs to the pair that was on screen."""
+    begin(page, link)
+
+    def slowly(route: Route) -> None:
+        time.sleep(0.4)
+        route.continue_()
+
+    page.route("**/judge/**", slowly)
+    chosen = []
+    for number, side in enumerate(["left", "right", "right", "left"], 1):
+        at_pair(page, number)
+        page.wait_for_timeout(QUIET)
+        chosen.append((page.url.rstrip("/").rsplit("/", 1)[1], side))
+        page.locator(f"#answer [value={side}]").click()
+    at_pair(page, 5)
+    settled(page)
+    stored = Judgment.objects.order_by("pk").values_list("assignment__key", "answer")
+    assert [(str(key), answer) for key, answer in stored] == chosen
+    assert_books_balance(study)
+
+
+def test_an_undo_right_after_an_answer_waits_for_it(page, link):
+    begin(page, link)
+    page.wait_for_timeout(QUIET)
+    page.route("**/judge/*/", lambda route: (time.sleep(0.5), route.continue_()))
+    press(page, "1")
+    at_pair(page, 2)
+    press(page, "u")
+    expect(page.locator("#said")).to_contain_text("taken back")
+    at_pair(page, 1)
+    assert answers() == ["left", "undone"]
