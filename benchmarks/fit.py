@@ -8,6 +8,7 @@ processor on one thread, the least of several runs; memory is what the process g
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.fit [--quick]
 
+evalica is timed as its users call it, lists in and a series out, and its Rust core alone, fed with arrays.
 Newman + Anderson is Newman's iteration (JMLR 2023) with Anderson's mixing over 6 steps on log v, in numpy (dense, in
 cache-sized blocks) or on scipy's sparse matrices.
 """
@@ -25,7 +26,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 import choix
+import evalica
 import numpy as np
+import pandas as pd
 from evalica import Winner, _brzo
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
@@ -75,6 +78,7 @@ def dense(n: int, slow: bool) -> None:
     solvers: dict[str, Solver] = {
         "Newman + Anderson(6)": lambda tol: newman_anderson(Dense(M), tol),
         "evalica bradley_terry": evalica_solver(grown),
+        "  its Rust core alone": evalica_core(grown),
         "choix ilsr_pairwise_dense": lambda tol: choix.ilsr_pairwise_dense(grown, tol=tol, max_iter=10_000)[:-1],
     }
     if slow:
@@ -191,6 +195,22 @@ def sparse_with_phantom(wins: sparse.csr_array) -> sparse.csr_array:
 
 
 def evalica_solver(grown: np.ndarray) -> Solver:
+    """As its users call it, with the Rust solver: one weighted comparison for each entry of the matrix."""
+    row, column = np.nonzero(grown)
+    xs, ys, weights = row.tolist(), column.tolist(), grown[row, column].tolist()
+    winners, index = [Winner.X] * len(xs), pd.Index(range(len(grown)))
+
+    def solve(tol: float) -> np.ndarray:
+        found = evalica.bradley_terry(
+            xs, ys, winners, index=index, weights=weights, solver="pyo3", tolerance=tol, limit=100_000
+        )
+        return np.log(found.scores.sort_index().to_numpy()[:-1])
+
+    return solve
+
+
+def evalica_core(grown: np.ndarray) -> Solver:
+    """What its public function hands on to, fed with arrays ready made."""
     row, column = np.nonzero(grown)
     xs, ys, weights = row.astype(np.uintp), column.astype(np.uintp), grown[row, column]
     winners = [Winner.X] * len(xs)

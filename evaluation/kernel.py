@@ -23,7 +23,7 @@ from evaluation.zermelo import SAFE_STEP, NotConverged
 # judgments, which say nothing of it, does not make everyone sure that all sentences are equal.
 VARIANCES = 2.0 ** np.arange(-2, 5)
 SHARES = np.array([0.05, 0.35, 0.65, 0.95])
-USUAL_VARIANCE = 3.5
+USUAL_VARIANCE = 3.0
 LOG_VARIANCE_SPREAD = 1.0
 # The evidence is that of at most so many pairs, evenly chosen: enough for two numbers.
 PAIRS_FOR_EVIDENCE = 300

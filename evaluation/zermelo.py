@@ -104,7 +104,7 @@ def fit(
     equations = _Equations(preferences, prior)
     if equations.n == 0:
         return Fit.of(np.empty(0), 0.0, 0)
-    theta = np.zeros(equations.n) if start is None else np.array(start, dtype=np.float64)
+    theta = equations.guess() if start is None else np.array(start, dtype=np.float64)
     if prior == 0:
         theta -= theta.mean()
     theta, hessian, iterations = _approach(equations, theta, max_iterations)
@@ -210,6 +210,14 @@ class _Equations:
             _refuse_undetermined(preferences)
         both = self.met.wins + self.met.losses + 2 * prior
         self._scale = np.maximum(np.minimum(self.met.wins, self.met.losses) + prior, 1e-5 * both)
+
+    def guess(self) -> Vector:
+        """(n,): log v if every sentence had met none but average ones; where one never won or lost, less than that."""
+        least = 1e-3 * (self.met.wins + self.met.losses + 2 * self.prior)
+        won, lost = self.met.wins + self.prior, self.met.losses + self.prior
+        if self.prior == 0 and not least.all():
+            return np.zeros(self.n)
+        return np.log(np.maximum(won, least) / np.maximum(lost, least))
 
     def gradient(self, v: Vector, encounters: Vector) -> Vector:
         """(n,): wins observed - wins expected, pseudo-wins included."""
