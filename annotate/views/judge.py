@@ -5,7 +5,9 @@ Every address is a page that works without JavaScript. Where htmx asks, it gets 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
 from uuid import UUID
 
 from django import forms
@@ -27,6 +29,7 @@ from annotate.refusal import Refusal
 from annotate.views import account
 
 State = Assignment.State
+P = ParamSpec("P")
 
 
 class JudgmentForm(forms.Form):
@@ -138,7 +141,25 @@ def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
     return _page(request, "guidelines", found)
 
 
+def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Where the pair is gone because its texts were cut anew, lead whoever judges here back to their desk."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, key: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, key, *args, **kwargs)
+        except Assignment.DoesNotExist:
+            known = list(access.known_annotators(request).values())
+        if not known:
+            raise Http404
+        messages.warning(request, _("That pair is not needed any more: its text was changed. Go on with another."))
+        return redirect("desk", key=known[-1])
+
+    return guarded
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
+@about_a_pair
 def pair(request: HttpRequest, key: UUID) -> HttpResponse:
     """Show two sentences; take the answer and lead to the next two."""
     if request.method == "POST":
@@ -147,6 +168,7 @@ def pair(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_POST
+@about_a_pair
 def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
     """The pair to come after this one, under its own lease, so that the page can show it at once."""
     assignment = _find_shown(request, key)
@@ -154,6 +176,7 @@ def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_POST
+@about_a_pair
 def skip(request: HttpRequest, key: UUID) -> HttpResponse:
     """Leave a pair out, with a reason, and go on with the next."""
     assignment = _find_shown(request, key)
@@ -169,6 +192,7 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_POST
+@about_a_pair
 def undo(request: HttpRequest, key: UUID) -> HttpResponse:
     """Take an answer back and show its pair again."""
     assignment = _find_shown(request, key)
@@ -182,6 +206,7 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_safe
+@about_a_pair
 def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     """One of the two sentences where it stands in its document."""
     assignment = _find_shown(request, key)
@@ -402,7 +427,7 @@ def _find_shown(request: HttpRequest, key: UUID, ticket: str = "") -> Assignment
     """The pair with this key, if it was drawn for this browser's annotator, or its ticket says that it was."""
     assignment = judging.find_shown(key)
     if assignment is None:
-        raise Http404
+        raise Assignment.DoesNotExist
     if access.is_annotator(request, assignment.annotator):
         return assignment
     if ticket and constant_time_compare(ticket, _ticket(assignment)):

@@ -450,6 +450,17 @@ def test_before_the_last_pair_nothing_is_drawn_ahead(client, link):
     assert client.post(reverse("ahead", args=[first.key])).status_code == 204
 
 
+def test_a_pair_whose_text_was_cut_anew_leads_back_to_the_desk(client, link):
+    first = begin(client, link)
+    judging.forget_pairs([first.topic_id])
+    for gone in (client.get(page_of(first)), answer(client, first)):
+        assert gone.url == reverse("desk", args=[first.annotator.key])
+    assert "not needed any more" in client.get(gone.url).content.decode()
+    assert Client().get(page_of(first)).status_code == 404
+    for name in ("skip", "undo", "ahead"):
+        assert client.post(reverse(name, args=[first.key]), {"reason": "other"}).url == gone.url
+
+
 def test_given_texts_are_shown_as_text(client):
     study = ready_study(sentences=2, title="<script>1</script>", question="<b>Which?</b>", guidelines="<img src=x>")
     Sentence.objects.update(text="<script>alert(1)</script> & “quoted”")
