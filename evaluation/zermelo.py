@@ -80,6 +80,8 @@ _NEAR = 1e-3
 # A Newton step that changes no difference of two utilities by more than this cannot lead downhill: there
 # (e^x - 1 - x) / x^2 < 1 (Bach 2010, on self-concordant logistic losses).
 SAFE_STEP = 1.7
+# How exactly the last step of all is solved for.
+_LAST = 1e-3
 # A step may try more than that, but not everything that a rough Hessian says.
 _BOLD = 8.0
 
@@ -107,11 +109,11 @@ def fit(
     theta = equations.guess() if start is None else np.array(start, dtype=np.float64)
     if prior == 0:
         theta -= theta.mean()
-    theta, hessian, iterations = _approach(equations, theta, max_iterations)
-    return _settle(equations, theta, hessian, iterations, tol, max_iterations)
+    theta, hessian, moved, iterations = _approach(equations, theta, max_iterations)
+    return _settle(equations, theta, hessian, moved, iterations, tol, max_iterations)
 
 
-def _approach(equations: _Equations, theta: Vector, max_iterations: int) -> tuple[Vector, _Hessian, int]:
+def _approach(equations: _Equations, theta: Vector, max_iterations: int) -> tuple[Vector, _Hessian, float, int]:
     """Newton steps on rough equations until they are `_NEAR`, or say no more.
 
     A step at whose end the slope points back has gone too far: a safe one is taken in its place.
@@ -133,15 +135,23 @@ def _approach(equations: _Equations, theta: Vector, max_iterations: int) -> tupl
         origin, slope = theta, float(gradient @ step)
         theta = theta + step
         if residual <= _NEAR or residual > 0.9 * before or iterations >= max_iterations:
-            return theta, hessian, iterations
+            return theta, hessian, float(np.abs(step).max()), iterations
 
 
 def _settle(
-    equations: _Equations, theta: Vector, hessian: _Hessian, iterations: int, tol: float, max_iterations: int
+    equations: _Equations,
+    theta: Vector,
+    hessian: _Hessian,
+    moved: float,
+    iterations: int,
+    tol: float,
+    max_iterations: int,
 ) -> Fit:
     """Steps on the exact equations, all with the same Hessian while each makes the residual ten times smaller.
 
-    When one does not, the Hessian is renewed, and when that was not enough, renewed in double precision.
+    When one does not, the Hessian is renewed, and when that was not enough, renewed in double precision. `moved`: how
+    far a log v is from where the Hessian belongs. A last step that surely makes the error small enough is taken on
+    trust: looking again would cost more than all else that it takes.
     """
     residual, longest = np.inf, np.inf
     rough, fresh = True, False
@@ -154,14 +164,17 @@ def _settle(
             exhausted = residual == 0 or (not rough and residual > 0.5 * before and longest <= 1e-6)
             if error <= 10 * tol or exhausted:
                 return Fit.of(theta, residual, iteration)
+            if error * (_LAST + 2 * moved) <= tol:
+                return Fit.of(theta + hessian.solve(gradient, _LAST), residual, iteration)
         if residual > 0.1 * before:
             rough = rough and not fresh and in_single_range(v)
-            hessian, fresh = _Hessian(equations.met.tangent(v, rough)[1], v, equations.pull(v)), True
+            hessian, fresh, moved = _Hessian(equations.met.tangent(v, rough)[1], v, equations.pull(v)), True, 0.0
         else:
             fresh = False
         forcing = min(0.1, max(1e-6, tol / error))
         step = equations.within(SAFE_STEP, hessian.solve(gradient, forcing))
         longest = float(np.abs(step).max())
+        moved += longest
         theta = theta + step
     raise NotConverged(residual, max_iterations)
 
