@@ -274,3 +274,15 @@ def test_what_somebody_holds_is_found_without_walking_through_what_they_judged()
         cursor.execute(explain + written.sql, [one for _place, one in written.parameters])
         plan = " ".join(str(row) for row in cursor.fetchall())
     assert connection.vendor != "sqlite" or "assignment_by_annotator" in plan
+
+
+def test_what_is_given_back_after_a_need_was_lowered_is_not_asked_for_again():
+    study = ready_study(sentences=2, judgments_per_pair=2)
+    judged(joined(study))
+    second = drawn(joined(study))
+    Study.objects.update(judgments_per_pair=1)
+    study.refresh_from_db()
+    judging.keep_needs(study)
+    judging.skip(second, "unclear")
+    assert judging.draw(joined(study)) == Nothing(Reason.NO_WORK)
+    assert_books_balance(study)
