@@ -73,7 +73,7 @@ def dense(n: int, slow: bool) -> None:
     judgments = made.judgments(200, rng)
     wins = preference.wins(judgments, n)
     M = preference.smooth(wins, made.similarity)
-    best = zermelo.fit(M, PRIOR, tol=1e-12)
+    best = zermelo.fit(M, PRIOR, tol=1e-13)
     grown = with_phantom(M)
     solvers: dict[str, Solver] = {
         "Newman + Anderson(6)": lambda tol: newman_anderson(Dense(M), tol),
@@ -107,7 +107,7 @@ def raw(n: int, m: int, near: bool) -> None:
     won = rng.random(m) < 1 / (1 + np.exp(utilities[b] - utilities[a]))
     judgments = Judgments(a, b, won.astype(float), np.ones(m), np.zeros(m, np.int64))
     wins = preference.wins(judgments, n)
-    best = zermelo.fit(wins, PRIOR, tol=1e-12)
+    best = zermelo.fit(wins, PRIOR, tol=1e-13)
     solvers: dict[str, Solver] = {"Newman + Anderson(6)": lambda tol: newman_anderson(Sparse(wins), tol)}
     if n <= 2000:
         solvers["evalica bradley_terry"] = evalica_solver(with_phantom(wins.toarray()))

@@ -79,8 +79,8 @@ class DenseDuels:
         diagonal = np.diagonal(preferences)
         self.wins -= diagonal
         self.losses -= diagonal
-        self._rough: NDArray[np.float32] | None = None
-        self._rough_at = np.ones(n, np.float32)
+        self._rough = np.empty((0, 0), np.float32)
+        self._rough_at: NDArray[np.float32] | None = None
 
     def encounters(self, v: Vector) -> Vector:
         n, total, ones = self.n, np.zeros(self.n), np.ones(self.n)
@@ -99,44 +99,43 @@ class DenseDuels:
             exact = (self._m + self._m.T) / np.square(np.add.outer(v, v))
             np.fill_diagonal(exact, 0.0)
             return self.encounters(v), (exact.__matmul__, np.float64)
-        if self._rough is None:
-            self._rough = self._rough_at_start()
-        total = (self.wins + self.losses) / 2 if np.all(v == 1) else self._move(self._rough, v.astype(np.float32))
+        total = self._place(v.astype(np.float32))
         # What is filled is the upper triangle; read by columns, as BLAS does, it is the lower one.
         transposed = self._rough.T
         return total, (lambda x: blas.ssymv(1.0, transposed, x, lower=1), np.float32)
 
-    def _rough_at_start(self) -> NDArray[np.float32]:
-        """R where all strengths are 1, N / 4, filled from the first column of each panel of rows on."""
-        m, n = self._m, self.n
-        r = np.empty((n, n), np.float32)
-        for a in range(0, n, _PANEL):
-            b = min(n, a + _PANEL)
-            panel = r[a:b, a:]
-            np.add(m[a:b, a:], m[a:, a:b].T, out=panel, casting="same_kind")
-            panel *= np.float32(0.25)
-            np.fill_diagonal(panel, 0.0)
-        return r
-
-    def _move(self, r: NDArray[np.float32], v: NDArray[np.float32]) -> Vector:
-        """Bring R in place to other strengths, for R and N are too large to write both; the rough `encounters`."""
-        n, before = self.n, self._rough_at
-        total, ones = np.zeros(n, np.float32), np.ones(n, np.float32)
+    def _place(self, v: NDArray[np.float32]) -> Vector:
+        """Bring R to these strengths, in place, for R and N are too large to hold both; the rough `encounters`."""
+        n, before, total, ones = self.n, self._rough_at, np.zeros(self.n, np.float32), np.ones(self.n, np.float32)
         store = _scratch.singles(2 * (_BLOCK + n)).reshape(2, -1)
+        if before is None:
+            self._rough = np.empty((n, n), np.float32)
         for panel in range(0, n, _PANEL):
-            for a, b in _blocks(panel, min(n, panel + _PANEL), n - panel):
+            end = min(n, panel + _PANEL)
+            if before is None:
+                self._fill(panel, end)
+            for a, b in _blocks(panel, end, n - panel):
                 size, shape = (b - a) * (n - a), (b - a, n - a)
                 now, ratio = store[0, :size].reshape(shape), store[1, :size].reshape(shape)
                 np.add(v[a:b, None], v[a:], out=now)
-                np.add(before[a:b, None], before[a:], out=ratio)
-                np.divide(ratio, now, out=ratio)
+                if before is None:
+                    np.reciprocal(now, out=ratio)
+                else:
+                    np.add(before[a:b, None], before[a:], out=ratio)
+                    np.divide(ratio, now, out=ratio)
                 np.square(ratio, out=ratio)
-                block = np.multiply(r[a:b, a:], ratio, out=r[a:b, a:])
+                block = np.multiply(self._rough[a:b, a:], ratio, out=self._rough[a:b, a:])
                 np.multiply(block, now, out=now)
                 total[a:b] += now @ ones[a:]
                 total[b:] += ones[: b - a] @ now[:, b - a :]
         self._rough_at = v
         return total.astype(np.float64)
+
+    def _fill(self, a: int, b: int) -> None:
+        """Write rows a to b of N, from column a on."""
+        panel = self._rough[a:b, a:]
+        np.add(self._m[a:b, a:], self._m[a:, a:b].T, out=panel, casting="same_kind")
+        np.fill_diagonal(panel, 0.0)
 
 
 def totals(places: NDArray[np.integer[Any]], weights: Vector, n: int) -> Vector:
