@@ -11,9 +11,11 @@ from annotate.models.corpus import (
     Upload,
 )
 from annotate.models.crowd import Consent, Participation, Recruitment
+from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
 from annotate.models.judging import Annotator, Assignment, Judgment, Pair, Tally
 from annotate.models.preparation import Sentence, Suggestion, TopicProgress
+from annotate.models.preview import Preview
 from annotate.models.result import (
     AgreementReport,
     AnnotatorReport,
@@ -35,6 +37,7 @@ __all__ = [
     "Assignment",
     "Claim",
     "Consent",
+    "Examination",
     "Export",
     "Fit",
     "HumanScore",
@@ -43,6 +46,7 @@ __all__ = [
     "Membership",
     "Pair",
     "Participation",
+    "Preview",
     "Ranking",
     "Recruitment",
     "Reference",
@@ -57,6 +61,7 @@ __all__ = [
     "Tally",
     "Token",
     "Topic",
+    "TopicExamination",
     "TopicProgress",
     "Upload",
     "Utility",

@@ -42,7 +42,8 @@ class Annotator(models.Model):
 
     `judged` and `seconds` are running sums of what they have judged (an undone judgment taken off again) and of the
     time they read, and `previous` is the key of the assignment that they judged last, so that no page has to count or
-    search: how much they have done, how long the rest will take, what an undo takes back.
+    search: how much they have done, how long the rest will take, what an undo takes back. While `paused_at` is set they
+    are given no pairs; while `excluded_at` is, nothing that they judged counts either.
     """
 
     class Kind(models.TextChoices):
@@ -66,6 +67,7 @@ class Annotator(models.Model):
     joined_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
+    paused_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [

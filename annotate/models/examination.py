@@ -1,0 +1,37 @@
+"""What the scores rest on, looked at closely. Written by evaluation.records. All of it can be computed again."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotate.models.corpus import Topic
+from annotate.models.study import Study
+
+
+class TopicExamination(models.Model):
+    """How well one topic is covered, which of its sentences fit badly, and what single annotators move there.
+
+    `version`: the topic's fitted version that it rests on; `seconds`: how long it took. `figures`: see
+    evaluation.examination.
+    """
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="examination")
+    version = models.PositiveBigIntegerField(default=0)
+    figures = models.JSONField(default=dict)
+    seconds = models.FloatField(default=0.0)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.version}"
+
+
+class Examination(models.Model):
+    """Whether a study's ranking survives the removal of any one annotator. `version`: the sum of its topics'."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="examination")
+    version = models.PositiveBigIntegerField(default=0)
+    figures = models.JSONField(default=dict)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.study} at {self.version}"
