@@ -25,6 +25,7 @@ from annotate.models import (
     Export,
     Fit,
     Judgment,
+    KnownPair,
     Reference,
     Sentence,
     SourceDocument,
@@ -42,9 +43,11 @@ from formats.study_records import (
     FitRecord,
     JudgmentRecord,
     Kind,
+    KnownPairRecord,
     SentenceRecord,
     StudyArchive,
     StudySettings,
+    Use,
 )
 
 if TYPE_CHECKING:
@@ -138,6 +141,12 @@ def make_archive(study: Study) -> StudyArchive:
             .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra")
         ),
         fits=tuple(_fits(study, names)),
+        known_pairs=tuple(
+            KnownPairRecord(topic, names[better], names[worse], cast(Use, use), explanation)
+            for topic, better, worse, use, explanation in KnownPair.objects.filter(topic__study=study)
+            .order_by("pk")
+            .values_list("topic__name", "better", "worse", "use", "explanation")
+        ),
     )
 
 
@@ -213,9 +222,10 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
     rows = Assignment.objects.filter(topic__study=study).order_by("pk")
     columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
-    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at")
+    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
     for row in rows.values_list(*columns, *rest).iterator(CHUNK):
-        key, topic, annotator, swapped, first, second, occasion, reason, state, skipped, place, created, closed = row
+        key, topic, annotator, swapped, first, second, occasion, reason, state, *more = row
+        skipped, place, created, closed, expected = more
         yield AssignmentRecord(
             key=str(key),
             topic=topic,
@@ -229,6 +239,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             holds_place=place,
             created_at=_moment(created),
             closed_at=None if closed is None else _moment(closed),
+            expected=expected,
         )
 
 

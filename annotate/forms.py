@@ -41,7 +41,19 @@ class StudyForm(StudyModelForm):
         "judgments_per_topic",
         "judgments_per_pair",
         "pairs_per_annotator",
+        "random_share",
         "seed",
+    )
+    QUALITY = (
+        "training",
+        "training_threshold",
+        "gold_share",
+        "repeat_share",
+        "reading_speed",
+        "skips_in_a_row",
+        "person_cap",
+        "judgments_per_hour",
+        "pilot",
     )
     SCORING = ("smooth", "prior", "similarity", "value", "match", "normalize", "redundancy")
 
@@ -73,6 +85,44 @@ class StudyForm(StudyModelForm):
                 "measure how far people agree."
             ),
             "pairs_per_annotator": gettext_lazy("After so many pairs a person is thanked and done."),
+            "random_share": gettext_lazy(
+                "From 0 to 1. Of the pairs that would otherwise be chosen, so many are drawn at random instead: "
+                "agreement that is measured on these alone is not flattered by the choice."
+            ),
+            "training": gettext_lazy(
+                "Before the first pair that counts people judge the practice pairs that you prepared and hear after "
+                "each what is right and why. Practice never counts. Without prepared pairs nothing is asked."
+            ),
+            "training_threshold": gettext_lazy(
+                "From 0 to 1. Whoever has fewer right is thanked, and leaves with the code for “screened out”. 0 lets "
+                "everybody go on."
+            ),
+            "gold_share": gettext_lazy(
+                "From 0 to 0.5, such as 0.1 for one pair in ten. Pairs whose answer you prepared stand among others, "
+                "and nothing shows it. They count as work and never towards scores."
+            ),
+            "repeat_share": gettext_lazy(
+                "From 0 to 0.5. A pair that somebody has judged comes once more, at least five pairs later, with its "
+                "sides swapped. It shows how consistent they are, and never counts twice."
+            ),
+            "reading_speed": gettext_lazy(
+                "Whoever answers faster than this is asked kindly to read both sentences; the answer is taken all the "
+                "same. People read some 25 characters a second. 0 asks nobody."
+            ),
+            "skips_in_a_row": gettext_lazy(
+                "Half as many are answered with a kind question; so many end somebody’s work, politely, and with the "
+                "code for “screened out”. 0 lets people skip as they like."
+            ),
+            "person_cap": gettext_lazy(
+                "From 0 to 1. Nobody gives more than this share of a topic’s judgments, nor three times an even share "
+                "among all who joined, whichever is more; an even spread of their own pairs over the topics is never "
+                "refused. 1 is no limit."
+            ),
+            "judgments_per_hour": gettext_lazy("Whoever reaches it is asked to go on later. 0 is no limit."),
+            "pilot": gettext_lazy(
+                "People who see results should not make them: owners, researchers, admins and whoever uploaded texts "
+                "cannot judge here. Switch this on to try things out; their judgments then count like all others."
+            ),
             "seed": gettext_lazy("Fixes what is left to chance in computing, so that others can repeat it."),
             "smooth": gettext_lazy(
                 "Lets a judgment say something about similar sentences too. The paper’s way helps with few judgments "
@@ -98,8 +148,12 @@ class StudyForm(StudyModelForm):
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields as a page shows them; those of the computation are folded in apart."""
-        named = {"asked": self.ASKED, "judging": self.JUDGING, "scoring": self.SCORING}
+        named = {"asked": self.ASKED, "judging": self.JUDGING, "quality": self.QUALITY, "scoring": self.SCORING}
         return [(name, [self[field] for field in fields]) for name, fields in named.items()]
+
+    @property
+    def quality_has_errors(self) -> bool:
+        return any(name in self.errors for name in self.QUALITY)
 
     @property
     def scoring_has_errors(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from formats import text
@@ -18,9 +18,13 @@ Check = Callable[[Place, Any], Any]
 
 
 def record(
-    place: Place, found: Mapping[str, Any], make: Callable[..., Record], shape: Mapping[str, Check]
+    place: Place,
+    found: Mapping[str, Any],
+    make: Callable[..., Record],
+    shape: Mapping[str, Check],
+    optional: Collection[str] = (),
 ) -> Record | None:
-    """What `make` makes of the checked values, or None and every complaint."""
+    """What `make` makes of the checked values, or None and every complaint. `optional` keys may be missing."""
     before = len(place.complaints.found)
     for key in sorted(found.keys() - shape.keys()):
         place.key(key).refuse("a key that is not known", "only %(keys)s", keys=", ".join(shape))
@@ -28,7 +32,7 @@ def record(
     for key, check in shape.items():
         if key in found:
             values[key] = check(place.key(key), found[key])
-        else:
+        elif key not in optional:
             place.key(key).refuse("no such key", "all of %(keys)s", keys=", ".join(shape))
     return make(**values) if len(place.complaints.found) == before else None
 
@@ -82,11 +86,12 @@ def whole(low: int, high: int) -> Check:
     return check
 
 
-def real(low: float = -math.inf) -> Check:
+def real(low: float = -math.inf, high: float = math.inf) -> Check:
     def check(place: Place, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < low:
-            expected = "a number" if low == -math.inf else "a number from %(low)s on"
-            place.refuse("%(what)s", expected, what=kind(value), low=low)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            upward = "a number" if low == -math.inf else "a number from %(low)s on"
+            expected = upward if high == math.inf else "a number from %(low)s to %(high)s"
+            place.refuse("%(what)s", expected, what=kind(value), low=low, high=high)
             return math.nan
         return float(value)
 

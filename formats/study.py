@@ -7,6 +7,7 @@
     assignments.jsonl  the pairs as they were shown: who, which side, when, why
     judgments.jsonl    every answer and every revision, in the order in which they were stored
     fits.jsonl         what was made of them: utilities, scores, and what they rest on
+    known_pairs.jsonl  pairs of which a researcher said which sentence is right (since format 2)
     README.txt         the same in words
     MANIFEST           SHA-256 sums of all of these
 
@@ -20,7 +21,7 @@ import hashlib
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -45,6 +46,7 @@ from formats.study_records import (
     AssignmentRecord,
     FitRecord,
     JudgmentRecord,
+    KnownPairRecord,
     SentenceRecord,
     StudyArchive,
     StudySettings,
@@ -65,6 +67,7 @@ __all__ = [
     "AssignmentRecord",
     "FitRecord",
     "JudgmentRecord",
+    "KnownPairRecord",
     "SentenceRecord",
     "StudyArchive",
     "StudySettings",
@@ -83,6 +86,7 @@ annotators.jsonl   who judged, under pseudonyms, and of which kind: human, machi
 assignments.jsonl  pairs of sentences as they were shown: to whom, what was left and right, when, why
 judgments.jsonl    every answer, and every later revision of it, in the order in which they came
 fits.jsonl         what was computed from them: strengths and utilities of sentences, scores of systems
+known_pairs.jsonl  pairs of sentences whose right answer was prepared, for practice or hidden among the others
 MANIFEST           SHA-256 sums; `sha256sum -c MANIFEST` checks that nothing changed
 
 JSON Lines files hold one JSON object a line, in UTF-8. Times are ISO 8601 with their zone.
@@ -99,6 +103,7 @@ _NAMES = (
     "fits.jsonl",
     "README.txt",
 )
+_LATER = ("known_pairs.jsonl",)
 _MANIFEST = "MANIFEST"
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -117,6 +122,7 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("assignments.jsonl", _lines(archive.assignments)),
             ("judgments.jsonl", _lines(archive.judgments)),
             ("fits.jsonl", _lines(archive.fits)),
+            ("known_pairs.jsonl", _lines(archive.known_pairs)),
             ("README.txt", iter([README])),
         ):
             with packed.open(_entry(entry), "w") as stream:
@@ -205,8 +211,9 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
         if called not in sources:
             place.refuse("no %(name)s in it", "the archive of a study, as export_study writes it", name=called)
     for called, source in sources.items():
-        if called not in _NAMES and called != _MANIFEST:
-            Place(place.complaints, source.label).refuse("a file that does not belong to a study", ", ".join(_NAMES))
+        if called not in (*_NAMES, *_LATER, _MANIFEST):
+            known = ", ".join((*_NAMES, *_LATER))
+            Place(place.complaints, source.label).refuse("a file that does not belong to a study", known)
     place.complaints.raise_if_any()
     here = Place(place.complaints, sources[_MANIFEST].label)
     manifest = read_text(sources[_MANIFEST], here, 10_000) or ""
@@ -216,7 +223,7 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
             sums[match[2]] = match[1]
         else:
             here.at(number).refuse("%(line)s", "a SHA-256 sum, two spaces and a name", line=shown(line))
-    for called in _NAMES:
+    for called in (*_NAMES, *(name for name in _LATER if name in sources)):
         digest = hashlib.sha256()
         with sources[called].open() as stream:
             while chunk := stream.read(1 << 16):
@@ -227,10 +234,14 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
 
 
 def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | None:
+    optional: frozenset[str] = frozenset()
+
     def records(called: str, make: Callable[..., Record], shape: Mapping[str, shapes.Check]) -> tuple[Record, ...]:
+        if called not in sources:  # one that came with a later format
+            return ()
         source = sources[called]
         with source.open() as stream:
-            return tuple(_records(stream, Place(place.complaints, source.label), make, shape))
+            return tuple(_records(stream, Place(place.complaints, source.label), make, shape, optional))
 
     head = records("study.json", _head, study_checks.HEAD)
     draft = Draft()
@@ -240,7 +251,10 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     if len(head) != 1:
         here.refuse("%(count)s lines of settings", "one", count=len(head))
         return None
-    settings = shapes.record(here.key("settings"), head[0][1], StudySettings, study_checks.SETTINGS)
+    written, program_version, found = head[0]
+    if written < 2:
+        optional = study_checks.SINCE_2
+    settings = shapes.record(here.key("settings"), found, StudySettings, study_checks.SETTINGS, optional)
     parts = (
         tuple(placed.record for placed in draft.topics),
         records("sentences.jsonl", SentenceRecord, study_checks.SENTENCE),
@@ -248,20 +262,25 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("assignments.jsonl", AssignmentRecord, study_checks.ASSIGNMENT),
         records("judgments.jsonl", JudgmentRecord, study_checks.JUDGMENT),
         records("fits.jsonl", FitRecord, study_checks.FIT),
+        records("known_pairs.jsonl", KnownPairRecord, study_checks.KNOWN_PAIR),
     )
-    return None if settings is None else StudyArchive(settings, head[0][0], *parts)
+    return None if settings is None else StudyArchive(settings, program_version, *parts)
 
 
-def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:  # noqa: A002
-    return program_version, settings
+def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:  # noqa: A002
+    return format, program_version, settings
 
 
 def _records(
-    stream: BinaryIO, place: Place, make: Callable[..., Record], shape: Mapping[str, shapes.Check]
+    stream: BinaryIO,
+    place: Place,
+    make: Callable[..., Record],
+    shape: Mapping[str, shapes.Check],
+    optional: Collection[str],
 ) -> Iterator[Record]:
     for number, line in read_lines(stream, place):
         here = place.at(number)
         found = strict_json.parse_object(here, line) if line is not None else None
-        record = shapes.record(here, found, make, shape) if found is not None else None
+        record = shapes.record(here, found, make, shape, optional) if found is not None else None
         if record is not None:
             yield record

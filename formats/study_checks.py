@@ -15,9 +15,11 @@ from formats.study_records import (
     MATCHES,
     NORMALIZATIONS,
     REASONS,
+    SIDES,
     SKIP_REASONS,
     SMOOTHINGS,
     STATES,
+    USES,
     VALUES,
     StudyArchive,
 )
@@ -39,6 +41,16 @@ SETTINGS: dict[str, shapes.Check] = {
     "judgments_per_topic": shapes.whole(1, 1_000_000),
     "judgments_per_pair": shapes.whole(1, 100),
     "pairs_per_annotator": shapes.whole(1, 100_000),
+    "random_share": shapes.real(0, 1),
+    "person_cap": shapes.real(0, 1),
+    "judgments_per_hour": shapes.whole(0, 100_000),
+    "pilot": shapes.flag,
+    "training": shapes.flag,
+    "training_threshold": shapes.real(0, 1),
+    "gold_share": shapes.real(0, 0.5),
+    "repeat_share": shapes.real(0, 0.5),
+    "reading_speed": shapes.whole(0, 10_000),
+    "skips_in_a_row": shapes.whole(0, 1_000),
     "seed": _large,
     "smooth": shapes.one_of(SMOOTHINGS),
     "prior": shapes.real(0),
@@ -49,6 +61,22 @@ SETTINGS: dict[str, shapes.Check] = {
     "similarity": shapes.words(40),
     "extra": shapes.free,
 }
+#: What an archive of format 1 says nothing of.
+SINCE_2 = frozenset(
+    {
+        "random_share",
+        "person_cap",
+        "judgments_per_hour",
+        "pilot",
+        "training",
+        "training_threshold",
+        "gold_share",
+        "repeat_share",
+        "reading_speed",
+        "skips_in_a_row",
+        "expected",
+    }
+)
 SENTENCE: dict[str, shapes.Check] = {
     "topic": shapes.name,
     "document": shapes.name,
@@ -75,6 +103,7 @@ ASSIGNMENT: dict[str, shapes.Check] = {
     "holds_place": shapes.flag,
     "created_at": shapes.moment,
     "closed_at": shapes.maybe(shapes.moment),
+    "expected": shapes.one_of(SIDES),
 }
 JUDGMENT: dict[str, shapes.Check] = {
     "assignment": _key,
@@ -84,6 +113,13 @@ JUDGMENT: dict[str, shapes.Check] = {
     "at": shapes.moment,
     "source": shapes.words(40),
     "extra": shapes.free,
+}
+KNOWN_PAIR: dict[str, shapes.Check] = {
+    "topic": shapes.name,
+    "better": shapes.words(limits.NAME_CHARACTERS + 10),
+    "worse": shapes.words(limits.NAME_CHARACTERS + 10),
+    "use": shapes.one_of(USES),
+    "explanation": shapes.words(2_000),
 }
 _number, _number_or_null = shapes.real(), shapes.maybe(shapes.real())
 FIT: dict[str, shapes.Check] = {
@@ -119,6 +155,7 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
+    _check_known_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
@@ -189,6 +226,25 @@ def _check_fits(
             at(i).key("utilities").refuse("%(name)s", "sentences of the topic", name=shown(called))
         for called in sorted(fit.scores.keys() - {summary.name for summary in topics[fit.topic].summaries}):
             at(i).key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
+
+
+def _check_known_pairs(
+    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+) -> None:
+    seen: set[tuple[str, frozenset[str]]] = set()
+    for i, one in enumerate(archive.known_pairs):
+        if one.topic not in topics:
+            at(i).key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+            continue
+        for key, called in (("better", one.better), ("worse", one.worse)):
+            if called not in sentences[one.topic]:
+                at(i).key(key).refuse("%(name)s", "a sentence of the topic", name=shown(called))
+        if one.better == one.worse:
+            at(i).key("worse").refuse("%(name)s on both sides", "two different sentences", name=shown(one.worse))
+        pair = (one.topic, frozenset((one.better, one.worse)))
+        if pair in seen:
+            at(i).key("worse").refuse("the same pair for the second time", "each once")
+        seen.add(pair)
 
 
 def _unique(names: Sequence[str], called: str, key: str, at: Callable[[int], Place]) -> None:

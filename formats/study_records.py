@@ -8,14 +8,18 @@ from typing import Any, Literal
 
 from formats.records import Extra, Topic
 
-FORMAT = 1
+#: 2 knows prepared pairs, and the settings that look after people.
+FORMAT = 2
 
 Kind = Literal["human", "machine", "simulated"]
 State = Literal["open", "judged", "skipped", "expired", "void"]
 Answer = Literal["left", "right", "tie", "undone"]
+Use = Literal["training", "gold"]
 
 KINDS = ("human", "machine", "simulated")
-REASONS = ("random", "suggested", "imported")
+REASONS = ("random", "suggested", "imported", "training", "gold", "repeat")
+SIDES = ("", "left", "right")
+USES = ("training", "gold")
 STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")
@@ -46,6 +50,16 @@ class StudySettings:
     normalize: str = "length"
     match: str = "any"
     similarity: str = "tfidf-jaccard"
+    random_share: float = 0.2
+    person_cap: float = 0.05
+    judgments_per_hour: int = 0
+    pilot: bool = False
+    training: bool = False
+    training_threshold: float = 0.6
+    gold_share: float = 0.0
+    repeat_share: float = 0.0
+    reading_speed: int = 100
+    skips_in_a_row: int = 10
     extra: Extra = field(default_factory=dict)
 
 
@@ -72,7 +86,10 @@ class AnnotatorRecord:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRecord:
-    """A pair as it was shown. `key` is a UUID; `left` and `right` are names of sentences; an open one has no end."""
+    """A pair as it was shown. `key` is a UUID; `left` and `right` are names of sentences; an open one has no end.
+
+    `expected`: the side that was known to be right, if it was.
+    """
 
     key: str
     topic: str
@@ -86,6 +103,7 @@ class AssignmentRecord:
     holds_place: bool
     created_at: str
     closed_at: str | None
+    expected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +117,17 @@ class JudgmentRecord:
     at: str
     source: str = ""
     extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPairRecord:
+    """Two sentences of a topic, by their names, of which somebody said which is right; what for and why."""
+
+    topic: str
+    better: str
+    worse: str
+    use: Use
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +159,4 @@ class StudyArchive:
     assignments: Sequence[AssignmentRecord] = ()
     judgments: Sequence[JudgmentRecord] = ()
     fits: Sequence[FitRecord] = ()
+    known_pairs: Sequence[KnownPairRecord] = ()

@@ -13,7 +13,7 @@ from annotate.judging import tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.judging.bringing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
 from annotate.judging.drawing import lease_of
-from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Topic
+from annotate.models import Annotator, Assignment, Judgment, KnownPair, Pair, Study, Topic
 
 if TYPE_CHECKING:
     from formats.study import StudyArchive
@@ -31,6 +31,7 @@ def restore(study: Study, archive: StudyArchive) -> None:
     people = _restore_people(study, archive)
     assignments = _restore_assignments(archive, topics, people)
     _restore_judgments(archive, assignments)
+    _restore_known_pairs(archive, topics)
     for topic_id in sorted(topics.values()):
         recount_places(study, topic_id)
 
@@ -83,6 +84,7 @@ def _restore_assignments(
             swapped=left > right,
             occasion=record.occasion,
             reason=record.reason_shown,
+            expected=record.expected,
             state=record.state,
             skip_reason=record.skip_reason,
             holds_place=record.holds_place,
@@ -115,10 +117,27 @@ def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignme
     last = {record.assignment: record for record in archive.judgments}
     read: dict[int, list[float]] = {}
     for key, record in last.items():
-        if record.answer != "undone":
+        if record.answer != "undone" and assignments[key].reason != Assignment.Reason.TRAINING:
             read.setdefault(assignments[key].annotator_id, []).append(min(record.seconds or 0.0, LONGEST_READ))
     for annotator_id, seconds in read.items():
         add_up(annotator_id, len(seconds), sum(seconds))
+
+
+def _restore_known_pairs(archive: StudyArchive, topics: Mapping[str, int]) -> None:
+    sentences = {name: sentence_ids(topics[name]) for name in {record.topic for record in archive.known_pairs}}
+    KnownPair.objects.bulk_create(
+        (
+            KnownPair(
+                topic_id=topics[record.topic],
+                better_id=sentences[record.topic][record.better],
+                worse_id=sentences[record.topic][record.worse],
+                use=record.use,
+                explanation=record.explanation,
+            )
+            for record in archive.known_pairs
+        ),
+        BATCH,
+    )
 
 
 def _in_order(two: Two) -> Two:

@@ -13,7 +13,7 @@ from annotate.models.corpus import (
 from annotate.models.crowd import Consent, Participation, Recruitment
 from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
-from annotate.models.judging import Annotator, Assignment, Judgment, Pair, Tally
+from annotate.models.judging import Annotator, Assignment, Judgment, KnownPair, Pair, Tally
 from annotate.models.preparation import Sentence, Suggestion, TopicProgress
 from annotate.models.preview import Preview
 from annotate.models.result import (
@@ -43,6 +43,7 @@ __all__ = [
     "HumanScore",
     "Invitation",
     "Judgment",
+    "KnownPair",
     "Membership",
     "Pair",
     "Participation",

@@ -64,6 +64,11 @@ class Annotator(models.Model):
     seconds = models.FloatField(default=0.0)
     previous = models.UUIDField(null=True, blank=True, editable=False)
     shortcuts = models.BooleanField(default=True)
+    judged_at = models.DateTimeField(null=True, blank=True)
+    skipped = models.PositiveIntegerField(default=0)
+    skips_in_a_row = models.PositiveIntegerField(default=0)
+    trained_at = models.DateTimeField(null=True, blank=True)
+    screened_out_at = models.DateTimeField(null=True, blank=True)
     joined_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
@@ -110,12 +115,40 @@ class Pair(models.Model):
         return f"{self.first_id} / {self.second_id}"
 
 
+class KnownPair(models.Model):
+    """Two sentences of a topic of which a researcher says which one is right: for practice, or hidden among others.
+
+    One use each: whoever has practised on a pair is not tested by it. `explanation` is shown in practice only.
+    """
+
+    class Use(models.TextChoices):
+        TRAINING = "training", _("practice, with feedback")
+        GOLD = "gold", _("hidden among the others")
+
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="known_pairs")
+    better = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("the right one"))
+    worse = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("the other one"))
+    use = models.CharField(_("what for"), max_length=8, choices=Use.choices, default=Use.GOLD)
+    explanation = models.TextField(_("why"), blank=True, max_length=2_000)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["better", "worse"], name="known_pair_once"),
+            models.CheckConstraint(condition=~models.Q(better=models.F("worse")), name="known_pair_of_two"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.better_id} > {self.worse_id}"
+
+
 class Assignment(models.Model):
     """A pair as it was shown to an annotator: which side, why, and the lease that keeps it for them.
 
     `holds_place` says whether it takes one of the pair's `need` places; an answer without a place is surplus, kept
-    and not counted. `revision` is that of its last judgment, 0 before the first. `key` is random and the only thing
-    that a browser learns.
+    and not counted. Practice, pairs with a known answer and repeats never hold one, and so never count. `expected` is
+    the side that is right where the answer was known. `revision` is that of its last judgment, 0 before the first.
+    `key` is random and the only thing that a browser learns.
     """
 
     class State(models.TextChoices):
@@ -129,6 +162,9 @@ class Assignment(models.Model):
         RANDOM = "random", _("drawn at random")
         SUGGESTED = "suggested", _("asked for by the worker")
         IMPORTED = "imported", _("imported")
+        TRAINING = "training", _("for practice")
+        GOLD = "gold", _("its answer is known")
+        REPEAT = "repeat", _("shown again, sides swapped")
 
     class SkipReason(models.TextChoices):
         UNCLEAR = "unclear", _("unclear")
@@ -143,6 +179,7 @@ class Assignment(models.Model):
     swapped = models.BooleanField()
     occasion = models.PositiveSmallIntegerField(default=0)
     reason = models.CharField(max_length=10, choices=Reason.choices, default=Reason.RANDOM)
+    expected = models.CharField(max_length=5, blank=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.OPEN)
     skip_reason = models.CharField(max_length=10, choices=SkipReason.choices, blank=True)
     holds_place = models.BooleanField(default=True)

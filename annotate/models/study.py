@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +19,10 @@ def finite(value: float) -> None:
     """Refuse what no other validator does: every comparison with NaN is false."""
     if not math.isfinite(value):
         raise ValidationError(_("Enter a number."))
+
+
+SHARE: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueValidator(1.0)]
+HALF: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueValidator(0.5)]
 
 
 class Smoothing(models.TextChoices):
@@ -98,6 +103,26 @@ class Study(models.Model):
     )
 
     weigh_annotators = models.BooleanField(_("weigh annotators by their reliability"), default=False)
+
+    # Who may judge how much, and how it is looked after: these change no score that judgments came to.
+    pilot = models.BooleanField(_("members of the study may judge (a pilot)"), default=False)
+    random_share = models.FloatField(_("share of purely random pairs"), default=0.2, validators=SHARE)
+    repeat_share = models.FloatField(_("share of pairs shown again, sides swapped"), default=0.0, validators=HALF)
+    gold_share = models.FloatField(_("share of pairs with a known answer"), default=0.0, validators=HALF)
+    training = models.BooleanField(_("practice pairs come first"), default=False)
+    training_threshold = models.FloatField(
+        _("share of practice pairs that must be right"), default=0.6, validators=SHARE
+    )
+    person_cap = models.FloatField(_("one person’s share of a topic"), default=0.05, validators=SHARE)
+    judgments_per_hour = models.PositiveIntegerField(
+        _("judgments a person and hour"), default=0, validators=[MaxValueValidator(100_000)]
+    )
+    reading_speed = models.PositiveIntegerField(
+        _("characters a second that nobody reads"), default=100, validators=[MaxValueValidator(10_000)]
+    )
+    skips_in_a_row = models.PositiveSmallIntegerField(
+        _("skips in a row that end the work"), default=10, validators=[MaxValueValidator(1_000)]
+    )
 
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -25,6 +25,7 @@ from formats.study import (
     AssignmentRecord,
     FitRecord,
     JudgmentRecord,
+    KnownPairRecord,
     SentenceRecord,
     StudyArchive,
     StudySettings,
@@ -49,6 +50,7 @@ STUDY = StudyArchive(
             {"lead": (0.5, None, 0.25, 0.75)},
         ),
     ),
+    known_pairs=(KnownPairRecord("T", "d:1", "d:0", "training", "Two tells more."),),
 )  # fmt: skip
 
 
@@ -106,7 +108,7 @@ def test_the_manifest_is_what_sha256sum_checks() -> None:
         for line in archive.read("MANIFEST").decode().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
-        assert len(archive.namelist()) == 9
+        assert len(archive.namelist()) == 10
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
@@ -191,6 +193,11 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("fits", 1, scores={"lead": [1]}), "fits.jsonl:1: scores.lead: found a list of 1; expected a list of 4"),
         (edit("fits", 1, utilities={"d:9": [1, 2, 3]}), 'fits.jsonl:1: utilities: found "d:9"; expected sentences of'),
         (edit("fits", 1, residual=None), "fits.jsonl:1: residual: found null; expected a number from 0 on"),
+        (edit("known_pairs", 1, better="d:9"), 'known_pairs.jsonl:1: better: found "d:9"; expected a sentence of'),
+        (edit("known_pairs", 1, worse="d:1"), 'known_pairs.jsonl:1: worse: found "d:1" on both sides'),
+        (edit("known_pairs", 1, topic="U"), 'known_pairs.jsonl:1: topic: found "U", which is not known'),
+        (edit("assignments", 1, expected=...), "assignments.jsonl:1: expected: found no such key; expected all of"),
+        (setting(gold_share=0.6), "study.json:1: settings.gold_share: found the number 0.6; expected a number from 0"),
         (edit("topics", 1, documents=[]), "topics.jsonl:1: documents: found no documents"),
         (
             setting(judgments_per_pair=0),
@@ -224,6 +231,21 @@ def test_a_study_that_does_not_hold_together_is_refused(
     messages = [formats.message(complaint) for complaint in refused.value.complaints]
     start = "s.zip" if message.startswith(":") else "s.zip/"
     assert any(found.startswith(start + message) for found in messages), messages
+
+
+def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
+    def as_it_was(files: dict[str, str]) -> None:
+        head = json.loads(files["study.json"])
+        later = set(head["settings"]) & study.study_checks.SINCE_2
+        assert len(later) == 10
+        head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
+        files["study.json"] = json.dumps(head | {"format": 1})
+        edit("assignments", 1, expected=...)(files)
+        del files["known_pairs.jsonl"]
+
+    path = rewritten(tmp_path / "study.zip", as_it_was)
+
+    assert study.read(path) == dataclasses.replace(STUDY, known_pairs=())
 
 
 def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> None:
