@@ -7,6 +7,7 @@ them ever wait for each other crosswise. Whoever must lock several tallies does 
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, record_judgment, skip, undo
 from annotate.judging.bringing import bring_preferences
 from annotate.judging.drawing import Nothing, Reason, draw, standing
+from annotate.judging.excluding import exclude, readmit, rest
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
 from annotate.judging.restoring import restore
 from annotate.judging.showing import find_shown, standing_answer
@@ -24,6 +25,7 @@ __all__ = [
     "counted_judgments",
     "draw",
     "erase",
+    "exclude",
     "find_shown",
     "forget_pairs",
     "join",
@@ -32,7 +34,9 @@ __all__ = [
     "pause",
     "progress",
     "raise_version",
+    "readmit",
     "record_judgment",
+    "rest",
     "restore",
     "set_shortcuts",
     "skip",

@@ -44,12 +44,13 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Standing:
-    """An assignment as it is while its topic's tally is locked."""
+    """An assignment as it is while its topic's tally is locked. `excluded_at`: when its annotator was, if so."""
 
     state: str
     holds_place: bool
     revision: int
     expires_at: datetime | None
+    excluded_at: datetime | None
     now: datetime
 
 
@@ -84,8 +85,10 @@ def _record(assignment: Assignment, revision: int, answer: str, seconds: float |
         study = assignment.annotator.study
         if seconds is None and before.expires_at is not None:
             seconds = max(0.0, (before.now - before.expires_at + lease_of()).total_seconds())
+        # Whoever is excluded has no places: what they held was given to others.
+        may_take = before.state != State.VOID and before.excluded_at is None
         counted = before.holds_place or (
-            before.state != State.VOID and tallies.take_place(assignment.topic_id, assignment.pair_id, study)
+            may_take and tallies.take_place(assignment.topic_id, assignment.pair_id, study)
         )
         judgment = Judgment.objects.create(
             assignment=assignment,
@@ -105,12 +108,13 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
     """Take the last answer back: a new revision says so, and the pair is open again with its place and a new lease.
 
     `revision` is the one that the undoing shall have, so that a second click undoes nothing more. False where there was
-    no answer to take back.
+    no answer to take back, or whoever gave it is excluded: what they judged is kept as it is.
     """
     with transaction.atomic(durable=True):
         _lock_and_raise(assignment.topic_id)
         before = _look(assignment)
-        if before.state != State.JUDGED or (revision is not None and revision != before.revision + 1):
+        is_turn = revision is None or revision == before.revision + 1
+        if before.state != State.JUDGED or before.excluded_at is not None or not is_turn:
             transaction.set_rollback(True)
             return False
         last = Judgment.objects.get(assignment=assignment, revision=before.revision)
@@ -155,7 +159,7 @@ _state = Prepared(
     lambda pk: (
         Assignment.objects.filter(pk=pk)
         .annotate(now=Now())
-        .values_list("state", "holds_place", "revision", "expires_at", "now")
+        .values_list("state", "holds_place", "revision", "expires_at", "annotator__excluded_at", "now")
     ),
     NUMBER,
 )

@@ -142,6 +142,7 @@ def recount_places(study: Study, topic_id: int) -> None:
     held = (
         Assignment.objects.filter(pair=OuterRef("pk"), holds_place=True)
         .exclude(annotator__kind=Annotator.Kind.SIMULATED)
+        .exclude(annotator__excluded_at__isnull=False)
         .order_by()
         .values("pair")
         .annotate(places=Count("pk"))

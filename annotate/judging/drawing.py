@@ -43,6 +43,7 @@ class Reason(enum.StrEnum):
     PAUSED = "paused"
     CLOSED = "closed"
     EXCLUDED = "excluded"
+    RESTING = "resting"  # whoever runs the study gives them no pairs for a while
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _look_at_topic(topic_id: int) -> Desk | None:
     return next((Desk(*row) for row in _topic(topic_id)), None)
 
 
-PERSON = Part(Annotator, "id study_id judged quota finished_at excluded_at")
+PERSON = Part(Annotator, "id study_id judged quota finished_at excluded_at paused_at")
 TERMS = Part(Study, "id state pairs_per_annotator judgments_per_topic judgments_per_pair")
 _person = Prepared(
     lambda pk: (
@@ -168,6 +169,8 @@ def standing(person: Annotator, *, ahead: int = 0) -> Nothing | None:
     """Why this person judges no more at present, if so; with `ahead` pairs as if they were judged already."""
     if person.excluded_at is not None:
         return Nothing(Reason.EXCLUDED)
+    if person.paused_at is not None:
+        return Nothing(Reason.RESTING)
     if person.study.state == Study.State.PAUSED:
         return Nothing(Reason.PAUSED)
     if person.study.state == Study.State.CLOSED:

@@ -27,7 +27,7 @@ def erase(annotator: Annotator) -> int:
     with transaction.atomic():
         topics = tallies.lock(mine.values_list("topic_id", flat=True))
         answers = mine.filter(topic__in=topics, state=Assignment.State.JUDGED).count()
-        if annotator.kind != Annotator.Kind.SIMULATED:
+        if annotator.kind != Annotator.Kind.SIMULATED and annotator.excluded_at is None:
             for topic_id in topics:
                 held = mine.filter(topic_id=topic_id, holds_place=True)
                 tallies.return_places(topic_id, held.values_list("pair_id", flat=True))

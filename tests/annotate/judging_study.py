@@ -64,7 +64,9 @@ def let_lapse(*assignments: Assignment) -> None:
 def assert_books_balance(study: Study) -> None:
     """What is counted beside the rows is what a count of the rows gives, and nothing is beyond what was wanted."""
     places = Count(
-        "assignments", filter=Q(assignments__holds_place=True) & ~Q(assignments__annotator__kind="simulated")
+        "assignments",
+        filter=Q(assignments__holds_place=True, assignments__annotator__excluded_at=None)
+        & ~Q(assignments__annotator__kind="simulated"),
     )
     for pair in Pair.objects.filter(topic__study=study).annotate(places=places):
         assert pair.taken == pair.places <= pair.need, pair
@@ -81,6 +83,6 @@ def assert_books_balance(study: Study) -> None:
         assert assignment.revision == (assignment.last or 0)
     for topic in Topic.objects.filter(study=study):
         counted = judging.counted_judgments(topic).values_list("assignment", flat=True)
-        expected = Assignment.objects.filter(topic=topic, state="judged", holds_place=True)
+        expected = Assignment.objects.filter(topic=topic, state="judged", holds_place=True, annotator__excluded_at=None)
         assert set(counted) == set(expected.values_list("pk", flat=True))
         assert len(counted) == len(set(counted))

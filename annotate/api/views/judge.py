@@ -35,6 +35,7 @@ def _nothing(reason: judging.Reason) -> Refusal:
         judging.Reason.PAUSED: _("The study is paused."),
         judging.Reason.CLOSED: _("The study is closed."),
         judging.Reason.EXCLUDED: _("You do not judge in this study any more."),
+        judging.Reason.RESTING: _("Whoever runs the study gives you no pairs for a while."),
     }
     return Refusal(said[reason], reason.name.lower())
 
@@ -86,7 +87,8 @@ class Draw(View):
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """The pair to judge now: the one that is still open, or a new one.
 
-        409 where there is none; its code says why: `done`, `no_work`, `paused`, `closed`, `excluded`.
+        409 where there is none; its code says why: `done`, `no_work`, `paused`, `closed`, `excluded`,
+        `resting`.
         """
         annotator = get_object_or_404(own_annotators(request), key=key, study=study_id)
         drawn = judging.draw(annotator)

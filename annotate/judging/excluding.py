@@ -1,0 +1,122 @@
+"""Whose judgments count, and who is given pairs: what an admin decides about one annotator, and can take back.
+
+No judgment is deleted or changed by any of this. The places that somebody's judgments held are free for others while
+they are excluded; taken back in, their judgments have their places again, and pairs that were filled meanwhile need as
+many as they have then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.acts import note
+from annotate.judging import tallies
+from annotate.judging.bringing import recount_places
+from annotate.judging.drawing import give_up
+from annotate.judging.people import pause
+from annotate.models import Annotator, Assignment, Study, Topic
+from annotate.refusal import Refusal
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: As long as anybody reads.
+LONGEST_REASON = 2_000
+
+
+def exclude(annotator: Annotator, user: User, reason: str) -> bool:
+    """Count nothing that they judged, and ask no more of them; False where they are excluded already.
+
+    Raises `Refusal` without a reason.
+    """
+    reason = _checked(reason)
+    with transaction.atomic():
+        topics = tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        if not _set(annotator, excluded=True):
+            return False
+        judged = _judged(annotator, topics)
+        held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
+        for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
+            leases = held.filter(topic_id=topic_id).values_list("pk", "pair_id", "holds_place")
+            give_up(topic_id, list(leases), timezone.now())
+        _count_afresh(annotator, judged)
+        note(
+            annotator.study,
+            user,
+            "exclude annotator",
+            annotator=annotator.pseudonym,
+            key=str(annotator.key),
+            reason=reason,
+            judgments=sum(judged.values()),
+        )
+    return True
+
+
+def readmit(annotator: Annotator, user: User, reason: str) -> bool:
+    """Count again what they judged; False where they are not excluded. Raises `Refusal` without a reason."""
+    reason = _checked(reason)
+    with transaction.atomic():
+        topics = tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        if not _set(annotator, excluded=False):
+            return False
+        judged = _judged(annotator, topics)
+        _count_afresh(annotator, judged)
+        note(
+            annotator.study,
+            user,
+            "take annotator back in",
+            annotator=annotator.pseudonym,
+            key=str(annotator.key),
+            reason=reason,
+            judgments=sum(judged.values()),
+        )
+    return True
+
+
+def rest(annotator: Annotator, user: User, on: bool) -> bool:
+    """Give them no pairs for a while, or again; what they judged counts as before. False where it is so already."""
+    with transaction.atomic():
+        row = Annotator.objects.filter(pk=annotator.pk, paused_at__isnull=on)
+        if not row.update(paused_at=timezone.now() if on else None):
+            return False
+        if on:
+            pause(annotator)
+        said = "pause annotator" if on else "end pause of annotator"
+        note(annotator.study, user, said, annotator=annotator.pseudonym, key=str(annotator.key))
+    annotator.refresh_from_db(fields=["paused_at"])
+    return True
+
+
+def _checked(reason: str) -> str:
+    reason = reason.strip()
+    message = _("Say why: whoever reads the log later will want to know.")
+    if not reason:
+        raise Refusal(message, "invalid", {"reason": [message]})
+    return reason[:LONGEST_REASON]
+
+
+def _set(annotator: Annotator, *, excluded: bool) -> bool:
+    row = Annotator.objects.filter(pk=annotator.pk, excluded_at__isnull=excluded)
+    changed = bool(row.update(excluded_at=timezone.now() if excluded else None))
+    annotator.refresh_from_db(fields=["excluded_at"])
+    return changed
+
+
+def _judged(annotator: Annotator, topics: list[int]) -> dict[int, int]:
+    """How many answers of theirs each topic has that would count; topics without any left out."""
+    rows = Assignment.objects.filter(annotator=annotator, state=Assignment.State.JUDGED, holds_place=True)
+    judged: dict[int, int] = dict.fromkeys(topics, 0)
+    for topic_id in rows.values_list("topic_id", flat=True):
+        judged[topic_id] += 1
+    return {topic_id: number for topic_id, number in judged.items() if number}
+
+
+def _count_afresh(annotator: Annotator, judged: dict[int, int]) -> None:
+    study = Study.objects.get(pk=annotator.study_id)
+    for topic_id in judged:
+        recount_places(study, topic_id)
+    tallies.raise_version(judged)
