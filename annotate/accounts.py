@@ -78,6 +78,19 @@ def revoke_tokens(user: User, study: Study) -> int:
     return Token.objects.filter(user=user, study=study, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
+def note_sign_in(user: User, by: str) -> None:
+    """Write down that somebody signed in, with a `password` or by a `link` made at the machine."""
+    note(None, user, "sign in", by=by)
+
+
+@transaction.atomic
+def change_password(user: User, password: str) -> None:
+    """Set another password. Sessions end by it, and the person's tokens stay: programs know no password."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    note(None, user, "change password")
+
+
 @transaction.atomic
 def sign_up(username: str, password: str, *, email: str = "", invited: bool = False) -> User:
     """A new account. Raises `Refusal` where the installation is closed to those whom nobody invited.

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate import access, accounts, imports, judging
+from annotate import access, accounts, imports, judging, only_added
 from annotate.acts import note
 from annotate.models import Export, Invitation, Membership, Study, Topic, Upload
 from annotate.refusal import Refusal
@@ -143,8 +143,10 @@ def delete_study(study: Study, user: User) -> None:
         raise PermissionDenied
     uploads, exports = Upload.objects.filter(study=study), Export.objects.filter(study=study)
     files = [*(upload.file for upload in uploads), *(export.file for export in exports if export.file)]
-    note(None, user, "delete study", study=study.pk, title=study.title)
-    study.delete()
+    gone = {"study": study.pk, "title": study.title}
+    with only_added.erasing():
+        study.delete()
+    note(None, user, "delete study", **gone)
     for file in files:
         transaction.on_commit(partial(file.delete, save=False))
 

@@ -46,6 +46,24 @@ def own_files(settings: Any, tmp_path: Path, request: pytest.FixtureRequest) -> 
     settings.MEDIA_ROOT = request.getfixturevalue("processes").files if shared else tmp_path / "files"
 
 
+@pytest.fixture(autouse=True, scope="session")
+def tables_can_be_emptied() -> Iterator[None]:
+    """Between tests that commit, Django deletes all rows, also those that are only ever added."""
+    from django.test import TransactionTestCase
+
+    from annotate.only_added import erasing
+
+    empty = TransactionTestCase._fixture_teardown
+
+    def teardown(case: TransactionTestCase) -> None:
+        with erasing():
+            empty(case)
+
+    TransactionTestCase._fixture_teardown = teardown
+    yield
+    TransactionTestCase._fixture_teardown = empty
+
+
 @dataclass(frozen=True)
 class Processes:
     """The environment in which real processes share the test's database and files."""

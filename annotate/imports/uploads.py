@@ -131,6 +131,7 @@ def mark_stored(upload: Upload) -> None:
     """
     if not _move(upload, [State.CONFIRMED], State.STORED):
         raise Refusal(_("This file is not waiting to be stored."), "state")
+    note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
 
 
 def note_try(upload: Upload) -> int:

@@ -12,6 +12,7 @@ from django.db.models import Count, F, Max, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
+from annotate.acts import note
 from annotate.judging import tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic
@@ -54,7 +55,9 @@ def bring_preferences(
     tallies.raise_version(topics.values())
     names = {preference.annotator for several in by_topic.values() for preference in several}
     people = _people(study, names, kind, pseudonym)
-    return sum(_bring(study, topics[name], several, people, kind) for name, several in sorted(by_topic.items()))
+    stored = sum(_bring(study, topics[name], several, people, kind) for name, several in sorted(by_topic.items()))
+    note(study, None, "bring judgments", kind=str(kind), judgments=stored)
+    return stored
 
 
 def _people(study: Study, names: set[str], kind: str, pseudonym: str) -> dict[str, Annotator]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from annotate import only_added
 from annotate.judging import tallies
 from annotate.judging.people import pause
 from annotate.models import Annotator, Assignment, Judgment
@@ -32,7 +33,8 @@ def erase(annotator: Annotator) -> int:
                 held = mine.filter(topic_id=topic_id, holds_place=True)
                 tallies.return_places(topic_id, held.values_list("pair_id", flat=True))
         tallies.raise_version(topics)
-        Judgment.objects.filter(assignment__in=mine).delete()
+        with only_added.erasing():
+            Judgment.objects.filter(assignment__in=mine).delete()
         mine.delete()
         Annotator.objects.filter(pk=annotator.pk).delete()
     return answers

@@ -193,15 +193,29 @@ class Invitation(models.Model):
 
 
 class Act(models.Model):
-    """One administrative act: who did what to which study; only ever added. Written by annotate.acts."""
+    """One administrative act: who did what to which study; only ever added. Written by annotate.acts.
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="acts", null=True)
+    The acts of a study are numbered from 1, and so are those of the installation (no study); each carries a digest of
+    itself and of the one before. They outlast the study and the person: neither key is a constraint of the database.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.DO_NOTHING, db_constraint=False, related_name="acts", null=True)
     actor: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
     )
+    number = models.PositiveBigIntegerField()
     act = models.CharField(max_length=60)
     detail = models.JSONField(default=dict)
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField()
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="act_follows_one_act"),
+            models.UniqueConstraint(
+                fields=["number"], name="act_follows_one_act_of_the_installation", condition=models.Q(study=None)
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.act

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
@@ -56,6 +56,18 @@ class TokenForm(forms.Form):
     read_only = forms.BooleanField(label=gettext_lazy("It may only read"), required=False)
 
 
+class SignIn(LoginView):
+    """Sign in with a password; five wrong ones in a row close the door for a quarter of an hour."""
+
+    template_name = "account/sign_in.html"
+    redirect_authenticated_user = True
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_valid(form)
+        accounts.note_sign_in(form.get_user(), "password")
+        return response
+
+
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Lead people to what is theirs; tell everyone else what this is."""
@@ -79,6 +91,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     user_id, page = links.read_sign_in(token, SIGN_IN_LINK_SECONDS) or (0, "")
     user = get_object_or_404(get_user_model(), pk=user_id, is_active=True)
     login(request, user, backend=BACKEND)
+    accounts.note_sign_in(user, "link")
     return redirect(page)
 
 
@@ -154,7 +167,8 @@ def password(request: HttpRequest) -> HttpResponse:
     user = cast(User, request.user)
     form = PasswordChangeForm(user, request.POST or None)
     if form.is_valid():
-        update_session_auth_hash(request, form.save())
+        accounts.change_password(user, form.cleaned_data["new_password1"])
+        update_session_auth_hash(request, user)
         messages.success(request, _("Your password was changed. Other browsers were signed out."))
         return redirect("account")
     return render(request, "account/password.html", {"form": form})
@@ -163,11 +177,7 @@ def password(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", home, name="home"),
     path("about/", about, name="about"),
-    path(
-        "sign-in/",
-        LoginView.as_view(template_name="account/sign_in.html", redirect_authenticated_user=True),
-        name="sign_in",
-    ),
+    path("sign-in/", SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>/", sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("sign-up/", sign_up, name="sign_up"),

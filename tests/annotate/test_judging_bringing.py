@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotate import judging
+from annotate import judging, studies
 from annotate.judging.bringing import UnknownSentence
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally, Topic
 from formats.records import Preference
@@ -183,7 +183,7 @@ def test_a_study_is_restored_as_it_was():
 def test_restored_into_another_installation_even_the_keys_are_the_same():
     study = a_lived_in_study()
     archive = archive_of(study)
-    study.delete()
+    studies.delete_study(study, study.created_by)
     restored = ready_study(sentences=6, topics=2, judgments_per_pair=2)
     judging.restore(restored, archive)
     assert archive_of(restored) == archive

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import health, judges, judging
+from annotate import health, judges, judging, only_added
 from annotate.models import (
     Annotator,
     AnnotatorReport,
@@ -129,7 +129,8 @@ def test_scores_that_are_a_minute_late_are_pointed_out() -> None:
     study = ready_study()
     settled(study)
     judged(joined(study))
-    Judgment.objects.update(at=timezone.now() - timedelta(minutes=2))
+    with only_added.erasing():
+        Judgment.objects.update(at=timezone.now() - timedelta(minutes=2))
     found = health.look(Study.objects.all())
     assert found.is_late
     assert found.lag >= 120
