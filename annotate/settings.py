@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from csp.constants import NONE, SELF
 
+from annotate import logs
 from annotate.secret_key import load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -55,6 +56,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "annotate.middleware.probes",
+    "annotate.logs.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "annotate.middleware.security_headers",
@@ -169,7 +171,9 @@ SECURE_HSTS_PRELOAD = SECURE
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-if int(os.environ.get("PREFERENDUM_PROXIES", "0")):
+# Whether what a proxy before us says of a request is believed.
+BEHIND_PROXY = int(os.environ.get("PREFERENDUM_PROXIES", "0")) > 0
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -239,28 +243,14 @@ SPECTACULAR_SETTINGS = {
 # How long a drawn pair is kept for its annotator, in seconds.
 LEASE_SECONDS = int(os.environ.get("PREFERENDUM_LEASE_SECONDS", "1200"))
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
-        "json": {
-            "()": "pythonjsonlogger.json.JsonFormatter",
-            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
-        },
-    },
-    "handlers": {
-        "stderr": {
-            "class": "logging.StreamHandler",
-            "formatter": os.environ.get("PREFERENDUM_LOG_FORMAT", "plain"),
-        }
-    },
-    "root": {"handlers": ["stderr"], "level": os.environ.get("PREFERENDUM_LOG_LEVEL", "WARNING")},
-    "loggers": {"axes": {"level": "ERROR"}},
-}
+# How far apart one person's answers must come, in seconds; a browser that is asked to wait sends the same one again.
+PACE_SECONDS = float(os.environ.get("PREFERENDUM_PACE_SECONDS", "1"))
+
+LOGGING = logs.configuration()
 
 SILENCED_SYSTEM_CHECKS = [] if SECURE else ["security.W004", "security.W008", "security.W012", "security.W016"]
 if TESTING:
+    PACE_SECONDS = 0.0  # tests judge faster than people do; those about pace set it
     # Hashing slowly on purpose is what a password hasher is for, and what a test suite is not.
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

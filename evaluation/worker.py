@@ -37,6 +37,7 @@ from django.db import connections
 
 django.setup()
 
+from annotate import logs
 from evaluation import broker, records
 
 logger = logging.getLogger(__name__)
@@ -188,6 +189,17 @@ def _snapshot(requests: Iterable[Any]) -> list[Any]:
 
 
 _heartbeats: list[Heartbeat] = []
+
+
+@signals.task_prerun.connect
+def name_the_task(task_id: str, task: Any, args: tuple[Any, ...], **_: Any) -> None:
+    """From here on every line that this child logs says what it is at."""
+    logs.at_work.set({"task": task_id.rpartition(" ")[2], "work": " ".join([task.name, *map(str, args)])})
+
+
+@signals.task_postrun.connect
+def forget_the_task(**_: Any) -> None:
+    logs.at_work.set({})
 
 
 @signals.worker_init.connect

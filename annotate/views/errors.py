@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+
+from annotate import logs
+
+#: After how long to try again what the database could not take.
+RETRY_SECONDS = 5
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -31,7 +39,28 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _page(request, 500, _("Something broke on our side"), _("It was noted. Try again in a minute."))
+    """Something broke; where it is that the database is away, locked or full, it passes, and that is what is said."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        response = _answer_without_database(
+            request,
+            503,
+            "unavailable",
+            _("We cannot save anything right now"),
+            _("The database does not answer. Nothing that you sent is half stored: send it again in a few seconds."),
+        )
+        response["Retry-After"] = str(RETRY_SECONDS)
+        return response
+    title, text = _("Something broke on our side"), _("It was noted. Try again in a minute.")
+    return _answer_without_database(request, 500, "broken", title, text)
+
+
+def _answer_without_database(request: HttpRequest, status: int, code: str, title: str, text: str) -> HttpResponse:
+    """As JSON below the API's address, else a page that asks neither who reads it nor anything else of the database."""
+    if request.path_info.startswith("/api/"):
+        error = {"code": code, "message": f"{title}. {text}", "fields": {}}
+        return JsonResponse({"error": error}, status=status)
+    context = {"title": title, "text": text, "request_id": logs.request_id()}
+    return HttpResponse(render_to_string("error.html", context), status=status)
 
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:

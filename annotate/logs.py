@@ -1,0 +1,140 @@
+"""What the logs say and what they never say: one line an event, with the request or the task that it belongs to.
+
+The id of a request is made here (or taken from a proxy that we were told to believe), stands in every line that is
+written while it is answered, in the answer's `X-Request-ID` and on the page of an error, and is kept nowhere else.
+Addresses hold invitations, platforms' ids of people and what was searched for; errors of PostgreSQL hold rows. So the
+formatters write an address as its route and leave such details out, whoever logged them.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from pythonjsonlogger.json import JsonFormatter
+
+HEADER = "X-Request-ID"
+#: Longer or stranger ones would let a client write what it likes into the log.
+GIVEN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+#: From where PostgreSQL's message quotes what was sent to the end of that message.
+QUOTED = re.compile(r"^(DETAIL|CONTEXT|LINE \d+):.*?(?=^\n(?:The above|During handling)|\Z)", re.MULTILINE | re.DOTALL)
+UNKNOWN = "(no such address)"
+
+#: What this thread is at: {"request": id} in the website, {"task": id, "work": "refit_topic 12"} in a worker.
+at_work: ContextVar[dict[str, str]] = ContextVar("at_work", default={})  # noqa: B039 - it is never changed in place
+
+logger = logging.getLogger(__name__)
+Answerer = Callable[[HttpRequest], HttpResponse]
+
+
+def request_ids(get_response: Answerer) -> Answerer:
+    """Give each request an id, and write one line (at level INFO) about how it was answered."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        name = _id_of(request)
+        request.id = name  # type: ignore[attr-defined]  # Django writes some lines when we are done
+        token = at_work.set({"request": name})
+        began = time.perf_counter()
+        try:
+            response = get_response(request)
+            response.headers[HEADER] = name
+            milliseconds = round((time.perf_counter() - began) * 1000, 1)
+            found = {"status": response.status_code, "milliseconds": milliseconds}
+            logger.info("%s %s", request.method, route_of(request), extra=found)
+            return response
+        finally:
+            at_work.reset(token)
+
+    return middleware
+
+
+def _id_of(request: HttpRequest) -> str:
+    given = request.headers.get(HEADER, "")
+    return given if settings.BEHIND_PROXY and GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def request_id() -> str:
+    """The id of the request that this thread answers."""
+    return at_work.get().get("request", "")
+
+
+def route_of(request: HttpRequest) -> str:
+    """The address as it stands in the table of addresses, without what was put into it."""
+    match = getattr(request, "resolver_match", None)
+    return f"/{match.route}" if match else UNKNOWN
+
+
+class Discreet(logging.Formatter):
+    """Says what a record belongs to, and nothing that was not ours to write down."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        ours = copy.copy(record)
+        asked = vars(ours).pop("request", None)
+        vars(ours).update(at_work.get())
+        if isinstance(asked, HttpRequest):
+            ours.request = getattr(asked, "id", "")
+            ours.args = _without_address(ours.args, asked)
+        elif record.name.startswith("gunicorn") and "request" in str(record.msg):
+            ours.args = _without_strings(ours.args)
+        ours.exc_text = None
+        return super().format(ours)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's name
+        """The traceback, without the rows that a database's error quotes."""
+        return QUOTED.sub("", super().formatException(ei))
+
+
+class Plain(Discreet):
+    """For reading on the terminal: what a record belongs to stands at the end of its first line."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        told = {name: getattr(record, name, "") for name in ("request", "task", "work", "status", "milliseconds")}
+        end = " ".join(f"{name}={value}" for name, value in told.items() if value)
+        line = super().formatMessage(record).replace("\r", "\\r").replace("\n", "\\n")
+        return f"{line} [{end}]" if end else line
+
+
+class Json(Discreet, JsonFormatter):
+    """One JSON object a line."""
+
+
+def _without_address(args: Any, request: HttpRequest) -> Any:
+    address = {request.path, request.path_info, request.get_full_path()}
+    return tuple(route_of(request) if one in address else one for one in args) if isinstance(args, tuple) else args
+
+
+def _without_strings(args: Any) -> Any:
+    return tuple("-" if isinstance(one, str) else one for one in args) if isinstance(args, tuple) else args
+
+
+def configuration() -> dict[str, Any]:
+    """How everything logs: the website, gunicorn and the worker alike, to standard error."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "plain": {"()": Plain, "format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+            "json": {"()": Json, "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        },
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": os.environ.get("PREFERENDUM_LOG_FORMAT", "plain"),
+            }
+        },
+        "root": {"handlers": ["stderr"], "level": os.environ.get("PREFERENDUM_LOG_LEVEL", "WARNING").upper()},
+        "loggers": {
+            "axes": {"level": "ERROR"},
+            "gunicorn.error": {"handlers": [], "propagate": True},
+            "gunicorn.access": {"handlers": [], "propagate": False},
+        },
+    }
