@@ -1,12 +1,13 @@
 """Does the cost of a judgment grow with what is stored?
 
-    python -m benchmarks.growth [--stored 1000 1000000] [--rounds 5]
+    python -m benchmarks.growth [--stored 1000 1000000] [--rounds 5] [--on sqlite services]
 
 One judgment is what a request does for it: draw a pair, read what its page shows, record the answer. For each number
 of stored judgments a database of its own is filled (topics of 300 sentences, up to 10,000 judgments a topic and 1,000
-by one annotator) and then measured in turn with the others, round after round; figures are medians of the rounds. The
-time of the processor is what counts; waiting for the disk is left out (`synchronous=OFF`), since it does not depend on
-what is stored.
+by one annotator) and then measured in turn with the others, round after round; figures are medians of the rounds.
+Waiting for the disk at every commit is left out (`synchronous=OFF`, `synchronous_commit=off`), since it does not depend
+on what is stored. What remains is the time of the processors: this process's with SQLite; with PostgreSQL, which works
+in processes of its own, the time on the clock.
 """
 
 from __future__ import annotations
@@ -19,11 +20,18 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.services import running
+
+if TYPE_CHECKING:
+    from annotate.models import Annotator, Topic
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES, PER_TOPIC, PER_PERSON, TIMED = 300, 10_000, 1_000, 400
+BATCH = 1000
 
 
 def fill(stored: int) -> None:
@@ -31,7 +39,6 @@ def fill(stored: int) -> None:
     from django.contrib.auth.models import User
     from django.core.management import call_command
     from django.db import connection, transaction
-    from django.utils import timezone
 
     from annotate import judging, studies
     from annotate.models import Annotator, Sentence, SourceDocument, Tally, Topic
@@ -42,9 +49,9 @@ def fill(stored: int) -> None:
         owner, title="Growth", question="Which?", judgments_per_topic=1_000_000, pairs_per_annotator=100_000
     )
     people = [judging.join(study) for _ in range(max(10, stored // PER_PERSON))]
-    now, chance, done = timezone.now().replace(tzinfo=None).isoformat(" "), random.Random(0), 0
-    with transaction.atomic(), connection.cursor() as cursor:
-        for number in range(max(1, stored // PER_TOPIC)):
+    chance = random.Random(0)
+    for number in range(max(1, stored // PER_TOPIC)):
+        with transaction.atomic():
             topic = Topic.objects.create(study=study, name=f"T{number}", position=number)
             document = SourceDocument.objects.create(topic=topic, name="d", position=0, text="made up")
             Sentence.objects.bulk_create(
@@ -52,29 +59,32 @@ def fill(stored: int) -> None:
                 for i in range(SENTENCES)
             )
             judging.open_tallies([topic])
-            ids = sorted(Sentence.objects.filter(topic=topic).values_list("pk", flat=True))
             several = min(stored, PER_TOPIC)
-            pairs = chance.sample([(a, b) for i, a in enumerate(ids) for b in ids[i + 1 :]], several)
-            keys = range(done + 1, done + several + 1)
-            cursor.executemany(
-                "INSERT INTO annotate_pair (id, topic_id, first_id, second_id, need, taken) "
-                "VALUES (%s, %s, %s, %s, 1, 1)",
-                [(key, topic.pk, *pair) for key, pair in zip(keys, pairs, strict=True)],
-            )
-            cursor.executemany(
-                "INSERT INTO annotate_assignment (id, key, topic_id, annotator_id, pair_id, swapped, occasion, reason, "
-                "state, skip_reason, holds_place, revision, created_at, expires_at, closed_at) "
-                "VALUES (%s, %s, %s, %s, %s, 0, 0, 'random', 'judged', '', 1, 1, %s, %s, %s)",
-                [(k, uuid.uuid4().hex, topic.pk, people[k % len(people)].pk, k, now, now, now) for k in keys],
-            )
-            cursor.executemany(
-                "INSERT INTO annotate_judgment (assignment_id, topic_id, revision, answer, at) "
-                "VALUES (%s, %s, 1, 'left', %s)",
-                [(key, topic.pk, now) for key in keys],
-            )
+            _judge(topic, people, several, chance)
             Tally.objects.filter(topic=topic).update(taken=several, data_version=several)
-            done += several
-        Annotator.objects.update(judged=stored // len(people))
+    Annotator.objects.update(judged=stored // len(people))
+    with connection.cursor() as cursor:  # what a database that has run for a while has done by itself
+        cursor.execute("ANALYZE")
+
+
+def _judge(topic: Topic, people: list[Annotator], several: int, chance: random.Random) -> None:
+    from django.utils import timezone
+
+    from annotate.models import Assignment, Judgment, Pair, Sentence
+
+    now = timezone.now()
+    ids = sorted(Sentence.objects.filter(topic=topic).values_list("pk", flat=True))
+    drawn = chance.sample([(a, b) for i, a in enumerate(ids) for b in ids[i + 1 :]], several)
+    pairs = Pair.objects.bulk_create(
+        (Pair(topic=topic, first_id=first, second_id=second, need=1, taken=1) for first, second in drawn), BATCH
+    )
+    columns = {"topic": topic, "swapped": False, "state": "judged", "revision": 1, "created_at": now, "closed_at": now}
+    assignments = Assignment.objects.bulk_create(
+        (Assignment(pair=pair, annotator=chance.choice(people), **columns) for pair in pairs), BATCH
+    )
+    Judgment.objects.bulk_create(
+        (Judgment(assignment=one, topic=topic, revision=1, answer="left", at=now) for one in assignments), BATCH
+    )
 
 
 def measure() -> None:
@@ -84,35 +94,68 @@ def measure() -> None:
     from annotate import judging
     from annotate.models import Annotator
 
+    lite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
-        cursor.execute("PRAGMA synchronous=OFF")
+        cursor.execute("PRAGMA synchronous=OFF" if lite else "SET synchronous_commit = off")
+    clock = time.process_time if lite else time.perf_counter
     people = list(Annotator.objects.order_by("pk").values_list("pk", flat=True)[:50])
     took = []
     for number in range(TIMED + 50):
-        started = time.process_time()
+        started = clock()
         annotator = Annotator.objects.select_related("study").get(pk=people[number % len(people)])
         drawn = judging.draw(annotator)
         shown = judging.find_shown(drawn.key)
         judging.record_judgment(shown, 1, "left", 2.0)
-        took.append(time.process_time() - started)
+        took.append(clock() - started)
     print(statistics.median(took[50:]) * 1000)
 
 
-def in_process(job: str, stored: int, folder: str) -> str:
+def in_process(job: str, stored: int, folder: Path, database: str) -> str:
     """Each database has a process of its own each time, so that none profits from another's caches."""
     environment = os.environ | {
-        "PREFERENDUM_DATA": f"{folder}/{stored}",
+        "PREFERENDUM_DATA": str(folder / str(stored)),
         "DJANGO_SETTINGS_MODULE": "annotate.settings",
         "OPENBLAS_NUM_THREADS": "1",
     }
+    if database:
+        environment["DATABASE_URL"] = f"{database}/stored_{stored}"
     command = [sys.executable, "-m", "benchmarks.growth", "--job", job, "--stored", str(stored)]
     return subprocess.run(command, env=environment, cwd=ROOT, check=True, text=True, capture_output=True).stdout
+
+
+def compare(on: str, options: argparse.Namespace) -> None:
+    with ExitStack() as stack:
+        folder, database = Path(stack.enter_context(tempfile.TemporaryDirectory())), ""
+        if on == "services":
+            server, _redis = stack.enter_context(running())
+            database = server.url.rpartition("/")[0]
+            for stored in options.stored:
+                make_database(server.url, f"stored_{stored}")
+        for stored in options.stored:
+            in_process("fill", stored, folder, database)
+        rounds = [
+            [float(in_process("measure", one, folder, database)) for one in options.stored]
+            for _ in range(options.rounds)
+        ]
+    print(f"One judgment (draw, read, record) on {on}; medians of {options.rounds} rounds")
+    print(f"{'stored':>12}{'ms':>8}{'to the first':>14}")
+    for column, stored in enumerate(options.stored):
+        ratio = statistics.median(one[column] / one[0] for one in rounds)
+        print(f"{stored:>12,}{statistics.median(one[column] for one in rounds):>8.2f}{ratio:>14.2f}", flush=True)
+
+
+def make_database(server: str, name: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stored", type=int, nargs="+", default=[1_000, 1_000_000])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--on", nargs="+", choices=["sqlite", "services"], default=["sqlite", "services"])
     parser.add_argument("--job", choices=["fill", "measure"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
@@ -121,15 +164,8 @@ def main() -> None:
         django.setup()
         fill(options.stored[0]) if options.job == "fill" else measure()
         return
-    with tempfile.TemporaryDirectory() as folder:
-        for stored in options.stored:
-            in_process("fill", stored, folder)
-        rounds = [[float(in_process("measure", one, folder)) for one in options.stored] for _ in range(options.rounds)]
-    print(f"Processor time of one judgment (draw, read, record) on SQLite; medians of {options.rounds} rounds")
-    print(f"{'stored':>12}{'ms':>8}{'to the first':>14}")
-    for column, stored in enumerate(options.stored):
-        ratio = statistics.median(one[column] / one[0] for one in rounds)
-        print(f"{stored:>12,}{statistics.median(one[column] for one in rounds):>8.2f}{ratio:>14.2f}")
+    for on in options.on:
+        compare(on, options)
 
 
 if __name__ == "__main__":
