@@ -92,7 +92,7 @@ def measure() -> None:
     from django.db import connection
 
     from annotate import judging
-    from annotate.models import Annotator
+    from annotate.models import Annotator, Assignment
 
     lite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
@@ -104,7 +104,9 @@ def measure() -> None:
         started = clock()
         annotator = Annotator.objects.select_related("study").get(pk=people[number % len(people)])
         drawn = judging.draw(annotator)
-        shown = judging.find_shown(drawn.key)
+        shown = judging.find_shown(drawn.key) if isinstance(drawn, Assignment) else None
+        if shown is None:
+            raise RuntimeError("no pair is left to judge")
         judging.record_judgment(shown, 1, "left", 2.0)
         took.append(clock() - started)
     print(statistics.median(took[50:]) * 1000)
