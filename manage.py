@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the project's commands; before `setup`, `demo`, `serve`, `test` and `check_code` it makes their environment.
+"""Runs the project's commands; before those that stand in `LOCKS` it makes their environment.
 
-Nothing but Python 3.11 is needed: the first of these commands puts the locked dependencies into `.venv` and starts
+Nothing but Python 3.11 is needed: the first of them puts the locked dependencies into `.venv` and starts
 itself again there. This file itself keeps to what old Pythons can read, so that it can tell them what is needed.
 """
 
@@ -16,7 +16,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(HERE, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 STAMP = os.path.join(VENV, "preferendum-lock")
-LOCKS = {"setup": "run", "demo": "run", "serve": "run", "test": "test", "check_code": "test", "bench": "bench"}
+LOCKS = {
+    "setup": "run",
+    "demo": "run",
+    "serve": "run",
+    "test": "test",
+    "check_code": "test",
+    "faults": "test",
+    "bench": "bench",
+}
 SIZES = ["run", "test", "bench"]  # each holds the one before
 
 

@@ -1,0 +1,106 @@
+"""The command line of the trials: `python3 manage.py faults [ids...]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.faults.harness.product import ROOT
+from tests.faults.harness.trials import BOTH, TIERS, Fault, Outcome, load_registry, run
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line asks for; 0 where no invariant broke."""
+    options = parse(arguments)
+    if options.table:
+        print(table(outcome for file in options.table for outcome in read(Path(file))))
+        return 0
+    registry = load_registry()
+    if unknown := [one for one in options.ids if one not in registry]:
+        sys.exit(f"There is no fault called {', '.join(unknown)}; there are: {', '.join(registry)}")
+    chosen = [registry[one] for one in options.ids or registry]
+    outcomes = run(
+        chosen,
+        BOTH if options.on == "both" else (options.on,),
+        lambda one: trials_of(one, options),
+        options.seed,
+        lambda outcome: tell(outcome, options.report),
+        Path(options.checkout),
+        options.first,
+    )
+    print("\n" + table(outcomes))
+    return int(any(outcome.broken for outcome in outcomes))
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="manage.py faults", description="Break a real installation on purpose.")
+    parser.add_argument("ids", nargs="*", help="which faults (F01, C10, ...); all if none is named")
+    parser.add_argument("--tier", choices=TIERS, default="quick", help="how many trials, where --trials does not say")
+    parser.add_argument("--trials", type=int, help="trials of each fault on each backend")
+    parser.add_argument("--on", choices=(*BOTH, "both"), default="both", help="SQLite, PostgreSQL and Redis, or both")
+    parser.add_argument("--seed", type=int, default=1, help="everything of chance follows from it")
+    parser.add_argument("--first", type=int, default=1, help="number of the first trial, to go on after an earlier run")
+    parser.add_argument("--report", help="a file that gets one line of JSON a trial")
+    parser.add_argument("--checkout", default=str(ROOT), help="the tree whose code is tried, if not this one")
+    parser.add_argument("--table", nargs="+", metavar="REPORT", help="only print the table of these reports")
+    return parser.parse_args(arguments)
+
+
+def trials_of(one: Fault, options: argparse.Namespace) -> int:
+    return int(options.trials if options.trials is not None else getattr(one, options.tier))
+
+
+def tell(outcome: Outcome, report: str | None) -> None:
+    """Say what came of a trial, as it comes."""
+    said = "ok" if not outcome.broken else "BROKEN"
+    seen = ", ".join(f"{word}: {times}" for word, times in outcome.seen.items())
+    print(f"{outcome.fault} {outcome.on} {outcome.number}: {said} in {outcome.seconds:.1f} s; {seen}", flush=True)
+    for complaint in outcome.broken:
+        print(f"    {complaint}", flush=True)
+    if report:
+        with Path(report).open("a") as file:
+            file.write(json.dumps(asdict(outcome)) + "\n")
+
+
+def read(report: Path) -> list[Outcome]:
+    """What a run has written down."""
+    return [Outcome(**json.loads(line)) for line in report.read_text().splitlines()]
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """A line a fault: how often it was tried, what was seen, what broke."""
+    by_fault: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_fault.setdefault(outcome.fault, []).append(outcome)
+    lines = ["| fault | trials (SQLite + services) | seen | broken |", "|---|---|---|---|"]
+    for name, several in sorted(by_fault.items()):
+        on = Counter(one.on for one in several)
+        lines.append(
+            f"| {name} {several[0].title} | {len(several)} ({on['sqlite']} + {on['services']}) "
+            f"| {seen_in(several)} | {broken_in(several)} |"
+        )
+    return "\n".join(lines)
+
+
+def seen_in(several: list[Outcome]) -> str:
+    """Sums over the trials; of times the median and the longest."""
+    said = []
+    for word in dict.fromkeys(word for one in several for word in one.seen):
+        values = sorted(one.seen.get(word, 0) for one in several)
+        if word.startswith("ms "):
+            middle, longest = values[len(values) // 2] / 1000, values[-1] / 1000
+            said.append(f"{word[3:]} {middle:.1f} s (longest {longest:.1f} s)")
+        else:
+            said.append(f"{word} {sum(values)}")
+    return "; ".join(said)
+
+
+def broken_in(several: list[Outcome]) -> str:
+    """Nothing, or in how many trials what kind of thing."""
+    kinds = Counter(kind for one in several for kind in {complaint.partition(":")[0] for complaint in one.broken})
+    return ", ".join(f"{kind} in {times}" for kind, times in kinds.items()) or "nothing"

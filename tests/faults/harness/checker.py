@@ -1,0 +1,437 @@
+"""The invariants I1-I13 over the rows and the journal of one trial, after everything has come to rest.
+
+Each says in words what it found broken, or nothing. What the rows must be is worked out here anew from judgments and
+assignments; of the product only its own fit from scratch is asked for, to be compared with what it has published.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tests.faults.harness import fitter
+from tests.faults.harness.clients import CANARY, Journal
+from tests.faults.harness.tables import Row, Tables
+
+PRIOR = 0.5  # as in inside.py
+SAME_PROGRAM, OTHER_PROGRAM = 1e-9, 1e-6
+
+
+@dataclass
+class Expected:
+    """What a trial does on purpose, so that it is not taken for harm.
+
+    `complete`: every topic comes to as many judgments as it wants. `tracebacks`: a pattern of what the logs may say.
+    """
+
+    complete: bool = True
+    statuses: tuple[int, ...] = ()
+    tracebacks: str = ""
+    several_occasions: bool = False
+    lowered: bool = False
+    fitted: bool = True
+    unsent: int = 0
+
+
+@dataclass
+class Seen:
+    """A study's rows, with the journal of those who judged in it and what was observed meanwhile."""
+
+    tables: Tables
+    study: int
+    journal: Journal
+    from_scratch: Callable[[int], dict[str, Any]]
+    observed: list[tuple[int, int, int]] = field(default_factory=list)
+    log: str = ""
+    expected: Expected = field(default_factory=Expected)
+
+    def _of_study(self, columns: str, rest: str) -> list[Row]:
+        return self.tables.rows(f"SELECT {columns} FROM annotate_topic t {rest} WHERE t.study_id = ?", self.study)
+
+    @cached_property
+    def settings(self) -> Row:
+        return self.tables.rows(
+            "SELECT judgments_per_topic, judgments_per_pair, pairs_per_annotator FROM annotate_study WHERE id = ?",
+            self.study,
+        )[0]
+
+    @cached_property
+    def assignments(self) -> dict[int, Row]:
+        rows = self._of_study("a.*", "JOIN annotate_assignment a ON a.topic_id = t.id")
+        return {row["id"]: row for row in rows}
+
+    @cached_property
+    def judgments(self) -> list[Row]:
+        rows = self._of_study("j.*", "JOIN annotate_judgment j ON j.topic_id = t.id")
+        return sorted(rows, key=lambda row: row["id"])
+
+    @cached_property
+    def annotators(self) -> dict[int, Row]:
+        rows = self.tables.rows("SELECT * FROM annotate_annotator WHERE study_id = ?", self.study)
+        return {row["id"]: row for row in rows}
+
+    @cached_property
+    def pairs(self) -> dict[int, Row]:
+        return {row["id"]: row for row in self._of_study("p.*", "JOIN annotate_pair p ON p.topic_id = t.id")}
+
+    @cached_property
+    def topics(self) -> dict[int, Row]:
+        """By topic: its tally and how far the worker has come."""
+        rows = self._of_study(
+            "t.id, y.taken, y.data_version, g.fitted_version, g.problem",
+            "JOIN annotate_tally y ON y.topic_id = t.id LEFT JOIN annotate_topicprogress g ON g.topic_id = t.id",
+        )
+        return {row["id"]: row for row in rows}
+
+    @cached_property
+    def last(self) -> dict[int, Row]:
+        """By assignment: its last revision."""
+        return {row["assignment_id"]: row for row in sorted(self.judgments, key=lambda row: row["revision"])}
+
+    @cached_property
+    def counted(self) -> dict[int, list[Row]]:
+        """By topic: the judgments that count, in the order in which they were stored."""
+        found: dict[int, list[Row]] = {topic: [] for topic in self.topics}
+        for row in self.judgments:
+            if self.fate(row) == "counted":
+                found[row["topic_id"]].append(row)
+        return found
+
+    def fate(self, judgment: Row) -> str:
+        """What became of a judgment; every one has one fate."""
+        assignment = self.assignments[judgment["assignment_id"]]
+        if self.last[assignment["id"]]["id"] != judgment["id"]:
+            return "superseded"
+        if judgment["answer"] == "undone":
+            return "undone"
+        if self.annotators[assignment["annotator_id"]]["excluded_at"] is not None:
+            return "excluded"
+        return "counted" if assignment["holds_place"] else "surplus"
+
+    @cached_property
+    def by_key(self) -> dict[tuple[str, int], list[Row]]:
+        found: dict[tuple[str, int], list[Row]] = {}
+        for row in self.judgments:
+            found.setdefault((self.assignments[row["assignment_id"]]["key"], row["revision"]), []).append(row)
+        return found
+
+
+def acknowledged(seen: Seen) -> Iterator[str]:
+    """I1: what was confirmed is stored once, as it was sent first."""
+    for entry in seen.journal.of("acked"):
+        rows = seen.by_key.get((entry["key"], entry["revision"]), [])
+        name = f"answer {entry['key'][:8]}.{entry['revision']}"
+        if len(rows) != 1:
+            yield f"{name} was confirmed and is stored {len(rows)} times"
+        elif entry["said"].startswith("Saved") and rows[0]["answer"] != entry["answer"]:
+            yield f"{name} was confirmed as {entry['answer']} and is stored as {rows[0]['answer']}"
+
+
+def sent(seen: Seen) -> Iterator[str]:
+    """I2: nothing is stored that nobody sent; nothing of a request that was refused."""
+    answers: dict[tuple[str, int], set[str]] = {}
+    for entry in seen.journal.of("sent"):
+        answers.setdefault((entry["key"], entry["revision"]), set()).add(entry["answer"])
+    undone = {entry["key"] for entry in seen.journal.of("undo")}
+    refused = {(entry["key"], entry["revision"]) for entry in seen.journal.of("refused")}
+    accepted = {(entry["key"], entry["revision"]) for entry in seen.journal.of("acked")}
+    for (key, revision), rows in seen.by_key.items():
+        for row in rows:
+            if row["answer"] == "undone":
+                if key not in undone:
+                    yield f"{key[:8]}.{revision} was taken back and nobody asked for it"
+            elif row["answer"] not in answers.get((key, revision), set()):
+                yield f"{key[:8]}.{revision} is stored as {row['answer']} and was never sent so"
+        if (key, revision) in refused - accepted:
+            yield f"{key[:8]}.{revision} was refused and is stored"
+
+
+def one_current(seen: Seen) -> Iterator[str]:
+    """I3: at most one judgment of a pair by an annotator is current."""
+    current = Counter(
+        (seen.assignments[row["assignment_id"]]["pair_id"], seen.assignments[row["assignment_id"]]["annotator_id"])
+        for row in seen.judgments
+        if seen.fate(row) in ("counted", "surplus", "excluded")
+    )
+    if not seen.expected.several_occasions:
+        for (pair, annotator), times in current.items():
+            if times > 1:
+                yield f"annotator {annotator} has {times} current judgments of pair {pair}"
+    for (key, revision), rows in seen.by_key.items():
+        if len(rows) > 1:
+            yield f"{key[:8]}.{revision} is stored {len(rows)} times"
+
+
+def places(seen: Seen) -> Iterator[str]:
+    """I4: never more judgments and leases than are wanted; every judgment has one fate."""
+    taken: Counter[int] = Counter()
+    by_topic: Counter[int] = Counter()
+    for row in seen.assignments.values():
+        if row["holds_place"] and row["state"] in ("open", "judged"):
+            taken[row["pair_id"]] += 1
+            by_topic[row["topic_id"]] += 1
+        elif row["holds_place"]:
+            yield f"assignment {row['id']} is {row['state']} and holds a place"
+    for pair, row in seen.pairs.items():
+        if taken[pair] != row["taken"]:
+            yield f"pair {pair} says that {row['taken']} places are taken, and {taken[pair]} are"
+        if taken[pair] > row["need"]:
+            yield f"pair {pair} needs {row['need']} judgments and has {taken[pair]} counted or out"
+        if taken[pair] > seen.settings["judgments_per_pair"] and not seen.expected.lowered:
+            yield f"pair {pair} has {taken[pair]} counted or out, {seen.settings['judgments_per_pair']} are wanted"
+    for topic, row in seen.topics.items():
+        if by_topic[topic] != row["taken"]:
+            yield f"topic {topic} says that {row['taken']} places are taken, and {by_topic[topic]} are"
+        if by_topic[topic] > seen.settings["judgments_per_topic"] and not seen.expected.lowered:
+            yield f"topic {topic} has {by_topic[topic]}, {seen.settings['judgments_per_topic']} are wanted"
+    for row in seen.assignments.values():
+        own = [one["revision"] for one in seen.judgments if one["assignment_id"] == row["id"]]
+        if row["revision"] != max(own, default=0) or sorted(own) != list(range(1, len(own) + 1)):
+            yield f"assignment {row['id']} is at revision {row['revision']} and has {own}"
+        answered = bool(own) and seen.last[row["id"]]["answer"] != "undone"
+        if (row["state"] == "judged") != answered:
+            yield f"assignment {row['id']} is {row['state']}, and its last revision says otherwise"
+
+
+def complete(seen: Seen) -> Iterator[str]:
+    """I5: all that is wanted is judged in the end, and nobody was told that they are done while it was not."""
+    if seen.expected.complete:
+        for topic, rows in seen.counted.items():
+            if len(rows) != seen.settings["judgments_per_topic"]:
+                yield f"topic {topic} has {len(rows)} judgments, {seen.settings['judgments_per_topic']} are wanted"
+    for entry in seen.journal.of("told"):
+        if entry["nothing"] not in ("no_work", "done", "paused", "closed", "excluded"):
+            yield f"a client was told {entry['nothing']!r}"
+    if any(entry["nothing"] == "done" for entry in seen.journal.of("told")):
+        most = max((row["judged"] for row in seen.annotators.values()), default=0)
+        if most < seen.settings["pairs_per_annotator"]:
+            yield f"somebody was told to be done, and nobody has judged more than {most}"
+    for entry in seen.journal.of("lost"):
+        yield f"the answer {entry['key'][:8]}.{entry['revision']} met {entry['status']}: its pair was not there"
+    for entry in seen.journal.of("broke"):
+        yield f"client {entry['client']} broke: {entry['why']}"
+    unsent = {(e["key"], e["revision"]) for e in seen.journal.of("sent")} - {
+        (e["key"], e["revision"]) for kind in ("acked", "refused", "lost") for e in seen.journal.of(kind)
+    }
+    if len(unsent) > seen.expected.unsent:
+        yield f"{len(unsent)} answers were never confirmed nor refused"
+
+
+def fitted(seen: Seen) -> Iterator[str]:
+    """I6: what is published is what the judgments come to: by the product from scratch, and by another program."""
+    if not seen.expected.fitted:
+        return
+    for topic, row in seen.topics.items():
+        if row["problem"]:
+            yield f"topic {topic} has a problem: {row['problem']}"
+        if row["fitted_version"] != row["data_version"]:
+            yield f"topic {topic} is at version {row['data_version']} and fitted at {row['fitted_version']}"
+        if seen.counted[topic]:
+            yield from _fit_of(seen, topic)
+    yield from _ranking(seen)
+
+
+def _fit_of(seen: Seen, topic: int) -> Iterator[str]:
+    fits = seen.tables.rows("SELECT * FROM annotate_fit WHERE topic_id = ? ORDER BY data_version", topic)
+    newest = fits[-1] if fits else None
+    if newest is None or newest["data_version"] != seen.topics[topic]["data_version"]:
+        yield f"topic {topic} has no fit of its version"
+        return
+    if newest["judgments"] != len(seen.counted[topic]):
+        yield f"topic {topic}: the fit rests on {newest['judgments']} judgments of {len(seen.counted[topic])}"
+    sentences = seen.tables.rows("SELECT * FROM annotate_sentence WHERE topic_id = ? ORDER BY position", topic)
+    stored = {
+        row["sentence_id"]: row["utility"]
+        for row in seen.tables.rows(
+            "SELECT u.* FROM annotate_utility u JOIN annotate_sentence s ON s.id = u.sentence_id WHERE s.topic_id = ?",
+            topic,
+        )
+    }
+    scores = {row["summary_id"]: row for row in _scores(seen, topic)}
+    again = seen.from_scratch(topic)
+    for key, value in again["utilities"].items():
+        if abs(stored.get(int(key), np.inf) - value) > SAME_PROGRAM:
+            yield f"sentence {key}: {stored.get(int(key))} is published, from scratch it is {value}"
+    for key, value in again["scores"].items():
+        if int(key) not in scores or abs(scores[int(key)]["score"] - value) > SAME_PROGRAM:
+            yield f"summary {key}: its published score is not {value}, which it is from scratch"
+    index = {row["id"]: k for k, row in enumerate(sentences)}
+    theta = fitter.utilities(len(sentences), list(_wins(seen, topic, index)), PRIOR)
+    for key, k in index.items():
+        if abs(stored.get(key, np.inf) - theta[k]) > OTHER_PROGRAM:
+            yield f"sentence {key}: {stored.get(key)} is published, another program finds {theta[k]}"
+    texts = {row["text"]: k for k, row in enumerate(sentences)}
+    for row in scores.values():
+        own = json.loads(row["sentences"]) if isinstance(row["sentences"], str) else row["sentences"]
+        value = fitter.score(theta, [texts[text] for text in own], [len(text) for text in own])
+        if abs(row["score"] - value) > OTHER_PROGRAM:
+            yield f"summary {row['summary_id']}: {row['score']} is published, another program finds {value}"
+
+
+def _scores(seen: Seen, topic: int) -> list[Row]:
+    return seen.tables.rows(
+        "SELECT c.summary_id, c.score, s.sentences, s.system_id FROM annotate_score c "
+        "JOIN annotate_summary s ON s.id = c.summary_id WHERE s.topic_id = ?",
+        topic,
+    )
+
+
+def _wins(seen: Seen, topic: int, index: dict[int, int]) -> Iterator[tuple[int, int, float]]:
+    for row in seen.counted[topic]:
+        assignment = seen.assignments[row["assignment_id"]]
+        pair = seen.pairs[assignment["pair_id"]]
+        first, second = index[pair["first_id"]], index[pair["second_id"]]
+        left, right = (second, first) if assignment["swapped"] else (first, second)
+        if row["answer"] == "tie":
+            yield left, right, 0.5
+            yield right, left, 0.5
+        else:
+            yield (left, right, 1.0) if row["answer"] == "left" else (right, left, 1.0)
+
+
+def _ranking(seen: Seen) -> Iterator[str]:
+    """The leaderboard is the mean of the topics' scores, in its order."""
+    judged = [topic for topic, rows in seen.counted.items() if rows]
+    if not judged:
+        return
+    earned: dict[int, list[float]] = {}
+    for topic in judged:
+        for row in _scores(seen, topic):
+            earned.setdefault(row["system_id"], []).append(row["score"])
+    means = {system: sum(scores) / len(scores) for system, scores in earned.items()}
+    standings = seen.tables.rows(
+        "SELECT s.*, r.version, r.judgments FROM annotate_systemscore s "
+        "JOIN annotate_ranking r ON r.id = s.ranking_id WHERE r.study_id = ?",
+        seen.study,
+    )
+    if {row["system_id"] for row in standings} != set(means):
+        yield f"the leaderboard has {len(standings)} systems of {len(means)}"
+        return
+    for row in standings:
+        system, mean = row["system_id"], means[row["system_id"]]
+        if abs(row["score"] - mean) > SAME_PROGRAM:
+            yield f"system {system}: {row['score']} on the leaderboard, {mean} by its topics"
+        if row["rank"] != 1 + sum(other > mean + 1e-12 for other in means.values()):
+            yield f"system {system} has rank {row['rank']}, which its score is not for"
+    if standings[0]["judgments"] != sum(map(len, seen.counted.values())):
+        yield f"the leaderboard rests on {standings[0]['judgments']} judgments"
+
+
+def never_back(seen: Seen) -> Iterator[str]:
+    """I7: versions never decrease in the eyes of whoever looks."""
+    newest: dict[int, tuple[int, int]] = {}
+    for topic, data, done in seen.observed:
+        before = newest.get(topic, (0, 0))
+        if data < before[0] or done < before[1]:
+            yield f"topic {topic} went from versions {before} to {(data, done)}"
+        if done > data:
+            yield f"topic {topic} was fitted at {done} while its data were at {data}"
+        newest[topic] = (data, done)
+
+
+def sums(seen: Seen) -> Iterator[str]:
+    """I8: running sums are what the rows add up to."""
+    judged: Counter[int] = Counter()
+    seconds: dict[int, float] = {}
+    for assignment in seen.assignments.values():
+        last = seen.last.get(assignment["id"])
+        if assignment["state"] == "judged" and last:
+            judged[assignment["annotator_id"]] += 1
+            read = min(last["seconds"] or 0.0, 180.0)
+            seconds[assignment["annotator_id"]] = seconds.get(assignment["annotator_id"], 0.0) + read
+    for key, row in seen.annotators.items():
+        if row["judged"] != judged[key]:
+            yield f"annotator {key} is said to have judged {row['judged']} pairs and has {judged[key]}"
+        if abs(row["seconds"] - seconds.get(key, 0.0)) > 1e-6:
+            yield f"annotator {key} is said to have read for {row['seconds']} s, the rows say {seconds.get(key)}"
+
+
+def secrets(seen: Seen) -> Iterator[str]:
+    """I9: no annotator was told the name of a system, and no log says one, or a key to a pair's form."""
+    for entry in seen.journal.of("leak"):
+        yield f"{entry['path']} told an annotator the name of a system"
+    if CANARY in seen.log:
+        yield "a log says the name of a system"
+    for line in seen.log.splitlines():
+        if re.search(r"ticket=|csrfmiddlewaretoken=|session=\w", line):
+            yield f"a log holds a ticket, a token or a session: {line[:200]}"
+
+
+def acts(seen: Seen) -> Iterator[str]:
+    """I10: what was done to the study is noted, in the order in which it was done, and nothing else is."""
+    rows = seen.tables.rows("SELECT act FROM annotate_act WHERE study_id = ? ORDER BY id", seen.study)
+    if [row["act"] for row in rows[:1]] != ["create study"]:
+        yield f"the study's record begins with {rows[:1]}"
+
+
+def codes(seen: Seen) -> Iterator[str]:
+    """I11: whoever leaves with the code for "done" has judged all that they were asked for; nobody at work has one."""
+    rows = seen.tables.rows(
+        "SELECT p.outcome, p.code, a.judged, a.quota FROM annotate_participation p "
+        "JOIN annotate_annotator a ON a.id = p.annotator_id WHERE p.study_id = ?",
+        seen.study,
+    )
+    for row in rows:
+        quota = seen.settings["pairs_per_annotator"] if row["quota"] is None else row["quota"]
+        if row["outcome"] == "done" and row["judged"] < quota:
+            yield f"somebody left as done with {row['judged']} judgments of {quota}"
+        if row["outcome"] == "working" and row["code"]:
+            yield "somebody at work has a code already"
+
+
+def no_trouble(seen: Seen) -> Iterator[str]:
+    """I13: nobody met an error other than 503 with Retry-After, and no program fell over unhandled."""
+    for entry in seen.journal.of("error"):
+        fine = entry["status"] == 503 and entry["retry_after"]
+        if not fine and entry["status"] not in seen.expected.statuses:
+            yield f"{entry['path']} answered {entry['status']}"
+    for part in seen.log.split("Traceback (most recent call last):")[1:]:
+        last = _last_line(part)
+        if not seen.expected.tracebacks or not re.search(seen.expected.tracebacks, last):
+            yield f"a traceback in the logs: {last}"
+
+
+def _last_line(traceback: str) -> str:
+    """What a traceback ends with: its first line that is not indented."""
+    for line in traceback.splitlines()[1:]:
+        if line and not line.startswith(" "):
+            return line[:200]
+    return traceback.strip()[-200:]
+
+
+INVARIANTS: dict[str, Callable[[Seen], Iterator[str]]] = {
+    "I1": acknowledged,
+    "I2": sent,
+    "I3": one_current,
+    "I4": places,
+    "I5": complete,
+    "I6": fitted,
+    "I7": never_back,
+    "I8": sums,
+    "I9": secrets,
+    "I10": acts,
+    "I11": codes,
+    "I13": no_trouble,
+}
+MOST = 3  # complaints of one kind that are told
+
+
+def broken(seen: Seen) -> list[str]:
+    """What is broken, in words; nothing where all is well."""
+    found = []
+    for name, invariant in INVARIANTS.items():
+        try:
+            complaints = list(invariant(seen))
+        except Exception as error:  # rows that make no sense are broken too
+            complaints = [f"could not be checked: {type(error).__name__}: {error}"]
+        found += [f"{name}: {complaint}" for complaint in complaints[:MOST]]
+        if len(complaints) > MOST:
+            found.append(f"{name}: and {len(complaints) - MOST} more like these")
+    return found

@@ -1,0 +1,271 @@
+"""A real installation in a folder of its own, whose parts can be killed, frozen and started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.faults.harness.tables import Away, Tables
+from tests.services import PostgreSQL, Redis, free_port
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).resolve().parent
+PATIENCE = 60.0
+#: Seconds that a drawn pair is kept for its annotator here, so that a trial can wait for one to run out.
+LEASE = 4
+
+
+class Stuck(Exception):
+    """What had to happen did not happen in time."""
+
+
+def wait_until(condition: Callable[[], bool], what: str, patience: float = PATIENCE, pause: float = 0.03) -> float:
+    """Wait until it is so; how long that took. Raises `Stuck`."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() - began > patience:
+            raise Stuck(f"{what}: not within {patience:.0f} s")
+        time.sleep(pause)
+    return time.monotonic() - began
+
+
+@dataclass
+class Product:
+    """One installation. `on`: "sqlite" (with the embedded broker) or "services" (PostgreSQL and Redis).
+
+    `programs`: what its supervisor keeps running, each "web..." or "worker..."; `wsgi`: what gunicorn serves, to be
+    found on `path` too; `checkout`: the tree whose code runs, which may be a copy with a mistake in it.
+    """
+
+    on: str = "sqlite"
+    checkout: Path = ROOT
+    programs: tuple[str, ...] = ("web", "worker")
+    wsgi: str = "annotate.wsgi"
+    path: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    room: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="preferendum-faults-")))
+    port: int = field(default_factory=free_port)
+    postgres: PostgreSQL | None = None
+    redis: Redis | None = None
+    supervisor: subprocess.Popen[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        self.room.chmod(0o755)
+        if self.on == "services":
+            self.postgres, self.redis = PostgreSQL(self.room / "postgres"), Redis(self.room / "redis")
+            url, broker = self.postgres.url, self.redis.url
+        else:
+            url, broker = f"sqlite:///{self.room / 'preferendum.sqlite3'}", "memory://"
+        self.tables = Tables(url)
+        self.log = self.room / "product.log"
+        self.variables = {name: value for name, value in os.environ.items() if not name.startswith("PREFERENDUM_")} | {
+            "DATABASE_URL": url,
+            "BROKER_URL": broker,
+            "PREFERENDUM_DATA": str(self.room),
+            "PREFERENDUM_ORIGIN": f"http://127.0.0.1:{self.port}",
+            "PREFERENDUM_BIND": f"127.0.0.1:{self.port}",
+            "PREFERENDUM_LEASE_SECONDS": str(LEASE),
+            "PREFERENDUM_PACE_SECONDS": "0",
+            "DJANGO_SETTINGS_MODULE": "annotate.settings",
+            "PYTHONPATH": os.pathsep.join(map(str, (self.checkout, *self.path))),
+            "OPENBLAS_NUM_THREADS": "1",
+            **self.environment,
+        }
+        self.inside = Inside(self)
+
+    # Starting and stopping
+
+    def __enter__(self) -> Product:
+        try:
+            self.make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self.inside.end()
+        if self.redis:
+            self.redis.stop()
+        if self.postgres:
+            self.postgres.stop()
+        shutil.rmtree(self.room, ignore_errors=True)
+
+    def make(self) -> None:
+        """From nothing to an installation that serves."""
+        if self.postgres and self.redis:
+            self.postgres.make()
+            self.postgres.start()
+            self.redis.start()
+        self.inside.ask("migrate")
+        self.start()
+        self.wait_for_worker()
+
+    def start(self) -> None:
+        """Start the supervisor, and wait for the website."""
+        wanted = json.dumps({"programs": self.programs, "wsgi": self.wsgi})
+        self.supervisor = self.popen([sys.executable, str(HERE / "supervise.py"), wanted])
+        self.wait_for_web()
+
+    def popen(self, command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        """A process in the product's environment, in a group of its own; what it says goes to the log."""
+        with self.log.open("ab") as log:
+            streams: dict[str, Any] = {"stdout": log, "stderr": log} | options
+            return subprocess.Popen(command, cwd=self.checkout, env=self.variables, start_new_session=True, **streams)
+
+    def stop(self) -> None:
+        """As an operator stops it: SIGTERM to the supervisor, which stops everything else in order."""
+        if self.supervisor and self.supervisor.poll() is None:
+            self.supervisor.terminate()
+            try:
+                self.supervisor.wait(40)
+            except subprocess.TimeoutExpired:
+                self.kill_everything()
+
+    def kill_everything(self) -> None:
+        """As the power cord would end the processes of one machine: all of them at once, and nothing starts again."""
+        assert self.supervisor
+        kill([self.supervisor.pid, *descendants(self.supervisor.pid)])
+        self.supervisor.wait()
+
+    # Its processes
+
+    def _parts(self, word: str) -> list[int]:
+        if not self.supervisor or self.supervisor.poll() is not None:
+            return []
+        return [pid for pid in children(self.supervisor.pid) if word in command_line(pid)]
+
+    def web_masters(self) -> list[int]:
+        return self._parts("gunicorn")
+
+    def web_processes(self) -> list[int]:
+        return [pid for master in self.web_masters() for pid in children(master)]
+
+    def workers(self) -> list[int]:
+        """Celery's main processes."""
+        return self._parts("celery")
+
+    def pool(self) -> list[int]:
+        """Celery's pool children, in which the mathematics runs."""
+        return [pid for worker in self.workers() for pid in children(worker)]
+
+    # How it does
+
+    def wait_for_web(self) -> float:
+        return wait_until(lambda: self.asked("/health/ready") == 200, "the website answers")
+
+    def wait_for_parts(self) -> None:
+        """Until every process that should be there is there."""
+        workers = sum(program.startswith("worker") for program in self.programs)
+        wait_until(
+            lambda: len(self.web_processes()) >= 2 and len(self.workers()) == workers and len(self.pool()) >= workers,
+            "all processes run",
+        )
+
+    def asked(self, path: str) -> int:
+        """The status that the website answers with; 0 where it does not."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=3) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+    def wait_for_worker(self) -> float:
+        """Until as many workers as there should be have given a sign of life, each since it was started."""
+        wanted = sum(program.startswith("worker") for program in self.programs)
+        return wait_until(lambda: len(self.signs_of_life() & {str(pid) for pid in self.workers()}) >= wanted, "worker")
+
+    def signs_of_life(self) -> set[str]:
+        """The pids of the workers that have ever given one."""
+        with suppress(Away):
+            return {row["name"].rpartition(":")[2] for row in self.tables.rows("SELECT name FROM annotate_workerpulse")}
+        return set()
+
+    def said_since(self, mark: int) -> str:
+        """What the processes have written into their log since it had this length."""
+        with self.log.open("rb") as log:
+            log.seek(mark)
+            return log.read().decode(errors="replace")
+
+    def mark(self) -> int:
+        return self.log.stat().st_size if self.log.exists() else 0
+
+
+class Inside:
+    """The helper in the product's environment; started when it is first asked, and again if it has died."""
+
+    def __init__(self, product: Product) -> None:
+        self.product = product
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, deed: str, **given: Any) -> Any:
+        """What a deed of inside.py gives. Raises RuntimeError with its traceback."""
+        if self.process is None or self.process.poll() is not None:
+            self.process = self.product.popen(
+                [sys.executable, str(HERE / "inside.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps({"do": deed, "with": given}).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the helper died over {deed}: {self.product.said_since(0)[-2000:]}")
+        answer = json.loads(line)
+        if "failed" in answer:
+            raise RuntimeError(f"{deed} failed inside: {answer['failed']}")
+        return answer["gave"]
+
+    def run(self, code: str, **names: Any) -> Any:
+        """Run a few lines there that leave what they found in `result`."""
+        return self.ask("run", code=code, **names)
+
+    def end(self) -> None:
+        if self.process and self.process.poll() is None:
+            assert self.process.stdin
+            assert self.process.stdout
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process.wait()
+
+
+def kill(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def children(pid: int) -> list[int]:
+    """All children, whichever thread forked them."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{pid}/task").glob("*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found += map(int, (thread / "children").read_text().split())
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    found = children(pid)
+    return found + [one for child in found for one in descendants(child)]
+
+
+def command_line(pid: int) -> str:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    return ""

@@ -1,0 +1,1 @@
+"""The faults themselves, a module for each kind; each enters its functions into the registry."""
