@@ -78,6 +78,13 @@ class Estimate:
         """(n,): they sum to 1."""
         return self.fit.strengths
 
+    def again(self, judgments: Judgments) -> Vector:
+        """(n,): utilities from other judgments of the same sentences; what the smoothing learnt from these is kept.
+
+        Raises `zermelo.Undetermined` where they have no finite maximum without a prior.
+        """
+        return self._again(judgments)
+
     def resample(self, rng: np.random.Generator, draws: int) -> Matrix:
         """(draws, n): utilities estimated anew from as many judgments, drawn with replacement.
 

@@ -12,14 +12,15 @@ import uuid
 from collections.abc import Callable
 from functools import lru_cache
 
+import numpy as np
 from celery import current_task, shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 
 import formats
-from annotate import exports, imports
-from annotate.models import Export, Upload
+from annotate import exports, imports, previews
+from annotate.models import Export, Preview, Upload
 from annotate.refusal import Refusal
-from evaluation import consensus, intake, people, prepare, records, reliability
+from evaluation import consensus, examination, intake, people, prepare, records, reliability, removal
 from evaluation.evaluate import UndeterminedTopic, curve, evaluate
 from evaluation.evidence import Evidence
 from evaluation.ranking import compare_systems, rank_systems
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: A file that could not be read, stored or written in so many tries will not be tried again.
 TRIES = 3
+#: A preview is left for a moment after so many seconds, so that scores and other people have their turn.
+TURN = 15.0
 
 UNDETERMINED = (
     "Without a prior the judgments leave the strengths of this topic's sentences undetermined: nothing else was ever "
@@ -39,6 +42,9 @@ TOO_LONG = (
     "It took longer than a minute and was stopped. The topic has too many sentences or judgments for this machine."
 )
 BROKEN = "The program failed: %(error)s. Whoever runs this installation finds more in the worker's log."
+PREVIEW_BROKEN = (
+    "The program failed three times over this preview. Whoever runs this installation finds out why in its log."
+)
 FILE_TOO_LONG = "It took longer than a minute and was stopped. Try smaller files, one after another."
 FILE_BROKEN = "The program failed three times over this file. Whoever runs this installation finds out why in its log."
 
@@ -153,6 +159,54 @@ def write_export(export_id: int) -> None:
             logger.exception("export %s could not be written", export_id)
 
 
+@shared_task(name="work_out_preview")
+def work_out_preview(preview_id: int) -> None:
+    """Say what would change without some annotators, or with them again; a long answer comes in several turns."""
+    with records.claimed(f"preview:{preview_id}", _token()) as ours:
+        preview = Preview.objects.filter(pk=preview_id, state=Preview.State.WAITING).first() if ours else None
+        if preview is None:
+            return
+        if previews.note_try(preview) > TRIES:
+            previews.give_up(preview, PREVIEW_BROKEN)
+            return
+        try:
+            _answer(preview)
+        except UndeterminedTopic as error:
+            previews.give_up(preview, UNDETERMINED % {"sentences": _some(error.sentences)})
+        except SoftTimeLimitExceeded:
+            previews.give_up(preview, TOO_LONG)
+        except Exception:
+            logger.exception("preview %s could not be worked out", preview_id)
+
+
+@shared_task(name="examine_topic")
+def examine_topic(topic_id: int) -> None:
+    """Look closely at what a topic's scores rest on."""
+    with records.claimed(f"examination:{topic_id}", _token()) as ours:
+        began = time.perf_counter()
+        version = records.fitted_version(topic_id) if ours else 0
+        snapshot = records.load_evidence(topic_id, split) if version else None
+        if snapshot is None:
+            return
+        found = None
+        try:
+            if len(snapshot.evidence.judgments):
+                compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
+                found = examination.examine(_weighed(snapshot), snapshot.settings, compared)
+        except Exception:
+            logger.exception("topic %s could not be examined", topic_id)
+        records.save_topic_examination(snapshot, version, found, time.perf_counter() - began)
+
+
+@shared_task(name="examine_study")
+def examine_study(study_id: int) -> None:
+    """Say whether a study's ranking survives the removal of any one person."""
+    with records.claimed(f"robustness:{study_id}", _token()) as ours:
+        if ours and records.studies_unexamined().filter(pk=study_id).exists():
+            version, topics = records.load_examinations(study_id)
+            records.save_examination(study_id, version, examination.robustness(topics))
+
+
 def catch_up(study_id: int) -> dict[str, str]:
     """Do now, in this process, whatever is behind in a study; by the names of its topics, what went wrong with them."""
     for topic_id in list(records.topics_behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
@@ -175,6 +229,39 @@ def _refit(topic_id: int) -> None:
         records.save_result(snapshot, result, time.perf_counter() - began)
     else:
         records.save_nothing(snapshot)
+
+
+def _answer(preview: Preview) -> None:
+    """Fit every topic that it concerns as if it were so already; what was fitted before is not fitted again."""
+    began = time.perf_counter()
+    but, also = (preview.annotators, ()) if preview.leave_out else ((), preview.annotators)
+    versions = records.topics_judged(preview)
+    parts = {key: part for key, part in preview.parts.items() if versions.get(int(key)) == part["version"]}
+    for topic_id, version in versions.items():
+        if str(topic_id) in parts:
+            continue
+        snapshot = records.load_evidence(topic_id, split, but, also)
+        if snapshot is not None:
+            compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
+            result = evaluate(_weighed(snapshot), snapshot.settings, similarity=compared)
+            parts[str(topic_id)] = records.as_part(version, result.standing)
+        previews.note_progress(preview, parts, len(versions))
+        if time.perf_counter() - began > TURN:
+            return
+    fits = records.load_fits(preview.study_id)
+    answers = {int(key): records.from_part(part) for key, part in parts.items()}
+    change = removal.compare(list(fits.values()), list((fits | answers).values()))
+    loaded = records.load_people(preview.study_id)
+    if loaded is not None:
+        people_now = loaded.said
+        if preview.leave_out:
+            gone = np.isin(people_now.person, records.people_numbers(loaded, preview.annotators))
+            people_then = people_now.only(~gone)
+        else:
+            again = records.load_people(preview.study_id, preview.annotators)
+            people_then = people_now if again is None else again.said
+        figures = records.as_figures(change, consensus.agreement(people_now), consensus.agreement(people_then))
+        previews.finish(preview, figures, loaded.version)
 
 
 def _draw(topic_id: int) -> None:

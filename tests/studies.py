@@ -87,8 +87,9 @@ def judge(annotator: Annotator, answer: str = "left") -> Assignment:
 
 
 def to_do() -> list[tuple[str, int]]:
-    """What is behind, but for reports on people, which come after everything else."""
-    return [(work.task, work.key) for work in find_work() if work.task != "report_people"]
+    """What is behind, but for reports on people and closer looks, which come after everything else."""
+    after = {"report_people", "examine_topic", "examine_study"}
+    return [(work.task, work.key) for work in find_work() if work.task not in after]
 
 
 def from_scratch(topic: Topic) -> TopicResult:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Greatest, Now
 
 from annotate.models import Assignment, Judgment, Pair, Study, Tally, Topic
@@ -69,20 +69,20 @@ def lock_one(topic_id: int) -> datetime:
     return now
 
 
-def counted_judgments(topic: Topic) -> QuerySet[Judgment]:
+def counted_judgments(topic: Topic, also: Collection[int] = ()) -> QuerySet[Judgment]:
     """The judgments that a fit of the topic rests on, in the order in which they were stored.
 
     Of each assignment the last revision, if it is an answer, if the assignment holds one of its pair's places, and if
-    the annotator is not excluded.
+    the annotator is not excluded; those of the annotators `also` as if they were not.
     """
     later = Judgment.objects.filter(assignment=OuterRef("assignment"), revision__gt=OuterRef("revision"))
     return (
         Judgment.objects.filter(
             ~Exists(later),
+            Q(assignment__annotator__excluded_at__isnull=True) | Q(assignment__annotator__in=list(also)),
             topic=topic,
             assignment__state=Assignment.State.JUDGED,
             assignment__holds_place=True,
-            assignment__annotator__excluded_at__isnull=True,
         )
         .exclude(answer=Judgment.Answer.UNDONE)
         .order_by("pk")

@@ -8,8 +8,16 @@ away. Claims only keep two workers from doing the same work.
 from evaluation.records.agenda import Mark, Work, curves_owed, find_work, topics_behind, topics_uncut
 from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims
 from evaluation.records.evidence import Snapshot, load_evidence
+from evaluation.records.examination import (
+    fitted_version,
+    load_examinations,
+    save_examination,
+    save_topic_examination,
+    studies_unexamined,
+)
 from evaluation.records.people import People, load_people, note_people_failure, save_people, studies_unreported
 from evaluation.records.preparation import Cut, Texts, load_texts, save_first_preparation, save_preparation
+from evaluation.records.removal import as_figures, as_part, from_part, load_fits, people_numbers, topics_judged
 from evaluation.records.results import (
     Standings,
     leave_curve,
@@ -31,32 +39,43 @@ __all__ = [
     "Standings",
     "Texts",
     "Work",
+    "as_figures",
+    "as_part",
     "begin_try",
     "claimed",
     "curves_owed",
     "drop_claims",
     "end_try",
     "find_work",
+    "fitted_version",
+    "from_part",
     "give_sign_of_life",
     "leave_curve",
     "load_evidence",
+    "load_examinations",
+    "load_fits",
     "load_people",
     "load_standings",
     "load_texts",
     "note_failure",
     "note_people_failure",
     "note_ranking_failure",
+    "people_numbers",
     "problems_of",
     "renew_claims",
     "save_curve",
+    "save_examination",
     "save_first_preparation",
     "save_nothing",
     "save_people",
     "save_preparation",
     "save_ranking",
     "save_result",
+    "save_topic_examination",
+    "studies_unexamined",
     "studies_unreported",
     "study_to_rank",
     "topics_behind",
+    "topics_judged",
     "topics_uncut",
 ]

@@ -8,7 +8,8 @@ from datetime import datetime
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotate.models import Claim, Export, Fit, Study, Topic, Upload
+from annotate.models import Claim, Export, Fit, Preview, Study, Topic, Upload
+from evaluation.records.examination import is_rested, studies_unexamined, topics_unexamined
 from evaluation.records.people import studies_unreported
 from evaluation.records.tries import HOPEFUL, PAUSES
 
@@ -30,7 +31,16 @@ def find_work() -> list[Work]:
     """Everything that is behind, due and claimed by nobody; among topics those first that were tried longest ago."""
     now = timezone.now()
     claimed = set(Claim.objects.filter(until__gt=now).values_list("name", flat=True))
-    found = [*_topics(now), *_studies(), *_uploads(), *_exports(), *_people(), *_curves()]
+    found = [
+        *_topics(now),
+        *_studies(),
+        *_uploads(),
+        *_exports(),
+        *_previews(),
+        *_people(),
+        *_curves(),
+        *_examinations(now),
+    ]
     return [work for work in found if work.claim not in claimed]
 
 
@@ -99,3 +109,25 @@ def _people() -> list[Work]:
 def _curves() -> list[Work]:
     owed = curves_owed().order_by("pk").values_list("topic_id", "data_version")
     return [Work("draw_curve", topic_id, f"topic:{topic_id}", (version,)) for topic_id, version in owed]
+
+
+def _previews() -> list[Work]:
+    """Somebody waits for these; each goes on where it stopped."""
+    previews = Preview.objects.filter(state=Preview.State.WAITING).order_by("pk").values_list("pk", "done", "tries")
+    return [Work("work_out_preview", pk, f"preview:{pk}", tuple(mark)) for pk, *mark in previews]
+
+
+def _examinations(now: datetime) -> list[Work]:
+    """Last of all, and none while a topic waits for scores."""
+    if topics_behind().exclude(progress__problem__gt="").exists():
+        return []
+    columns = ("pk", "progress__fitted_version", "examination__seconds", "examination__computed_at")
+    topics = [
+        Work("examine_topic", pk, f"examination:{pk}", (version,))
+        for pk, version, seconds, at in topics_unexamined(now).order_by("pk").values_list(*columns)
+        if is_rested(seconds, at, now)
+    ]
+    if topics:
+        return topics
+    studies = studies_unexamined().order_by("pk").values_list("pk", "examination__version")
+    return [Work("examine_study", pk, f"robustness:{pk}", (version,)) for pk, version in studies]

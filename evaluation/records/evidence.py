@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotate import judging
 from annotate.models import Judgment, Sentence, Study, Summary, Tally, Topic, TopicProgress
@@ -24,7 +23,8 @@ _SHARE_OF_LEFT = {Judgment.Answer.LEFT: 1.0, Judgment.Answer.RIGHT: 0.0, Judgmen
 class Snapshot:
     """A topic as it was when its data had this version, and which rows its sentences and summaries are.
 
-    `sentence_keys`: primary keys in the order of `evidence.sentences`; `summary_keys`: in that of `evidence.summaries`.
+    `sentence_keys`: primary keys in the order of `evidence.sentences`; `summary_keys`: in that of `evidence.summaries`;
+    `annotator_keys`: in that of the annotators' numbers.
     """
 
     topic_id: int
@@ -36,20 +36,24 @@ class Snapshot:
     seed: int
     sentence_keys: tuple[int, ...]
     summary_keys: tuple[int, ...]
+    annotator_keys: tuple[int, ...]
     last_judgment_id: int
     weigh_annotators: bool = False
 
 
-def load_evidence(topic_id: int, split: Split) -> Snapshot | None:
+def load_evidence(
+    topic_id: int, split: Split, but: Collection[int] = (), also: Collection[int] = ()
+) -> Snapshot | None:
     """What a fit of the topic rests on, without its references; None where the topic is gone or not prepared.
 
-    Everything is read as it was at one moment, and no transaction is open any more when the mathematics begins.
+    The annotators `but` are left out, and those `also` taken in though they are excluded. Everything is read as it was
+    at one moment, and no transaction is open any more when the mathematics begins.
     """
     with snapshot():
-        return _load(topic_id, split)
+        return _load(topic_id, split, but, also)
 
 
-def _load(topic_id: int, split: Split) -> Snapshot | None:
+def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[int]) -> Snapshot | None:
     tally = Tally.objects.filter(topic=topic_id).first()
     progress = TopicProgress.objects.filter(topic=topic_id, prepared_version__gt=0).first()
     topic = Topic.objects.select_related("study").filter(pk=topic_id).first()
@@ -60,7 +64,7 @@ def _load(topic_id: int, split: Split) -> Snapshot | None:
         Sentence.objects.filter(topic=topic).order_by("position").values_list("pk", "document__name", "index", "text")
     )
     keys = tuple(pk for pk, *_ in sentences)
-    judgments, last = _judgments(topic, {pk: index for index, pk in enumerate(keys)})
+    judgments, people, last = _judgments(topic, {pk: index for index, pk in enumerate(keys)}, but, also)
     summaries = list(Summary.objects.filter(topic=topic).select_related("system").order_by("system__name"))
     evidence = Evidence(
         topic_id=topic.name,
@@ -86,13 +90,16 @@ def _load(topic_id: int, split: Split) -> Snapshot | None:
         seed=topic.study.seed,
         sentence_keys=keys,
         summary_keys=tuple(summary.pk for summary in summaries),
+        annotator_keys=people,
         last_judgment_id=last,
         weigh_annotators=topic.study.weigh_annotators,
     )
 
 
-def _judgments(topic: Topic, index: dict[int, int]) -> tuple[Judgments, int]:
-    """The judgments that count, in the order in which they were stored, and the primary key of the last."""
+def _judgments(
+    topic: Topic, index: dict[int, int], but: Collection[int], also: Collection[int]
+) -> tuple[Judgments, tuple[int, ...], int]:
+    """The judgments that count, in the order in which they were stored; who gave them; the primary key of the last."""
     columns = (
         "pk",
         "answer",
@@ -101,19 +108,20 @@ def _judgments(topic: Topic, index: dict[int, int]) -> tuple[Judgments, int]:
         "assignment__pair__second_id",
         "assignment__annotator_id",
     )
-    rows = list(judging.counted_judgments(topic).order_by("pk").values_list(*columns))
+    counted = judging.counted_judgments(topic, also).exclude(assignment__annotator__in=list(but))
+    rows = list(counted.order_by("pk").values_list(*columns))
     left = [index[second if swapped else first] for _, _, swapped, first, second, _ in rows]
     right = [index[first if swapped else second] for _, _, swapped, first, second, _ in rows]
     outcome = [_SHARE_OF_LEFT[Judgment.Answer(answer)] for _, answer, *_ in rows]
-    annotators: NDArray[np.int64] = np.array([row[-1] for row in rows], dtype=np.int64)
+    people, numbers = np.unique(np.array([row[-1] for row in rows], dtype=np.int64), return_inverse=True)
     judgments = Judgments(
         a=np.array(left, dtype=np.int64),
         b=np.array(right, dtype=np.int64),
         outcome=np.array(outcome, dtype=np.float64),
         weight=np.ones(len(rows)),
-        annotator=np.unique(annotators, return_inverse=True)[1].astype(np.int64),
+        annotator=numbers.astype(np.int64),
     )
-    return judgments, rows[-1][0] if rows else 0
+    return judgments, tuple(people.tolist()), rows[-1][0] if rows else 0
 
 
 def settings_of(study: Study) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -55,14 +55,17 @@ def studies_unreported() -> QuerySet[Study]:
     )
 
 
-def load_people(study_id: int) -> People | None:
-    """What people answered, as it was at one moment; None where the study is gone."""
+def load_people(study_id: int, also: Collection[int] = ()) -> People | None:
+    """What people answered, as it was at one moment; None where the study is gone.
+
+    Annotators `also` are counted though they are excluded.
+    """
     with snapshot():
         study = Study.objects.filter(pk=study_id).annotate(version=Sum("topics__tally__data_version")).first()
-        return None if study is None else _load(study, study.version or 0)
+        return None if study is None else _load(study, study.version or 0, also)
 
 
-def _load(study: Study, version: int) -> People:
+def _load(study: Study, version: int, also: Collection[int]) -> People:
     annotators = tuple(Annotator.objects.filter(study=study).order_by("pk").values_list("pk", flat=True))
     later = Judgment.objects.filter(assignment=OuterRef("assignment"), revision__gt=OuterRef("revision"))
     rows = list(
@@ -91,7 +94,7 @@ def _load(study: Study, version: int) -> People:
     second = np.array([row[6] for row in rows], dtype=np.int64)
     outcome = np.array([_SHARE_OF_LEFT[Judgment.Answer(row[1])] for row in rows], dtype=np.float64)
     seconds = np.array([math.nan if row[2] is None else row[2] for row in rows], dtype=np.float64)
-    counted = np.array([row[8] and row[9] is None for row in rows], dtype=np.bool_)
+    counted = np.array([row[8] and (row[9] is None or row[7] in also) for row in rows], dtype=np.bool_)
     repeat = np.array([row[10] > 0 for row in rows], dtype=np.bool_)
     left, right = np.where(swapped, second, first), np.where(swapped, first, second)
     counted &= ~repeat

@@ -1,0 +1,150 @@
+"""The worker says what would change, and then it comes to that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotate import judging, previews
+from annotate.models import AgreementReport, Examination, Preview, Study, SystemScore, TopicExamination
+from evaluation import tasks
+from evaluation.records import find_work
+from tests.annotate import making, scored
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    """Three people on one topic, one of them on the other as well."""
+    made = scored.scored_study(judgments_per_pair=3, smooth="none")
+    for name, answers in (("ann", "aab"), ("bob", "bba")):
+        for number, winner in enumerate(answers):
+            _topic, left, right, _winner = scored.JUDGED[number]
+            scored.judge(made, ("rain", left, right, winner), pseudonym=name)
+    scored.judge(made, ("snow", "s1:0", "s1:1", "b"), pseudonym="bob")
+    settle(made)
+    return made
+
+
+def settle(study: Study) -> None:
+    assert tasks.catch_up(study.pk) == {}
+    AgreementReport.objects.filter(study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
+    tasks.report_people(study.pk)
+
+
+def asked(study: Study, *names: str, leave_out: bool = True) -> Preview:
+    people = study.annotators.filter(pseudonym__in=names)
+    preview = previews.request_preview(study, making.owner(study), people, leave_out=leave_out)
+    tasks.work_out_preview(preview.pk)
+    preview.refresh_from_db()
+    assert preview.state == Preview.State.READY, preview.problem
+    return preview
+
+
+def standings(study: Study) -> list[dict[str, Any]]:
+    """The leaderboard that is there, as a preview says it."""
+    columns = ("system__name", "score", "low", "high", "rank", "rank_low", "rank_high", "topics")
+    rows = SystemScore.objects.filter(system__study=study).order_by("rank", "system__name").values(*columns)
+    return [{"system": row.pop("system__name"), **row} for row in rows]
+
+
+def shown(preview: Preview, when: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in one.items() if name != "se"} for one in preview.figures[when]["systems"]]
+
+
+def agreement(study: Study) -> dict[str, Any]:
+    return study.agreement.figures["study"]
+
+
+def test_what_a_preview_says_is_what_is_there_once_somebody_is_excluded_to_the_last_bit(study) -> None:
+    bob = study.annotators.get(pseudonym="bob")
+    preview = asked(study, "bob")
+    assert shown(preview, "before") == standings(study)
+    assert preview.figures["before"]["agreement"] == agreement(study)
+    judging.exclude(bob, making.owner(study), "A trial.")
+    settle(study)
+    study = Study.objects.get(pk=study.pk)
+    assert shown(preview, "after") == standings(study) != shown(preview, "before")
+    assert preview.figures["after"]["agreement"] == agreement(study) != preview.figures["before"]["agreement"]
+
+
+def test_a_preview_of_taking_somebody_back_says_what_was_before(study) -> None:
+    before, alpha = standings(study), agreement(study)
+    bob = study.annotators.get(pseudonym="bob")
+    judging.exclude(bob, making.owner(study), "A trial.")
+    settle(study)
+    preview = asked(study, "bob", leave_out=False)
+    assert shown(preview, "after") == before
+    assert preview.figures["after"]["agreement"] == alpha
+
+
+def test_several_may_be_left_out_at_once_and_all_of_them(study) -> None:
+    preview = asked(study, "ann", "bob")
+    assert preview.figures["after"]["judgments"] == preview.figures["before"]["judgments"] - 7
+    assert -1 <= preview.figures["kendall"] <= 1
+    everybody = asked(study, *study.annotators.values_list("pseudonym", flat=True))
+    assert everybody.figures["after"]["judgments"] == 0
+    assert everybody.figures["after"]["agreement"]["why"] == "nobody_twice"
+
+
+def test_a_long_preview_comes_in_turns_and_says_how_far_it_is(study, monkeypatch) -> None:
+    monkeypatch.setattr(tasks, "TURN", 0.0)
+    bob = study.annotators.get(pseudonym="bob")
+    preview = previews.request_preview(study, making.owner(study), [bob])
+    (work,) = [work for work in find_work() if work.task == "work_out_preview"]
+    assert work.key == preview.pk
+    seen = []
+    for _turn in range(4):
+        tasks.work_out_preview(preview.pk)
+        preview.refresh_from_db()
+        seen.append((preview.state, preview.done, preview.topics))
+    assert seen[:3] == [("waiting", 1, 2), ("waiting", 2, 2), ("ready", 2, 2)]
+    assert preview.parts == {}
+
+
+def test_a_question_that_is_up_to_date_is_not_asked_twice_and_one_that_is_not_is(study) -> None:
+    bob = study.annotators.get(pseudonym="bob")
+    first = asked(study, "bob")
+    assert previews.request_preview(study, making.owner(study), [bob]) == first
+    judging.raise_version([study.topics.get(name="rain").pk])
+    assert previews.request_preview(study, making.owner(study), [bob]) != first
+
+
+def test_a_preview_that_cannot_be_told_says_why(study) -> None:
+    Study.objects.filter(pk=study.pk).update(prior=0.0)
+    preview = previews.request_preview(study, making.owner(study), study.annotators.filter(pseudonym="bob"))
+    tasks.work_out_preview(preview.pk)
+    preview.refresh_from_db()
+    assert preview.state == Preview.State.FAILED
+    assert "undetermined" in preview.problem
+
+
+def test_topics_and_then_the_study_are_examined_once_nothing_else_waits(study) -> None:
+    todo = [work.task for work in find_work()]
+    assert todo == ["examine_topic", "examine_topic"]
+    judging.raise_version([study.topics.get(name="rain").pk])
+    assert "examine_topic" not in [work.task for work in find_work()]
+    settle(study)
+    for work in find_work():
+        getattr(tasks, work.task)(work.key)
+    assert [work.task for work in find_work()] == ["examine_study"]
+    tasks.examine_study(study.pk)
+    assert find_work() == []
+    rain = TopicExamination.objects.get(topic__name="rain")
+    assert rain.figures["coverage"]["sentences"] == 6
+    assert len(rain.figures["without"]) == len(rain.figures["people"]) == 3
+    found = Examination.objects.get(study=study)
+    assert found.figures["people"] == 4
+    assert {one["system"] for one in found.figures["systems"]} == {"lead & co_", "=hat", "off"}
+
+
+def test_a_topic_that_cannot_be_examined_is_left_alone_until_it_is_fitted_anew(study, monkeypatch) -> None:
+    monkeypatch.setattr("evaluation.examination.examine", lambda *_: 1 / 0)
+    topic = study.topics.get(name="rain")
+    tasks.examine_topic(topic.pk)
+    assert TopicExamination.objects.get(topic=topic).figures == {}
+    assert topic.pk not in [work.key for work in find_work() if work.task == "examine_topic"]
