@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.acts import note
+from annotate.acts import LONGEST, note
 from annotate.judging import tallies
 from annotate.judging.bringing import recount_places
 from annotate.judging.drawing import give_up
@@ -24,14 +24,14 @@ from annotate.refusal import Refusal
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: As long as anybody reads.
-LONGEST_REASON = 2_000
+#: The log keeps a reason of so many characters word for word.
+LONGEST_REASON = LONGEST
 
 
 def exclude(annotator: Annotator, user: User, reason: str) -> bool:
     """Count nothing that they judged, and ask no more of them; False where they are excluded already.
 
-    Raises `Refusal` without a reason.
+    Raises `Refusal` without a reason, or with too long a one.
     """
     reason = _checked(reason)
     with transaction.atomic():
@@ -96,7 +96,10 @@ def _checked(reason: str) -> str:
     message = _("Say why: whoever reads the log later will want to know.")
     if not reason:
         raise Refusal(message, "invalid", {"reason": [message]})
-    return reason[:LONGEST_REASON]
+    if len(reason) > LONGEST_REASON:
+        message = _("At most %(most)d characters, please: the log keeps it word for word.") % {"most": LONGEST_REASON}
+        raise Refusal(message, "invalid", {"reason": [message]})
+    return reason
 
 
 def _set(annotator: Annotator, *, excluded: bool) -> bool:

@@ -123,6 +123,8 @@ def test_an_exclusion_needs_a_reason_and_is_done_once_and_leaves_a_line() -> Non
     judged(person)
     with pytest.raises(Refusal):
         judging.exclude(person, making.owner(study), "  ")
+    with pytest.raises(Refusal):
+        judging.exclude(person, making.owner(study), "x" * 201)
     assert judging.exclude(person, making.owner(study), " Too fast. ")
     assert not judging.exclude(person, making.owner(study), "Again.")
     assert not judging.exclude(study.annotators.get(), making.owner(study), "Again.")
