@@ -13,7 +13,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
-from annotate.models import Annotator, Membership, Study
+from annotate.models import Annotator, Membership, Study, Upload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +102,14 @@ def in_study(
         return cast("Callable[Concatenate[HttpRequest, int, P], HttpResponseBase]", guarded)
 
     return decorate
+
+
+def is_partial(user: User | AnonymousUser, study: Study) -> bool:
+    """Whether this person sees the study's results, or brought its texts, and so shall not judge: but in a pilot."""
+    if study.pilot or not user.is_authenticated:
+        return False
+    members = Membership.objects.filter(study=study.pk, user=user, role__in=ABILITIES["see"])
+    return members.exists() or Upload.objects.filter(study=study.pk, user=user).exists()
 
 
 def may_create_studies(user: User | AnonymousUser) -> bool:

@@ -176,6 +176,7 @@ def website(folder: str) -> Iterator[tuple[str, int, str]]:
         "PREFERENDUM_BIND": f"127.0.0.1:{port}",
         "DJANGO_SETTINGS_MODULE": "annotate.settings",
         "OPENBLAS_NUM_THREADS": "1",
+        "PREFERENDUM_PACE_SECONDS": "0",
     }
     import django
 

@@ -125,6 +125,7 @@ def processes(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -
         "PREFERENDUM_SECRET_KEY": settings.SECRET_KEY,
         "PREFERENDUM_ORIGIN": f"http://127.0.0.1:{port}",
         "PREFERENDUM_BIND": f"127.0.0.1:{port}",
+        "PREFERENDUM_PACE_SECONDS": "0",
         "DJANGO_SETTINGS_MODULE": "annotate.settings",
     }
     subprocess.run(

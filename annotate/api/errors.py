@@ -30,6 +30,11 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exception, judging.OutOfTurn):
         message = _("This is not the next revision of this pair: draw it again to learn which one is.")
         return _response(409, "out_of_turn", message)
+    if isinstance(exception, judging.TooSoon):
+        message = _("A person's answers come at least a second apart: send this one again in a moment.")
+        response = _response(429, "too_soon", message)
+        response["Retry-After"] = "1"
+        return response
     if isinstance(exception, OperationalError):
         # No room on the disk, a lock that nobody gives back, a server that is restarting: it passes, and nothing was
         # stored. A program that tries again with the same key and revision loses and doubles nothing.

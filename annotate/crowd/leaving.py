@@ -24,6 +24,8 @@ OUTCOMES = {
     Reason.NO_WORK: Outcome.NO_WORK,
     Reason.CLOSED: Outcome.NO_WORK,
     Reason.EXCLUDED: Outcome.SCREENED_OUT,
+    Reason.SCREENED_OUT: Outcome.SCREENED_OUT,
+    Reason.SKIPPED: Outcome.SCREENED_OUT,
 }
 
 

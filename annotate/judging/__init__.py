@@ -4,10 +4,12 @@ Every transaction that draws or judges locks the topic's tally first and everyth
 them ever wait for each other crosswise. Whoever must lock several tallies does so in the order of their topics.
 """
 
-from annotate.judging.answers import Outcome, OutOfTurn, Recorded, record_judgment, skip, undo
+from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
 from annotate.judging.bringing import bring_preferences
+from annotate.judging.checks import practice_pairs
 from annotate.judging.drawing import Nothing, Reason, draw, standing
 from annotate.judging.excluding import exclude, readmit, rest
+from annotate.judging.known import forget_known_pair, prepare_pair
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
 from annotate.judging.restoring import restore
 from annotate.judging.showing import find_shown, standing_answer
@@ -21,17 +23,21 @@ __all__ = [
     "Progress",
     "Reason",
     "Recorded",
+    "TooSoon",
     "bring_preferences",
     "counted_judgments",
     "draw",
     "erase",
     "exclude",
     "find_shown",
+    "forget_known_pair",
     "forget_pairs",
     "join",
     "keep_needs",
     "open_tallies",
     "pause",
+    "practice_pairs",
+    "prepare_pair",
     "progress",
     "raise_version",
     "readmit",

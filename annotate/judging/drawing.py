@@ -43,6 +43,10 @@ class Reason(enum.StrEnum):
     PAUSED = "paused"
     CLOSED = "closed"
     EXCLUDED = "excluded"
+    SCREENED_OUT = "screened out"  # practice showed that the task is not for them
+    SKIPPED = "skipped too often"  # so many pairs in a row that the study ends it there
+    HOUR = "enough for this hour"
+    OWN = "their own study"  # they see its results, so they make none
     RESTING = "resting"  # whoever runs the study gives them no pairs for a while
 
 
@@ -51,6 +55,10 @@ class Nothing:
     """No pair was drawn, and why."""
 
     reason: Reason
+
+
+#: Why a pair is shown whose answer is wanted for its own sake: these alone take a place, and count.
+WANTED = (Assignment.Reason.RANDOM, Assignment.Reason.SUGGESTED, Assignment.Reason.IMPORTED)
 
 
 @dataclass(frozen=True)
@@ -70,15 +78,20 @@ class Choice:
 def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignment | Nothing:
     """The pair that this annotator shall judge now: the one that they hold already, or a new one under a lease.
 
-    With `besides`, the one to come after that assignment: a second lease, so that it can be shown at once.
+    With `besides`, the one to come after that assignment: a second lease, so that it can be shown at once. Practice
+    comes first; what is known or was seen before is dealt in by `annotate.judging.checks`.
     """
+    from annotate.judging import checks  # it draws with what is here
+
+    if (check := checks.draw_check(annotator, besides)) is not None:
+        return check
     for thorough in (False, True):
         for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None)):
             if (drawn := _draw_from(topic_id, annotator, besides, thorough)) is not None:
                 return drawn
     with tallies.leased():  # no topic has a place left, but they may hold one
-        person = _look_at_person(annotator)
-        return _settled(person, besides) or Nothing(Reason.NO_WORK)
+        person = look_at_person(annotator)
+        return settled(person, besides) or Nothing(Reason.NO_WORK)
 
 
 def lease_of(seconds: int | None = None) -> timedelta:
@@ -139,13 +152,20 @@ def _ask_for_topic(topic_id: int) -> QuerySet[Any, Any]:
 _topic = Prepared(_ask_for_topic, NUMBER)
 
 
-def _look_at_topic(topic_id: int) -> Desk | None:
+def look_at_topic(topic_id: int) -> Desk | None:
     """Lock the topic's tally and see what there is, in one query; None where the topic was deleted meanwhile."""
     return next((Desk(*row) for row in _topic(topic_id)), None)
 
 
-PERSON = Part(Annotator, "id study_id judged quota finished_at excluded_at paused_at")
-TERMS = Part(Study, "id state pairs_per_annotator judgments_per_topic judgments_per_pair")
+PERSON = Part(
+    Annotator,
+    "id kind study_id judged quota finished_at excluded_at paused_at skips_in_a_row trained_at screened_out_at",
+)
+TERMS = Part(
+    Study,
+    "id state pairs_per_annotator judgments_per_topic judgments_per_pair random_share person_cap judgments_per_hour "
+    "skips_in_a_row training training_threshold",
+)
 _person = Prepared(
     lambda pk: (
         Annotator.objects.filter(pk=pk)
@@ -157,7 +177,7 @@ _person = Prepared(
 )
 
 
-def _look_at_person(annotator: Annotator) -> Annotator:
+def look_at_person(annotator: Annotator) -> Annotator:
     """Lock them, so that two tabs do not draw at once; with what the study wants of them."""
     values = iter(_person(annotator.pk)[0])
     person = PERSON.take(values)
@@ -175,16 +195,31 @@ def standing(person: Annotator, *, ahead: int = 0) -> Nothing | None:
         return Nothing(Reason.PAUSED)
     if person.study.state == Study.State.CLOSED:
         return Nothing(Reason.CLOSED)
+    if person.screened_out_at is not None:
+        return Nothing(Reason.SCREENED_OUT)
+    if 0 < person.study.skips_in_a_row <= person.skips_in_a_row:
+        return Nothing(Reason.SKIPPED)
     quota = person.study.pairs_per_annotator if person.quota is None else person.quota
     return None if person.judged + ahead < quota else Nothing(Reason.DONE)
 
 
-def _settled(person: Annotator, besides: Assignment | None) -> Assignment | Nothing | None:
+def settled(person: Annotator, besides: Assignment | None) -> Assignment | Nothing | None:
     """What there is to say without drawing: that they judge no more, or the pair that they hold already."""
     nothing = standing(person, ahead=0 if besides is None else 1)
     if nothing == Nothing(Reason.DONE) and besides is None and person.finished_at is None:
         Annotator.objects.filter(pk=person.pk).update(finished_at=Now())
-    return nothing or _held(person, besides)
+    return nothing or _held(person, besides) or _enough_for_now(person)
+
+
+def _enough_for_now(person: Annotator) -> Nothing | None:
+    """Whether they have judged as much within the last hour as the study takes from one person."""
+    limit = person.study.judgments_per_hour
+    if not limit or person.judged < limit:
+        return None
+    recent = Assignment.objects.filter(
+        annotator=person, state=Assignment.State.JUDGED, closed_at__gt=Now() - timedelta(hours=1)
+    )
+    return Nothing(Reason.HOUR) if recent.exclude(reason=Assignment.Reason.TRAINING).count() >= limit else None
 
 
 # In no order: SQLite would rather walk through everything that somebody ever judged than sort the two pairs they hold.
@@ -236,14 +271,14 @@ def _draw_from(
     is stored; a `thorough` one goes through everything that is left.
     """
     with tallies.leased():
-        desk = _look_at_topic(topic_id)
+        desk = look_at_topic(topic_id)
         if desk is None:
             return None
-        person = _look_at_person(annotator)
-        if (settled := _settled(person, besides)) is not None:
-            return settled
+        person = look_at_person(annotator)
+        if (said := settled(person, besides)) is not None:
+            return said
         taken = desk.taken - (free_lapsed(topic_id, desk.now) if desk.lapsed else 0)
-        if taken >= person.study.judgments_per_topic:
+        if taken >= person.study.judgments_per_topic or _has_their_share(topic_id, person):
             return None
         if thorough and (again := _take_up_again(desk, person)) is not None:
             return again
@@ -263,11 +298,35 @@ def _draw_from(
         )
 
 
+#: So many judgments of a topic anybody may give.
+FEW = 3
+
+
+def _has_their_share(topic_id: int, person: Annotator) -> bool:
+    """Whether they have given as much of a topic as one person may.
+
+    That is the study's share of its judgments, or three times an even share among those who joined, whichever is more;
+    never less than an even spread of their own pairs over the topics, nor than a few.
+    """
+    study = person.study
+    least = max(study.person_cap * study.judgments_per_topic, FEW)
+    if study.person_cap >= 1 or person.judged < least:
+        return False
+    given = Assignment.objects.filter(annotator=person, topic=topic_id, holds_place=True).count()
+    if given < least:
+        return False
+    people = Annotator.objects.filter(study=study.pk, excluded_at=None).exclude(kind=Annotator.Kind.SIMULATED).count()
+    topics = Tally.objects.filter(topic__study=study.pk).count()
+    quota = study.pairs_per_annotator if person.quota is None else person.quota
+    return given >= max(least, 3 * study.judgments_per_topic / people, quota / topics)
+
+
 def _take_up_again(desk: Desk, person: Annotator) -> Assignment | None:
     """A pair that they once let lapse, if nobody has taken its place since."""
     lapsed = Assignment.objects.filter(
         annotator=person,
         state=Assignment.State.EXPIRED,
+        reason__in=WANTED,
         topic_id=desk.topic_id,
         pair__in=tallies.with_place(person.study),
     ).first()
@@ -290,10 +349,14 @@ def _place_in(choice: Choice, topic_id: int) -> int:
 
 
 def _choose(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
-    """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1)."""
+    """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1).
+
+    So many in a hundred as the study says are random though the worker asks for others.
+    """
     if person.study.judgments_per_pair > 1 and (started := _started(desk, person, thorough)) is not None:
         return started
-    if desk.wishes and (wish := _suggested(desk, person)) is not None:
+    asked = desk.wishes and (thorough or chance.random() >= person.study.random_share)
+    if asked and (wish := _suggested(desk, person)) is not None:
         return wish
     return _any_left(desk, person) if thorough else _random(desk, person)
 
@@ -303,7 +366,7 @@ def _seen_by(person: Annotator) -> Exists:
 
 
 def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
-    """The oldest pair that others have begun and this person has not seen."""
+    """The oldest pair that others have begun and this person has not seen, with the reason why it was begun."""
     unfinished = tallies.with_place(person.study).filter(topic_id=desk.topic_id).order_by("pk")
     if not thorough:
         # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
@@ -311,7 +374,10 @@ def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
     pair = unfinished.filter(~_seen_by(person)).order_by("pk").first()
     if pair is None:
         return None
-    return Choice(pair.first_id, pair.second_id, pair.pk, pair.need, Assignment.Reason.RANDOM)
+    begun = Assignment.objects.filter(pair=pair, reason__in=WANTED).order_by("pk").values_list("reason", flat=True)
+    suggested = begun.first() == Assignment.Reason.SUGGESTED
+    reason = Assignment.Reason.SUGGESTED if suggested else Assignment.Reason.RANDOM
+    return Choice(pair.first_id, pair.second_id, pair.pk, pair.need, reason)
 
 
 def _suggested(desk: Desk, person: Annotator) -> Choice | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,9 @@ def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignme
         ),
         BATCH,
     )
+    skips = Counter(one.annotator_id for one in assignments.values() if one.state == Assignment.State.SKIPPED)
+    for annotator_id, skipped in skips.items():
+        Annotator.objects.filter(pk=annotator_id).update(skipped=skipped)
     last = {record.assignment: record for record in archive.judgments}
     read: dict[int, list[float]] = {}
     for key, record in last.items():

@@ -8,15 +8,19 @@ from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Stu
 from annotate.prepared import RANDOM, Part, Prepared
 
 # What pages show and verbs need; the page of a pair is the one that is asked for most.
-ASSIGNMENT = Part(Assignment, "id key state swapped revision topic_id annotator_id pair_id")
+ASSIGNMENT = Part(Assignment, "id key state swapped reason expected revision topic_id annotator_id pair_id")
 PAIR = Part(Pair, "id first_id second_id")
 SENTENCE = Part(Sentence, "id text document_id")
 TOPIC = Part(Topic, "id title question language")
-ANNOTATOR = Part(Annotator, "id key user_id study_id judged quota seconds previous shortcuts")
+ANNOTATOR = Part(
+    Annotator,
+    "id key user_id study_id kind judged quota seconds previous shortcuts skipped skips_in_a_row trained_at",
+)
 STUDY = Part(
     Study,
     "id title question guidelines language state ties_allowed show_progress "
-    "judgments_per_topic judgments_per_pair pairs_per_annotator",
+    "judgments_per_topic judgments_per_pair pairs_per_annotator pilot training gold_share repeat_share reading_speed "
+    "skips_in_a_row",
 )
 _find = Prepared(
     lambda key: Assignment.objects.filter(key=key).values_list(

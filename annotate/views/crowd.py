@@ -30,6 +30,8 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
     recruitment = crowd.recruitment_of(study)
     if recruitment.platform == Recruitment.Platform.NONE:
         raise Http404
+    if access.is_partial(request.user, study):
+        return judge.their_own(request, study)
     person = request.GET.get(recruitment.person_parameter, "")
     session = request.GET.get(recruitment.session_parameter, "") if recruitment.session_parameter else ""
     try:

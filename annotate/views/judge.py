@@ -20,6 +20,7 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, crowd, judging, links, studies
@@ -29,6 +30,8 @@ from annotate.refusal import Refusal
 from annotate.views import account
 
 State = Assignment.State
+#: After these there is nothing more for anybody, whatever others do: whom a platform sent gets their code at once.
+FINAL = (Reason.DONE, Reason.SCREENED_OUT, Reason.SKIPPED)
 P = ParamSpec("P")
 
 
@@ -53,7 +56,7 @@ class SkipForm(forms.Form):
     reason = forms.ChoiceField(choices=Assignment.SkipReason.choices)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """Tell somebody who was invited what this is; let them in when they begin."""
     invitation = links.find_invitation(token)
@@ -61,6 +64,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         raise Http404
     if invitation.role != Membership.Role.ANNOTATOR:
         return account.accept_invitation(request, invitation, token)
+    if access.is_partial(request.user, invitation.study):
+        return their_own(request, invitation.study)
     annotator = _annotator_here(request, invitation)
     if annotator is None and not studies.is_good(invitation):
         return render(request, "judge/not_good.html", {"study": invitation.study}, status=404)
@@ -78,6 +83,11 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         access.remember_annotator(request, annotator)
         return go_on(request, annotator)
     return welcome(request, study, annotator)
+
+
+def their_own(request: HttpRequest, study: Study) -> HttpResponse:
+    """Tell somebody who belongs to the study why they do not judge in it, and what they can do."""
+    return render(request, "judge/their_own.html", {"study": study}, status=403)
 
 
 def agrees(request: HttpRequest, study: Study) -> bool:
@@ -99,6 +109,7 @@ def welcome(
         "desk": desk_of(annotator),
         "progress": judging.progress(annotator or Annotator(study=study)),
         "recruitment": crowd.recruitment_of(study),
+        "practice": judging.practice_pairs(study).count() if study.training else 0,
         "from_platform": from_platform,
     }
     return render(request, "judge/join.html", context)
@@ -184,11 +195,31 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("Say in one tap why you skip this pair."))
         return redirect("pair", key=key)
+    if is_practice(assignment):
+        return _lead_to_pair(request, key, _("Practice is short: please choose one of the two."))
     if judging.skip(assignment, form.cleaned_data["reason"]):
-        said = _("Skipped. Thank you for saying why.")
+        said = _("Skipped. Thank you for saying why.") + _about_skipping(assignment.annotator)
     else:
         said = _("You have answered this pair already: your answer stands.")
     return _go_on(request, assignment.annotator, said)
+
+
+def _about_skipping(annotator: Annotator) -> str:
+    """A kind question, once somebody has skipped half as many pairs in a row as end their work."""
+    limit, skips = annotator.study.skips_in_a_row, annotator.skips_in_a_row
+    if not limit or skips < (limit + 1) // 2:
+        return ""
+    asked = ngettext(
+        "You have skipped %(skips)d pair in a row. Is something wrong with these texts, or are they hard to read?",
+        "You have skipped %(skips)d pairs in a row. Is something wrong with these texts, or are they hard to read?",
+        skips,
+    )
+    left = ngettext(
+        "After %(left)d more your part ends here; an answer begins the count anew.",
+        "After %(left)d more your part ends here; an answer begins the count anew.",
+        limit - skips,
+    )
+    return " " + asked % {"skips": skips} + " " + left % {"left": limit - skips}
 
 
 @require_POST
@@ -198,6 +229,8 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
     assignment = _find_shown(request, key)
     if crowd.has_left(assignment.annotator):
         return _lead_to_desk(request, assignment.annotator, "", _("You have finished: your answers stay as they are."))
+    if is_practice(assignment):
+        return _lead_to_pair(request, key, "")
     form = UndoForm(request.POST)
     revision = form.cleaned_data["revision"] if form.is_valid() else None
     judging.undo(assignment, revision or assignment.revision + 1)
@@ -230,14 +263,49 @@ def _take_answer(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return _show_pair(request, assignment, _("Choose one of the two sentences."), status=400)
     try:
         recorded = judging.record_judgment(assignment, **_given(form))
+    except judging.TooSoon:
+        return _wait_a_moment(request, assignment)
     except judging.OutOfTurn:
         messages.warning(request, _("This page was out of date. Please judge the pair as it is shown now."))
         return redirect("pair", key=assignment.key)
     _remember_again(request, assignment.annotator)
-    said = _what_became_of_it(recorded.outcome, recorded.judgment)
+    if is_practice(assignment):
+        return _show_feedback(request, assignment)
+    said = _what_became_of_it(recorded.outcome, recorded.judgment) + _about_reading(assignment, recorded)
     if "Judge-Showing" in request.headers:
         return _answer_script(request, assignment.annotator, said)
     return _go_on(request, assignment.annotator, said)
+
+
+def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """An answer a moment after the last one is not taken yet; our script sends the same one again by itself."""
+    said = _("That was within a second of your last answer. Please read both sentences and choose once more.")
+    response = _show_pair(request, _shown_again(assignment.key), said, status=429)
+    response["Retry-After"] = "1"
+    return response
+
+
+def _show_feedback(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """After a practice pair: what is right, and why, before the next one."""
+    if "Judge-Showing" not in request.headers:
+        return _lead_to_pair(request, assignment.key, "")
+    part = _show_pair(request, _shown_again(assignment.key)).content.decode()
+    here = reverse("pair", args=[assignment.key])
+    return JsonResponse({"said": "", "here": here, "part": part, "ahead": None})
+
+
+def is_practice(assignment: Assignment) -> bool:
+    return assignment.reason == Assignment.Reason.TRAINING
+
+
+def _about_reading(assignment: Assignment, recorded: judging.Recorded) -> str:
+    """A kind word to somebody who answered faster than anybody reads; their answer is stored all the same."""
+    speed, seconds = assignment.annotator.study.reading_speed, recorded.judgment.seconds
+    if not speed or seconds is None or recorded.outcome != Outcome.STORED:
+        return ""
+    if seconds * speed >= len(assignment.left.text) + len(assignment.right.text):
+        return ""
+    return " " + _("That was quicker than people read. Please read both sentences; Undo takes an answer back.")
 
 
 def _given(form: JudgmentForm) -> dict[str, Any]:
@@ -271,7 +339,7 @@ def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
 
 def _go_on(request: HttpRequest, annotator: Annotator, said: str = "") -> HttpResponse:
     """Lead to the pair that they judge now, or to where it says why there is none."""
-    drawn = _draw(annotator)
+    drawn = _draw(request, annotator)
     if isinstance(drawn, Nothing):
         return _lead_to_desk(request, annotator, drawn.reason.name.lower(), said)
     return _lead_to_pair(request, drawn.key, said)
@@ -282,7 +350,7 @@ def _answer_script(request: HttpRequest, annotator: Annotator, said: str) -> Htt
 
     The script says which pair it shows meanwhile; the pair to judge now is sent only where that is another one.
     """
-    drawn = _draw(annotator)
+    drawn = _draw(request, annotator)
     if isinstance(drawn, Nothing):
         nothing = drawn.reason.name.lower()
         part = _show_desk(request, annotator, nothing).content.decode()
@@ -296,6 +364,8 @@ def _answer_script(request: HttpRequest, annotator: Annotator, said: str) -> Htt
 
 def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:
     """The pair to come after the one that is shown, as it will be when that is judged; None where there is none."""
+    if is_practice(shown):  # what comes after it is what was right
+        return None
     drawn = judging.draw(shown.annotator, besides=shown)
     if isinstance(drawn, Nothing):
         return None
@@ -305,10 +375,12 @@ def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:
     return _show_pair(request, following)
 
 
-def _draw(annotator: Annotator) -> Assignment | Nothing:
-    """The pair that they judge now; whoever is done has left."""
+def _draw(request: HttpRequest, annotator: Annotator) -> Assignment | Nothing:
+    """The pair that they judge now; whoever is done, or cannot go on, has left."""
+    if access.is_partial(request.user, annotator.study):
+        return Nothing(Reason.OWN)
     drawn = judging.draw(annotator)
-    if drawn == Nothing(Reason.DONE) and crowd.participation_of(annotator) is not None:
+    if isinstance(drawn, Nothing) and drawn.reason in FINAL and crowd.participation_of(annotator) is not None:
         crowd.leave(annotator)
     return drawn
 
@@ -342,10 +414,30 @@ def _desk_with(annotator: Annotator, nothing: str) -> str:
 def _show_pair(request: HttpRequest, assignment: Assignment, said: str = "", status: int = 200) -> HttpResponse:
     """The pair to be judged, or what became of it."""
     found = _common(assignment) | {"said": said}
+    if is_practice(assignment):
+        found |= _practice(assignment)
+        if assignment.state == State.JUDGED:
+            return _page(request, "feedback", found, status)
     if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
         return _page(request, "judged", found | {"answer": judging.standing_answer(assignment)}, status)
     here = reverse("pair", args=[assignment.key])
     return _page(request, "pair", found | {"here": here, "ticket": _ticket(assignment)}, status)
+
+
+def _practice(assignment: Assignment) -> dict[str, Any]:
+    """Which practice pair this is, and, once it is answered, what is right and why."""
+    known = list(judging.practice_pairs(assignment.annotator.study).values_list("better", "worse", "explanation"))
+    done = Assignment.objects.filter(
+        annotator=assignment.annotator, reason=Assignment.Reason.TRAINING, state=State.JUDGED
+    )
+    before = done.exclude(pk=assignment.pk).count()
+    found: dict[str, Any] = {"practice": {"number": before + 1, "of": max(len(known), before + 1)}}
+    if assignment.state == State.JUDGED:
+        two = {assignment.pair.first_id, assignment.pair.second_id}
+        answer = judging.standing_answer(assignment)
+        why = next((explanation for better, worse, explanation in known if {better, worse} == two), "")
+        found |= {"answer": answer, "is_right": answer == assignment.expected, "explanation": why}
+    return found
 
 
 def _common(assignment: Assignment) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotate import judging
-from annotate.models import Annotator, Assignment, Pair, Sentence, SourceDocument, Study, Tally, Topic
+from annotate.models import Annotator, Assignment, KnownPair, Pair, Sentence, SourceDocument, Study, Tally, Topic
 from tests.annotate import making
 
 
@@ -31,6 +31,19 @@ def add_topic(study: Study, name: str, sentences: int, position: int) -> Topic:
     )
     judging.open_tallies([topic])
     return topic
+
+
+def prepare_pairs(study: Study, use: str, number: int, topic: str = "T0") -> list[KnownPair]:
+    """The first sentence is better than each of the next ones for practice, the last one better for hidden pairs."""
+    sentences = list(Sentence.objects.filter(topic__study=study, topic__name=topic).order_by("position"))
+    if use == "gold":
+        sentences.reverse()
+    return [
+        judging.prepare_pair(
+            study, making.owner(study), better=sentences[0], worse=worse, use=use, explanation=f"Because of {worse}"
+        )
+        for worse in sentences[1 : number + 1]
+    ]
 
 
 def joined(study: Study, **fields: Any) -> Annotator:
@@ -73,12 +86,15 @@ def assert_books_balance(study: Study) -> None:
     for tally in Tally.objects.filter(topic__study=study).select_related("topic"):
         assert tally.taken == sum(Pair.objects.filter(topic=tally.topic).values_list("taken", flat=True))
     for annotator in Annotator.objects.filter(study=study):
-        assert annotator.judged == annotator.assignments.filter(state="judged").count()
+        assert annotator.judged == annotator.assignments.filter(state="judged").exclude(reason="training").count()
+        assert annotator.skipped == annotator.assignments.filter(state="skipped").count()
         if annotator.previous is not None:
             previous = annotator.assignments.get(key=annotator.previous)
             assert previous.state == "judged"
             assert not annotator.assignments.filter(state="judged", closed_at__gt=previous.closed_at).exists()
         assert not annotator.assignments.exclude(state__in=["open", "judged"]).filter(holds_place=True).exists()
+        checks = annotator.assignments.filter(reason__in=["training", "gold", "repeat"])
+        assert not checks.filter(holds_place=True).exists()
     for assignment in Assignment.objects.filter(topic__study=study).annotate(last=Max("judgments__revision")):
         assert assignment.revision == (assignment.last or 0)
     for topic in Topic.objects.filter(study=study):

@@ -407,6 +407,7 @@ def script_answer(client: Client, assignment: Assignment, showing: str = "", sid
 
 def test_the_script_hears_what_became_of_an_answer_and_gets_the_next_two_pairs(client, link):
     first = begin(client, link)
+    Study.objects.update(reading_speed=0)
     got = script_answer(client, first)
     second, third = Assignment.objects.exclude(pk=first.pk).order_by("pk")
     assert (got["said"], got["here"]) == ("Saved: left.", page_of(second))

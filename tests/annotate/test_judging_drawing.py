@@ -78,7 +78,7 @@ def test_pairs_are_drawn_at_random_among_all_sentences():
     study = ready_study(sentences=6, judgments_per_topic=1000, judgments_per_pair=100)
     Study.objects.update(judgments_per_pair=1)  # every draw below is the first of a new annotator
     seen = Counter()
-    desk = drawing._look_at_topic(Topic.objects.get().pk)
+    desk = drawing.look_at_topic(Topic.objects.get().pk)
     for _ in range(150):
         choice = drawing._random(desk, joined(study))
         seen[choice.first, choice.second] += 1
@@ -169,7 +169,7 @@ def test_an_answer_on_its_way_is_taken_while_the_study_is_paused():
 
 
 def test_what_the_worker_asks_for_comes_before_chance():
-    study = ready_study(sentences=40)
+    study = ready_study(sentences=40, random_share=0.0)
     topic, sentences = Topic.objects.get(), list(Sentence.objects.order_by("pk"))
     for rank in range(3):
         Suggestion.objects.create(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Max
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -11,7 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import judging
+from annotate import access, judging
 from annotate.api.access import find_own_study, own_annotators
 from annotate.api.serializers.judging import (
     AnnotatorSerializer,
@@ -35,6 +36,10 @@ def _nothing(reason: judging.Reason) -> Refusal:
         judging.Reason.PAUSED: _("The study is paused."),
         judging.Reason.CLOSED: _("The study is closed."),
         judging.Reason.EXCLUDED: _("You do not judge in this study any more."),
+        judging.Reason.SCREENED_OUT: _("Too few of the practice pairs were right."),
+        judging.Reason.SKIPPED: _("So many pairs in a row were skipped that the study ends it here."),
+        judging.Reason.HOUR: _("You judged as much within an hour as the study takes. Go on later."),
+        judging.Reason.OWN: _("You see the results of this study, so you make none."),
         judging.Reason.RESTING: _("Whoever runs the study gives you no pairs for a while."),
     }
     return Refusal(said[reason], reason.name.lower())
@@ -88,9 +93,11 @@ class Draw(View):
         """The pair to judge now: the one that is still open, or a new one.
 
         409 where there is none; its code says why: `done`, `no_work`, `paused`, `closed`, `excluded`,
-        `resting`.
+        `screened_out`, `skipped`, `hour`, `resting`. 403 for a person who sees the study's results.
         """
         annotator = get_object_or_404(own_annotators(request), key=key, study=study_id)
+        if annotator.kind == Annotator.Kind.HUMAN and access.is_partial(self.user, annotator.study):
+            raise PermissionDenied
         drawn = judging.draw(annotator)
         if isinstance(drawn, judging.Nothing):
             raise _nothing(drawn.reason)

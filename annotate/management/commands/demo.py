@@ -79,6 +79,6 @@ def make_demo_study(say: Callable[[str], object]) -> None:
         say(f"Simulating {SIMULATED} judgments a topic from the references ...")
         call_command("simulate_judgments", study.pk, per_topic=SIMULATED, seed=0, verbosity=0)
     if not Invitation.objects.filter(study=study, label=LABEL).exists():
-        studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True)
+        studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
         studies.set_role(study, owner, people["admin"], Membership.Role.ADMIN)
         studies.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
@@ -119,9 +119,7 @@ def _annotators(study: Study) -> list[dict[str, Any]]:
     counted = dict(judged.values_list("annotator_id").annotate(Count("pk")))
     rows = (
         Annotator.objects.filter(study=study)
-        .annotate(
-            skipped=Count("assignments", filter=Q(assignments__state="skipped")), seen_at=Max("assignments__closed_at")
-        )
+        .annotate(seen_at=Max("assignments__closed_at"))
         .order_by("kind", "pk")
     )
     return [{"annotator": row, "counted": counted.get(row.pk, 0)} for row in rows]
