@@ -1,0 +1,242 @@
+"""Backups: the database as it stood at one moment, and the uploads and exports that it knows, in one file.
+
+The moment is the database's own: it goes on taking judgments meanwhile, and what was acknowledged before a backup
+began is in it. The files are copied after the database, so that none that it names is missing. The secret key is left
+out: a backup that is stolen must not sign links; keep it apart. What the file says of itself (`manifest.json`: counts,
+a checksum, the migrations) is held against what a restore finds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+import annotate
+
+#: Tables of which a backup says how many rows it holds.
+COUNTED = ("annotate_study", "annotate_topic", "annotate_judgment", "auth_user")
+
+
+class NotPossible(Exception):
+    """Why there is no backup, or why nothing was restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup says of itself. `key` names the secret key that signed the links of its installation."""
+
+    engine: str
+    at: str
+    program: str
+    migrations: list[str]
+    rows: dict[str, int]
+    sha256: str
+    key: str
+
+
+def backup(target: Path) -> Manifest:
+    """Write everything but the secret key into `target`, which only its owner may read.
+
+    The file appears under its name when it is whole and on the disk. Raises `NotPossible` where it cannot be made.
+    """
+    if target.exists():
+        raise NotPossible(f"{target} is there already.")
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".backup-") as room:
+        dump, whole = Path(room) / "database", Path(room) / "whole"
+        found = _manifest(_dump(dump), dump)
+        descriptor = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as archive:
+            _add_text(archive, "manifest.json", json.dumps(asdict(found), indent=1))
+            archive.add(dump, "database")
+            if settings.MEDIA_ROOT.is_dir():
+                archive.add(settings.MEDIA_ROOT, "files")
+        with whole.open("rb") as written:
+            os.fsync(written.fileno())
+        whole.replace(target)
+    return found
+
+
+def restore(source: Path) -> tuple[Manifest, list[str]]:
+    """Put a backup into this installation, which must be empty; what it was, and what somebody should know.
+
+    Raises `NotPossible`, with nothing changed, for a file that is no whole backup, one of another kind of database or
+    of a newer program, and for an installation that holds anything.
+    """
+    with tempfile.TemporaryDirectory(prefix="restore-") as name:
+        room = Path(name)
+        found = _unpack(source, room)
+        _refuse_what_cannot_be(found, room / "database")
+        _put_database(room / "database")
+        _put_files(room / "files")
+    call_command("migrate", interactive=False, verbosity=0)
+    return found, list(_remarks(found))
+
+
+def _manifest(rows: dict[str, int], dump: Path) -> Manifest:
+    return Manifest(
+        engine=connection.vendor,
+        at=timezone.now().isoformat(timespec="seconds"),
+        program=annotate.__version__,
+        migrations=sorted(".".join(one) for one in MigrationLoader(connection).applied_migrations),
+        rows=rows,
+        sha256=_digest(dump),
+        key=_key_name(),
+    )
+
+
+def _key_name() -> str:
+    return salted_hmac("annotate.backups", "the key of an installation").hexdigest()[:16]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(text.encode()), 0o600
+    archive.addfile(entry, io.BytesIO(text.encode()))
+
+
+# The database's side
+
+
+def _dump(dump: Path) -> dict[str, int]:
+    """Write the database as it stands at one moment to `dump`; how many rows it held then."""
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(_sqlite_file())) as live, closing(sqlite3.connect(dump)) as copy:
+            live.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")
+            _refuse_broken(copy)
+            return _count(copy.cursor())
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        rows = _count(cursor)
+        cursor.execute("SELECT pg_export_snapshot()")
+        (snapshot,) = cursor.fetchone()
+        _postgres("pg_dump", "-Fc", "--no-owner", "--no-privileges", f"--snapshot={snapshot}", "-f", str(dump))
+        return rows
+
+
+def _count(cursor: Any) -> dict[str, int]:
+    rows = {}
+    for table in COUNTED:
+        cursor.execute(f"SELECT COUNT(*) FROM {table}")  # noqa: S608 - names of ours
+        rows[table] = cursor.fetchone()[0]
+    return rows
+
+
+def _sqlite_file() -> str:
+    return str(connection.settings_dict["NAME"])
+
+
+def _refuse_broken(database: sqlite3.Connection) -> None:
+    (said,) = database.execute("PRAGMA integrity_check").fetchone()
+    if said != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
+        raise NotPossible(f"The database is damaged ({said}).")
+
+
+def _postgres(program: str, *arguments: str) -> None:
+    """Run one of PostgreSQL's own programs on our database; the password goes by the environment."""
+    parts = connection.settings_dict
+    given = {"PGHOST": parts["HOST"], "PGPORT": parts["PORT"], "PGUSER": parts["USER"], "PGPASSWORD": parts["PASSWORD"]}
+    environment = os.environ | {name: str(value) for name, value in given.items() if value}
+    try:
+        done = subprocess.run(  # noqa: S603
+            [program, "--dbname", str(parts["NAME"]), *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise NotPossible(f"{program} is not installed here (Debian: apt-get install postgresql-client).") from None
+    if done.returncode:
+        raise NotPossible(f"{program}: {done.stderr.strip()}")
+
+
+def _put_database(dump: Path) -> None:
+    if connection.vendor == "sqlite":
+        connection.close()
+        with closing(sqlite3.connect(dump)) as copy, closing(sqlite3.connect(_sqlite_file())) as live:
+            copy.backup(live)
+        Path(_sqlite_file()).chmod(0o600)
+    else:
+        connection.close()
+        options = ("--no-owner", "--no-privileges", "--clean", "--if-exists", "--single-transaction")
+        _postgres("pg_restore", *options, str(dump))
+
+
+# The other side
+
+
+def _unpack(source: Path, room: Path) -> Manifest:
+    try:
+        with tarfile.open(source) as archive:
+            archive.extractall(room, filter="data")
+        return Manifest(**json.loads((room / "manifest.json").read_text()))
+    except (OSError, EOFError, tarfile.TarError, ValueError, TypeError) as problem:
+        raise NotPossible(f"{source} is no whole backup: {problem}") from problem
+
+
+def _refuse_what_cannot_be(found: Manifest, dump: Path) -> None:
+    if found.sha256 != _digest(dump):
+        raise NotPossible("The database in this backup is not the one that was put there: the file is damaged.")
+    if found.engine != connection.vendor:
+        raise NotPossible(
+            f"This is a backup of {found.engine}, and DATABASE_URL is {connection.vendor}. "
+            "(An archive of a study goes from one to the other: export_study, import_study.)"
+        )
+    known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
+    if unknown := [one for one in found.migrations if one not in known]:
+        raise NotPossible(f"This backup comes from a newer program ({found.program}): {unknown[-1]} is unknown here.")
+    there = set(connection.introspection.table_names())
+    with connection.cursor() as cursor:
+        for table in there.intersection(COUNTED):
+            cursor.execute(f"SELECT 1 FROM {table} LIMIT 1")  # noqa: S608 - names of ours
+            if cursor.fetchone():
+                raise NotPossible("This installation is not empty: restore into a new one.")
+    if settings.MEDIA_ROOT.is_dir() and any(settings.MEDIA_ROOT.iterdir()):
+        raise NotPossible(f"{settings.MEDIA_ROOT} is not empty: restore into a new installation.")
+
+
+def _put_files(files: Path) -> None:
+    for path in sorted(files.rglob("*")):
+        target = settings.MEDIA_ROOT / path.relative_to(files)
+        if path.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
+            target.chmod(0o600)
+
+
+def _remarks(found: Manifest) -> Iterator[str]:
+    with connection.cursor() as cursor:
+        rows = _count(cursor)
+    if rows != found.rows:
+        yield f"The backup says that it holds {found.rows}; there are {rows} rows."
+    if found.key != _key_name():
+        yield (
+            "This installation has another secret key than the one that was backed up: links of invitation that were "
+            "sent out do not work any more, and everybody signs in again. Put the old key back to mend that."
+        )

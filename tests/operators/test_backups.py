@@ -1,0 +1,215 @@
+"""A backup taken while people judge, put into a new installation, is what was there: to the last figure."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+
+from annotate import backups, imports, judging
+from annotate.models import Assignment, Judgment, Study, SystemScore
+from evaluation import tasks
+from tests import studies
+from tests.conftest import ROOT, Processes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+#: Prints what an installation knows: every board to the last digit, every answer, every upload.
+KNOWN = """
+import json
+from annotate.models import Judgment, Score, SystemScore, Upload, Utility
+from annotate.judging import counted_judgments
+from annotate.models import Topic
+rows = lambda query, *columns: [list(map(str, row)) for row in query.order_by("pk").values_list(*columns)]
+print(json.dumps({
+    "boards": rows(SystemScore.objects, "ranking__study_id", "system__name", "rank", "score", "low", "high"),
+    "scores": rows(Score.objects, "summary_id", "score", "se", "parts"),
+    "utilities": rows(Utility.objects, "sentence_id", "utility", "strength", "se"),
+    "answers": rows(Judgment.objects, "assignment__key", "revision", "answer"),
+    "files": [upload.file.open().read().decode() for upload in Upload.objects.exclude(file="")],
+}))
+"""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Another installation, with nothing in it yet."""
+
+    environment: dict[str, str]
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    def known(self) -> dict[str, Any]:
+        done = self.manage("shell", "--no-imports", "-c", KNOWN)
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+
+@pytest.fixture
+def elsewhere(processes: Processes, tmp_path: Path) -> Iterator[Installation]:
+    """A new installation of the same kind of database as the test's."""
+    url = processes.environment["DATABASE_URL"]
+    name = f"elsewhere_{os.getpid()}"
+    if connection.vendor == "sqlite":
+        url = f"sqlite:///{tmp_path / 'elsewhere.sqlite3'}"
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+            cursor.execute(f"CREATE DATABASE {name}")
+        url = urlsplit(url)._replace(path=f"/{name}").geturl()
+    yield Installation(
+        processes.environment
+        | {"DATABASE_URL": url, "PREFERENDUM_DATA": str(tmp_path), "PREFERENDUM_FILES": str(tmp_path / "files")}
+    )
+    if connection.vendor != "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def here(processes: Processes) -> Installation:
+    return Installation(processes.environment)
+
+
+def scored_study() -> Study:
+    """The worked example, with its leaderboard."""
+    study, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    tasks.rank_study(study.pk)
+    return study
+
+
+def test_a_restore_gives_the_identical_leaderboard(here: Installation, elsewhere: Installation, tmp_path: Path) -> None:
+    study = scored_study()
+    imports.receive(study, study.created_by, SimpleUploadedFile("topics.jsonl", b'{"topic_id": "M1"}\n'))
+    before = here.known()
+    assert len(before["boards"]) == 4
+    assert before["files"] == ['{"topic_id": "M1"}\n']
+    kept = tmp_path / "kept.backup"
+    done = here.manage("backup", str(kept))
+    assert done.returncode == 0, done.stderr
+    assert kept.stat().st_mode & 0o077 == 0
+    # What a release step has migrated already is still empty enough.
+    assert elsewhere.manage("migrate", "-v0").returncode == 0
+    done = elsewhere.manage("restore_backup", str(kept))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert elsewhere.known() == before
+    again = elsewhere.manage("restore_backup", str(kept))
+    assert "This installation is not empty" in again.stderr
+    assert elsewhere.known() == before
+
+
+def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(
+    elsewhere: Installation, tmp_path: Path
+) -> None:
+    scored_study()
+    busy = studies.study(judgments_per_topic=100_000, pairs_per_annotator=100_000)
+    studies.wide_topic(busy, 60)
+    acknowledged: list[str] = []
+    stopping, warm = threading.Event(), threading.Event()
+
+    def judge() -> None:
+        annotator = judging.join(busy)
+        try:
+            while not stopping.is_set():
+                acknowledged.append(str(studies.judge(annotator).key))
+                if len(acknowledged) > 20:
+                    warm.set()
+        finally:
+            connection.close()
+
+    people = [threading.Thread(target=judge) for _ in range(3)]
+    for person in people:
+        person.start()
+    try:
+        assert warm.wait(60)
+        before = set(acknowledged)
+        made = backups.backup(tmp_path / "kept.backup")
+    finally:
+        stopping.set()
+        for person in people:
+            person.join()
+    done = elsewhere.manage("restore_backup", str(tmp_path / "kept.backup"))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    found = elsewhere.known()
+    keys = [key for key, *_ in found["answers"]]
+    assert len(keys) == len(set(keys)) == made.rows["annotate_judgment"]
+    assert before <= set(keys)
+    of_the_example = {str(key) for key in Assignment.objects.exclude(topic__study=busy).values_list("key", flat=True)}
+    everything = {str(key) for key in Judgment.objects.values_list("assignment__key", flat=True)}
+    assert set(keys) <= everything
+    assert of_the_example <= set(keys)
+    assert len(found["boards"]) == 4
+
+
+def test_what_is_damaged_or_of_another_kind_is_refused_with_nothing_changed(
+    tmp_path: Path,
+) -> None:
+    scored_study()
+    kept = tmp_path / "kept.backup"
+    backups.backup(kept)
+    whole = kept.read_bytes()
+    (tmp_path / "short").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text").write_text("not a backup at all")
+    plain = bytearray(gzip.decompress(whole))
+    plain[plain.index(b"PGDMP" if connection.vendor == "postgresql" else b"SQLite format") + 2_000] ^= 1
+    (tmp_path / "flipped").write_bytes(gzip.compress(bytes(plain)))
+    newer = gzip.decompress(whole).replace(b'"annotate.0001_tables"', b'"annotate.9001_tables"')
+    (tmp_path / "newer").write_bytes(gzip.compress(newer))
+    vendor = connection.vendor.encode()
+    kind = gzip.decompress(whole).replace(b'"engine": "' + vendor, b'"engine": "' + vendor[:-1] + b"x", 1)
+    (tmp_path / "kind").write_bytes(gzip.compress(kind))
+    reasons = {"short": "no whole", "text": "no whole", "flipped": "damaged", "newer": "newer", "kind": "export_"}
+    for name, why in reasons.items():
+        with pytest.raises(backups.NotPossible, match=why):
+            backups.restore(tmp_path / name)
+    with pytest.raises(backups.NotPossible, match="not empty"):
+        backups.restore(kept)
+    assert SystemScore.objects.count() == 4
+
+
+def test_a_backup_is_never_written_over_another_nor_left_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept.backup"
+    backups.backup(kept)
+    whole = kept.read_bytes()
+    with pytest.raises(backups.NotPossible, match="there already"):
+        backups.backup(kept)
+    assert kept.read_bytes() == whole
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        backups.backup(tmp_path / "second.backup")
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == ["kept.backup"]
+
+
+def test_another_secret_key_is_noticed(here: Installation, elsewhere: Installation, tmp_path: Path) -> None:
+    scored_study()
+    backups.backup(tmp_path / "kept.backup")
+    elsewhere.environment["PREFERENDUM_SECRET_KEY"] = "another-" * 10
+    done = elsewhere.manage("restore_backup", str(tmp_path / "kept.backup"))
+    assert done.returncode == 0, done.stderr
+    assert "another secret key" in done.stderr
