@@ -54,6 +54,9 @@ LOST_SECONDS = 10.0
 UNDER_WAY = 32
 #: Work waits and this process was given none for so long: it no longer hears its broker and had better start anew.
 DEAF_SECONDS = 180.0
+#: The same in beats, where nothing runs here and the broker takes messages. (An acknowledgement that a frozen Redis did
+#: not take keeps the one place that a worker has for messages, until long after Redis is back.)
+IDLE_BEATS = 15
 
 _EMBEDDED_BROKER: dict[str, Any] = {"broker_transport_options": {"polling_interval": 0.05}}
 _REDIS_BROKER: dict[str, Any] = {
@@ -123,6 +126,7 @@ class Heartbeat(threading.Thread):
         self._pulse_at = float("-inf")
         self._heard = 0
         self._heard_at = time.monotonic()
+        self._idle_beats = 0
 
     def run(self) -> None:
         while True:
@@ -161,16 +165,26 @@ class Heartbeat(threading.Thread):
             if len(self._sent) >= UNDER_WAY:
                 break
             if (work.task, work.key) not in self._sent:
-                self._publish(work)
+                self._publish_or_wait(work, now)
                 self._sent[work.task, work.key] = (work.mark, now)
         self._notice_deafness(bool(waiting), now)
+
+    def _publish_or_wait(self, work: records.Work, now: float) -> None:
+        try:
+            self._publish(work)
+        except Exception:
+            self._heard_at, self._idle_beats = now, 0  # without a broker nobody is deaf
+            raise
 
     def _notice_deafness(self, waiting: bool, now: float) -> None:
         heard = sum(state.total_count.values())
         if heard != self._heard or not waiting:
-            self._heard, self._heard_at = heard, now
-        elif now - self._heard_at > DEAF_SECONDS:
-            logger.critical("work is waiting and the broker gave this worker none for %d s: leaving", DEAF_SECONDS)
+            self._heard, self._heard_at, self._idle_beats = heard, now, 0
+            return
+        self._idle_beats = 0 if claims_at_work() else self._idle_beats + 1
+        silence = now - self._heard_at
+        if self._idle_beats > IDLE_BEATS or silence > DEAF_SECONDS:
+            logger.critical("work is waiting and the broker gave this worker none for %d s: leaving", silence)
             os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from datetime import timedelta
 
@@ -365,6 +366,41 @@ def test_a_worker_that_no_longer_hears_its_broker_leaves(
     assert signals == []
     heartbeat.beat(now + worker.DEAF_SECONDS + 5)
     assert signals
+
+
+def test_a_worker_that_idles_while_work_waits_leaves_soon(
+    heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signals: list[tuple[int, int]] = []
+    monkeypatch.setattr(worker.os, "kill", lambda *arguments: signals.append(arguments))
+    studies.example_study()
+    now = time.monotonic()
+    for beat in range(worker.IDLE_BEATS):
+        heartbeat.beat(now + beat)
+    assert signals == []
+    for beat in range(worker.IDLE_BEATS, worker.IDLE_BEATS + 2):
+        heartbeat.beat(now + beat)
+    assert signals
+
+
+def test_a_worker_that_is_at_work_or_without_a_broker_stays(
+    heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker.os, "kill", lambda *_: pytest.fail("it left"))
+    studies.example_study()
+    now = time.monotonic()
+    with monkeypatch.context() as patched:
+        patched.setattr(worker, "claims_at_work", lambda: {"topic:1"})
+        for beat in range(60):
+            heartbeat.beat(now + beat)
+
+    def refused(work: records.Work) -> None:
+        raise OSError("no broker")
+
+    heartbeat._publish = refused
+    for beat in range(60, 140):
+        with contextlib.suppress(OSError):
+            heartbeat.beat(now + beat)
 
 
 def test_a_worker_without_work_stays(heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch) -> None:
