@@ -360,7 +360,7 @@ def secrets(seen: Seen) -> Iterator[str]:
     if CANARY in seen.log:
         yield "a log says the name of a system"
     for line in seen.log.splitlines():
-        if re.search(r"ticket=|csrfmiddlewaretoken=|session=\w", line):
+        if re.search(r"(ticket|csrfmiddlewaretoken|session)=[\w-]{20}", line):
             yield f"a log holds a ticket, a token or a session: {line[:200]}"
 
 

@@ -46,15 +46,16 @@ def wait_until(condition: Callable[[], bool], what: str, patience: float = PATIE
 class Product:
     """One installation. `on`: "sqlite" (with the embedded broker) or "services" (PostgreSQL and Redis).
 
-    `programs`: what its supervisor keeps running, each "web..." or "worker..."; `wsgi`: what gunicorn serves, to be
-    found on `path` too; `checkout`: the tree whose code runs, which may be a copy with a mistake in it.
+    `programs`: what its supervisor keeps running, each "web..." or "worker..."; `wsgi`: what gunicorn serves, and
+    `app`: what Celery runs, which may be wrappers from the folder `inject` that crash when they are told to;
+    `checkout`: the tree whose code runs, which may be a copy with a mistake in it.
     """
 
     on: str = "sqlite"
     checkout: Path = ROOT
     programs: tuple[str, ...] = ("web", "worker")
     wsgi: str = "annotate.wsgi"
-    path: tuple[Path, ...] = ()
+    app: str = "evaluation.worker"
     environment: Mapping[str, str] = field(default_factory=dict)
     room: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="preferendum-faults-")))
     port: int = field(default_factory=free_port)
@@ -70,7 +71,7 @@ class Product:
         else:
             url, broker = f"sqlite:///{self.room / 'preferendum.sqlite3'}", "memory://"
         self.tables = Tables(url)
-        self.log = self.room / "product.log"
+        self.log, self.control = self.room / "product.log", self.room / "control.json"
         self.variables = {name: value for name, value in os.environ.items() if not name.startswith("PREFERENDUM_")} | {
             "DATABASE_URL": url,
             "BROKER_URL": broker,
@@ -80,7 +81,8 @@ class Product:
             "PREFERENDUM_LEASE_SECONDS": str(LEASE),
             "PREFERENDUM_PACE_SECONDS": "0",
             "DJANGO_SETTINGS_MODULE": "annotate.settings",
-            "PYTHONPATH": os.pathsep.join(map(str, (self.checkout, *self.path))),
+            "PYTHONPATH": os.pathsep.join(map(str, (self.checkout, HERE / "inject"))),
+            "FAULTS_CONTROL": str(self.control),
             "OPENBLAS_NUM_THREADS": "1",
             **self.environment,
         }
@@ -117,7 +119,7 @@ class Product:
 
     def start(self) -> None:
         """Start the supervisor, and wait for the website."""
-        wanted = json.dumps({"programs": self.programs, "wsgi": self.wsgi})
+        wanted = json.dumps({"programs": self.programs, "wsgi": self.wsgi, "app": self.app})
         self.supervisor = self.popen([sys.executable, str(HERE / "supervise.py"), wanted])
         self.wait_for_web()
 

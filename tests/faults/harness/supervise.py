@@ -17,6 +17,9 @@ supervisor.LONGEST_PAUSE = 0.2
 
 if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
-    commands = {"web": [*WEB[:-1], wanted["wsgi"]], "worker": WORKER}
+    commands = {
+        "web": [*WEB[:-1], wanted["wsgi"]],
+        "worker": [wanted["app"] if part == "evaluation.worker" else part for part in WORKER],
+    }
     programs = [supervisor.Program(name, commands[name.rstrip("0123456789")]) for name in wanted["programs"]]
     supervisor.Supervisor(programs, os.environ, lambda line: print(line, flush=True)).run(lambda: None)

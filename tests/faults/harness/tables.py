@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import uuid
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ class Tables:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._kept = threading.local()  # a connection for each thread: PostgreSQL starts a process for every one
         self.is_sqlite = url.startswith("sqlite")
 
     def rows(self, sql: str, *parameters: Any) -> list[Row]:
@@ -59,8 +61,15 @@ class Tables:
             connection.close()
 
     def _ask_postgres(self, sql: str, parameters: tuple[Any, ...]) -> list[Row]:
-        with psycopg.connect(self.url, row_factory=dict_row, connect_timeout=3) as connection:
-            return connection.execute(sql.replace("?", "%s"), parameters).fetchall()
+        kept: psycopg.Connection[Row] | None = getattr(self._kept, "connection", None)
+        try:
+            if kept is None or kept.closed:
+                kept = psycopg.connect(self.url, row_factory=dict_row, connect_timeout=3, autocommit=True)
+                self._kept.connection = kept
+            return kept.execute(sql.replace("?", "%s"), parameters).fetchall()
+        except psycopg.Error:
+            self._kept.connection = None
+            raise
 
 
 def _plain(value: Any) -> Any:

@@ -35,7 +35,8 @@ from tests.faults.harness.tables import Away
 
 BOTH = ("sqlite", "services")
 TIERS = ("quick", "release")
-#: Seconds after the end of a fault in which everything that is wanted must be judged: a lease, and ten more.
+#: Seconds without any new judgment, once the website is back, after which what is still wanted is stuck: by then every
+#: lease has run out, and ten more have passed.
 IN_TIME = LEASE + 10.0
 #: Seconds in which the worker must have caught up.
 QUIET = 60.0
@@ -81,7 +82,10 @@ def load_registry() -> dict[str, Fault]:
 
 @dataclass
 class Trial:
-    """One trial on a running product. `seen`: what happened, counted; `expected`: what is done on purpose."""
+    """One trial on a running product.
+
+    `seen`: what happened, counted; `expected`: what is done on purpose; `complaints`: what the fault itself found.
+    """
 
     product: Product
     rng: random.Random
@@ -91,6 +95,7 @@ class Trial:
     expected: checker.Expected = field(default_factory=checker.Expected)
     observed: list[tuple[int, int, int]] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
     given: dict[str, Any] = field(default_factory=dict)
     wanted: int = 0
 
@@ -100,10 +105,10 @@ class Trial:
 
     # Setting up
 
-    def study(self, topics: int = 2, sentences: int = 8, **settings: Any) -> dict[str, Any]:
-        """The trial's study, made when it is first asked for: 2 x 24 judgments, two of each pair."""
+    def study(self, topics: int = 2, sentences: int = 6, **settings: Any) -> dict[str, Any]:
+        """The trial's study, made when it is first asked for: 2 x 12 judgments, two of each pair."""
         if not self.given:
-            chosen = {"judgments_per_topic": 24, "judgments_per_pair": 2, "pairs_per_annotator": 1000} | settings
+            chosen = {"judgments_per_topic": 12, "judgments_per_pair": 2, "pairs_per_annotator": 1000} | settings
             self.given = self.product.inside.ask("make_study", topics=topics, sentences=sentences, **chosen)
             self.wanted = topics * chosen["judgments_per_topic"]
         return self.given
@@ -120,7 +125,7 @@ class Trial:
     # Load
 
     @contextmanager
-    def load(self, clients: int = 4, **options: Any) -> Iterator[None]:
+    def load(self, clients: int = 3, **options: Any) -> Iterator[None]:
         """Clients judge while the body lasts, and then to the end of the study."""
         self.study()
         self.product.wait_for_parts()
@@ -144,13 +149,25 @@ class Trial:
         self.seen["ms to serve again"] += round(1000 * self.product.wait_for_web())
         if self.expected.complete:
             with suppress(Stuck):  # the checker says what is missing, in better words
-                self.seen["ms to complete"] += round(1000 * wait_until(self.is_complete, "all judged", IN_TIME))
+                self.seen["ms to complete"] += round(1000 * self.wait_for_the_rest())
         for one in self.clients:
             one.done.set()
 
+    def wait_for_the_rest(self) -> float:
+        """Until all that is wanted is judged; raises `Stuck` where nothing has moved for too long."""
+        began = moved = time.monotonic()
+        acked = self.journal.acked
+        while not self.is_complete():
+            if self.journal.acked > acked:
+                acked, moved = self.journal.acked, time.monotonic()
+            if time.monotonic() - moved > IN_TIME:
+                raise Stuck("nothing moves")
+            time.sleep(0.1)
+        return time.monotonic() - began
+
     def dismiss(self) -> None:
         """Send the clients home once what they sent is confirmed."""
-        deadline = time.monotonic() + IN_TIME + 5
+        deadline = time.monotonic() + IN_TIME
         for one in self.clients:
             one.done.set()
         for one in self.clients:
@@ -178,7 +195,7 @@ class Trial:
         over = threading.Event()
 
         def watch() -> None:
-            while not over.wait(0.1):
+            while not over.wait(0.2):
                 with suppress(Away):
                     self.observed += [(row["id"], row["data_version"], row["done"] or 0) for row in self.versions()]
 
@@ -221,11 +238,11 @@ class Trial:
         if self.given:
             if self.expected.fitted:
                 with suppress(Stuck):
-                    took = wait_until(self.is_quiet, "the worker has caught up", QUIET)
+                    took = wait_until(self.is_quiet, "the worker has caught up", QUIET, pause=0.2)
                     self.seen["ms until quiet"] += round(1000 * took)
             self.count()
-            return checker.broken(self.facts())
-        return []
+            return self.complaints + checker.broken(self.facts())
+        return self.complaints
 
     def facts(self) -> checker.Seen:
         return checker.Seen(

@@ -1,11 +1,13 @@
-"""Processes that are killed while people judge: F01, F02, F05, F06, F22."""
+"""Processes that are killed, stopped, poisoned or too many: F01, F02, F05, F06, F13, F22, F24, F25, F31."""
 
 from __future__ import annotations
 
+import json
 import time
 
-from tests.faults.harness.product import kill, wait_until
+from tests.faults.harness.product import children, kill, wait_until
 from tests.faults.harness.trials import Trial, fault
+from tests.services import PostgreSQL, Redis
 
 
 @fault("F01", "kill -9 one web process", quick=2, release=50, seconds=4)
@@ -59,3 +61,104 @@ def wait_for_a_fit(trial: Trial) -> None:
     query = f"SELECT COUNT(*) FROM annotate_claim WHERE name IN ({marks})"
     wait_until(lambda: trial.product.tables.value(query, *names) > 0, "a fit", pause=0.003)
     time.sleep(trial.rng.uniform(0, 0.02))
+
+
+@fault("F13", "no worker at all while people judge and for 15 s, then one", quick=0, release=10, seconds=40)
+def no_worker(trial: Trial) -> None:
+    product, usual = trial.product, trial.product.programs
+    product.stop()
+    product.programs = tuple(name for name in usual if name.startswith("web"))
+    try:
+        product.start()
+        with trial.load():
+            pass
+        time.sleep(15)
+    finally:
+        product.stop()
+        product.programs = usual
+        product.start()
+
+
+@fault(
+    "F24",
+    "two workers, each with a heartbeat, and one of them killed",
+    quick=0,
+    release=10,
+    seconds=9,
+    variant={"programs": ("web", "worker", "worker2")},
+)
+def two_workers(trial: Trial) -> None:
+    trial.expected.tracebacks = LOST
+    with trial.load():
+        trial.until(trial.rng.uniform(0.1, 0.7))
+        if trial.number % 2:
+            victim = trial.rng.choice(trial.product.workers())
+            kill([victim, *children(victim)])
+
+
+@fault(
+    "F25",
+    "one topic's fits raise, never end, or take their process with them",
+    quick=0,
+    release=10,
+    seconds=30,
+    variant={"app": "poisoned_worker"},
+)
+def poison(trial: Trial) -> None:
+    given, control = trial.study(), trial.product.control
+    how = ("raise", "loop", "die")[trial.number % 3]
+    trial.expected.tracebacks = LOST + r"|ArithmeticError: poison|SoftTimeLimitExceeded|TimeLimitExceeded"
+    control.write_text(json.dumps({"mark": f"w{given['study']}x0x", "topic": "T0", "how": how}))
+    try:
+        with trial.load():
+            pass
+        poisoned, healthy = given["topics"]
+        took = wait_until(lambda: is_fresh(trial, healthy), "the other topic is fitted", 30)
+        trial.seen["ms until the other topic was fitted"] += round(1000 * took)
+        wait_until(lambda: problem_of(trial, poisoned) != "", "somebody is told what is wrong with the topic", 45)
+        if is_fresh(trial, poisoned):
+            trial.complaints.append("the poisoned topic was fitted all the same: nothing was tried here")
+    finally:
+        control.unlink()
+
+
+def is_fresh(trial: Trial, topic: int) -> bool:
+    return any(row["id"] == topic and row["data_version"] == row["done"] for row in trial.versions())
+
+
+def problem_of(trial: Trial, topic: int) -> str:
+    return str(trial.product.tables.value("SELECT problem FROM annotate_topicprogress WHERE topic_id = ?", topic))
+
+
+@fault("F31", "two faults of F01-F09 within two seconds", quick=0, release=10, seconds=15)
+def two_at_once(trial: Trial) -> None:
+    product, rng = trial.product, trial.rng
+    acts = {
+        "F01": lambda: kill(rng.sample(product.web_processes(), 1)),
+        "F02": lambda: kill([*product.web_masters(), *product.web_processes()]),
+        "F05": lambda: kill([*product.workers(), *product.pool()]),
+        "F06": lambda: kill(product.pool()[:1]),
+    }
+    if product.postgres and product.redis:
+        acts |= {"F03": lambda: again(product.postgres), "F07": lambda: again(product.redis)}
+        acts |= {"F09": lambda: freeze(product.redis, 3.0)}
+    trial.expected.tracebacks = ".*"  # what each of them may say; whether anything was lost is the question here
+    with trial.load():
+        trial.until(rng.uniform(0.1, 0.6))
+        for name in rng.sample(sorted(acts), 2):
+            trial.seen[name] += 1
+            acts[name]()
+            time.sleep(rng.uniform(0, 2))
+
+
+def again(service: PostgreSQL | Redis | None) -> None:
+    assert service
+    service.kill()
+    service.start()
+
+
+def freeze(redis: Redis | None, seconds: float) -> None:
+    assert redis
+    redis.freeze()
+    time.sleep(seconds)
+    redis.thaw()

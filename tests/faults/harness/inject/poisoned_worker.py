@@ -1,0 +1,36 @@
+"""The worker, but that fits of one topic fail as they are told to, and no task may take longer than a few seconds.
+
+The file that FAULTS_CONTROL names says {"mark": words of its first sentence, "topic": its name, "how": "raise", "loop"
+or "die"}; without it all is well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from evaluation import tasks
+from evaluation.worker import app
+
+CONTROL = Path(os.environ["FAULTS_CONTROL"])
+app.conf.update(task_soft_time_limit=3.0, task_time_limit=6.0)
+compute = tasks.evaluate
+
+
+def poisoned(evidence: Any, *rest: Any, **options: Any) -> Any:
+    plan = json.loads(CONTROL.read_text()) if CONTROL.exists() else {}
+    if plan and plan["mark"] in evidence.sentences[0] and evidence.topic_id == plan["topic"]:
+        if plan["how"] == "raise":
+            raise ArithmeticError("poison")
+        if plan["how"] == "die":  # as the kernel ends what eats all memory
+            os.kill(os.getpid(), signal.SIGKILL)
+        while True:
+            pass
+    return compute(evidence, *rest, **options)
+
+
+tasks.evaluate = poisoned
+__all__ = ["app"]
