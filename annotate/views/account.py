@@ -15,6 +15,7 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
@@ -56,6 +57,7 @@ class TokenForm(forms.Form):
     read_only = forms.BooleanField(label=gettext_lazy("It may only read"), required=False)
 
 
+@method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 class SignIn(LoginView):
     """Sign in with a password; five wrong ones in a row close the door for a quarter of an hour."""
 
@@ -96,7 +98,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account, where the installation is open or an invitation was sent."""
     token = request.GET.get("invitation", "")
@@ -132,7 +134,7 @@ def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) 
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """The visitor's own account: password and tokens."""
     form = TokenForm(request.POST or None)
@@ -161,7 +163,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 
 @login_required
 @sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def password(request: HttpRequest) -> HttpResponse:
     """Change the password; every other session of the person ends."""
     user = cast(User, request.user)

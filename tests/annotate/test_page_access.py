@@ -1,0 +1,200 @@
+"""Who may open and do what on the pages, cell by cell; the API has a matrix of its own (test_access).
+
+Not visible is 404, visible but not allowed 403; whoever is not signed in is led to the door (L). A page without a line
+here fails the test: say who may open it, and put what stands in its address into `tests.annotate.visitors`.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from functools import cache
+
+import pytest
+from django.http import HttpResponseBase
+from django.test import Client
+
+from annotate.models import Act, Annotator, Assignment, Export, Invitation, Judgment, Membership, Study, Upload
+from tests.annotate import scored
+from tests.annotate.everything import Keys, undone
+from tests.annotate.visitors import VISITORS, Website, furnish, pages, website
+
+pytestmark = pytest.mark.django_db
+
+# One line for pages that answer alike: method, what each of VISITORS gets in their order, names of the pages.
+MATRIX = """
+GET  200 200 200 200 200 200 200 200 302 302 302 302 302  home
+GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn
+GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
+POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_out
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up
+GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password studies health
+POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account
+POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
+POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke
+GET  200 200 200 200 200 200 200 200 200 403 403 403 200  join crowd
+POST 302 302 302 302 302 302 302 302 302 403 403 403 302  join crowd
+GET  404 404 404 404 200 404 404 404 404 404 404 404 404  desk guidelines pair context my_data my_data_file
+POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
+POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  leave
+GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
+POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study study_topics topic topic_documents sentence summary
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_csv leaderboard_tex leaderboard_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings upload_new upload document_mend
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export export_file
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  judgments_jsonl judgments_csv
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_settings study_recruitment study_state study_export
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document_unmend
+GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
+POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_people judges
+POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_people invitation_revoke
+"""
+CELLS = {
+    (line.split()[0], name, visitor): line.split()[1:][place]
+    for line in MATRIX.strip().splitlines()
+    for name in line.split()[1 + len(VISITORS) :]
+    for place, visitor in enumerate(VISITORS)
+}
+OTHER_METHODS = ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
+REFUSALS = {"L", "401", "403", "404", "405"}
+
+
+@cache
+def lines() -> set[tuple[str, str]]:
+    return {(method, name) for method, name, _visitor in CELLS}
+
+
+def answer(response: HttpResponseBase) -> str:
+    to_the_door = response.status_code == 302 and response["Location"].startswith("/sign-in/?next=")
+    return "L" if to_the_door else str(response.status_code)
+
+
+@pytest.fixture
+def site() -> Website:
+    return website()
+
+
+def test_everybody_gets_what_the_matrix_says(site):
+    wrong = {}
+    for (method, name, visitor), expected in CELLS.items():
+        with undone():
+            found = answer(site.visit(visitor, method, name))
+        if found != expected:
+            wrong[method, name, visitor] = f"{found}, not {expected}"
+    print(f"{len(CELLS)} cells")
+    assert wrong == {}
+
+
+def test_a_page_does_nothing_by_a_method_that_it_has_no_line_for(site):
+    wrong, tried = {}, 0
+    for name, _address, _holes in pages():
+        for visitor in ("participant", "owner"):
+            for method in ("GET", "POST", *OTHER_METHODS):
+                if (method, name) not in lines():
+                    with undone():
+                        response = site.visit(visitor, method, name)
+                    tried += 1
+                    said_methods = method == "OPTIONS" and response.status_code == 200 and not response.said
+                    if not said_methods and answer(response) not in REFUSALS:
+                        wrong[method, name, visitor] = answer(response)
+            if ("GET", name) in lines():
+                with undone():
+                    head = site.visit(visitor, "HEAD", name)
+                tried += 1
+                if answer(head) != CELLS["GET", name, visitor] or head.said:
+                    wrong["HEAD", name, visitor] = answer(head)
+    print(f"{tried} cells of other methods")
+    assert wrong == {}
+
+
+def test_the_matrix_forgets_no_page_and_names_none_that_is_not_there():
+    assert {name for name, _address, _holes in pages()} == {name for _method, name in lines()}
+
+
+def inside_a_study() -> list[tuple[str, str]]:
+    """Pages of things that lie in a study."""
+    deep = {name for name, _address, holes in pages() if "study_id" in holes and len(holes) > 1}
+    return sorted(line for line in lines() if line[1] in deep)
+
+
+def test_what_lies_in_another_study_is_not_found_in_this_one(site):
+    """Not even by somebody who owns both."""
+    owner = site.study.created_by
+    other = scored.scored_study(owner=owner)
+    site.keys = Keys({**furnish(other, Client()), "study_id": site.study.pk})
+    assert len(inside_a_study()) >= 19
+    found = {line: answer(site.visit("owner", *line)) for line in inside_a_study()}
+    assert set(found.values()) == {"404"}, found
+
+
+def test_nobody_judges_under_the_desk_of_somebody_else(site):
+    """Whichever of the two keys of an address, or of a form, belongs to somebody else."""
+    mine = site.keys
+    theirs = Annotator.objects.filter(study=site.study, judged=0).exclude(key=mine["key"]).exclude(invitation=None)
+    site.keys = Keys({**mine, "key": theirs.latest("pk").key})
+    assert answer(site.visit("participant", "GET", "desk")) == "404"
+    site.keys = Keys({**mine, ("key", "pair"): Assignment.objects.exclude(annotator__key=mine["key"]).first().key})
+    assert answer(site.visit("participant", "POST", "pair")) == "404"
+    forged = site.clients["participant"].post(site.path("pair"), {"answer": "left", "revision": 1, "ticket": "x" * 43})
+    assert answer(forged) == "404"
+
+
+def test_what_is_not_there_looks_like_what_may_not_be_seen(site):
+    """The same answer, to the letter."""
+    hiding = sorted(
+        {line for line in lines() if CELLS[*line, "stranger"] == "404" and line[1] not in ("sign_up", "leave")}
+    )
+    assert len(hiding) > 40
+    hidden = [site.visit("stranger", *line) for line in hiding]
+    numbers = {key: 10**9 for key, value in site.keys.items() if isinstance(value, int)}
+    keys = {key: uuid.uuid4() for key, value in site.keys.items() if isinstance(value, uuid.UUID)}
+    site.keys = Keys({**site.keys, **numbers, **keys})
+    absent = [site.visit("stranger", *line) for line in hiding]
+    differing = [line for line, one, two in zip(hiding, hidden, absent, strict=True) if seen(one) != seen(two)]
+    assert differing == [], [seen(hidden[hiding.index(differing[0])]), seen(absent[hiding.index(differing[0])])]
+
+
+def seen(response: HttpResponseBase) -> tuple[int, str]:
+    """A page but for the token against forged requests, which is another one each time."""
+    return response.status_code, re.sub(r"\b\w{64}\b", "", response.said.decode())
+
+
+def test_what_was_refused_left_no_trace(site):
+    def traces() -> list[object]:
+        tables = (Upload, Export, Invitation, Annotator, Assignment, Judgment, Act, Membership)
+        return [*(table.objects.count() for table in tables), list(Study.objects.order_by("pk").values())]
+
+    before = traces()
+    for (method, name, visitor), expected in CELLS.items():
+        if expected in REFUSALS and method == "POST":
+            site.visit(visitor, method, name)
+    assert traces() == before
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "admin/",
+        ".git/HEAD",
+        ".env",
+        "media/",
+        "static/",
+        "static/../manage.py",
+        "api/",
+        "backup.zip",
+        "data/secret_key",
+    ],
+)
+def test_there_is_nothing_where_people_look_first(client, address):
+    assert client.get(f"/{address}").status_code == 404

@@ -1,0 +1,219 @@
+"""The website with something of everything in it, and everybody who might open a page."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.forms import BaseForm
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from annotate import accounts, crowd, exports, imports, judging, links, studies
+from annotate.forms import RecruitmentForm, StudyForm
+from annotate.models import Annotator, Assignment, Membership, Sentence, Study, Topic
+from tests.annotate import making, scored
+from tests.annotate.everything import Keys
+from tests.annotate.making import TOPIC, Role, cut, lines
+
+#: Who comes, in the order of the matrix.
+VISITORS = (
+    "nobody",  # no cookie, and a forged one
+    "token",  # no cookie, but a token for the API
+    "revoked",  # signed in as the owner, whose account was closed since
+    "expired",  # signed in as the owner, and signed out on the server since
+    "participant",  # came by the invitation: the pair and the desk of the addresses are theirs
+    "other",  # came by the same invitation: nothing in the addresses is theirs
+    "annotator",  # an account that judges in the study: nothing in the addresses is theirs
+    "outsider",  # an account that judges elsewhere
+    "stranger",  # owns another study
+    "admin",
+    "researcher",
+    "owner",
+    "site",  # runs the installation
+)
+CONSENT = "You may stop at any time."
+
+#: What is sent with a POST where something must be, so that whoever may do a thing does it.
+BODIES: dict[str, dict[str, object]] = {
+    "account": {"name": "x"},
+    "password": {
+        "old_password": "a long enough password",
+        "new_password1": "seven unrelated words",
+        "new_password2": "seven unrelated words",
+    },
+    "join": {"consent": "1"},
+    "crowd": {"consent": "1"},
+    "pair": {"answer": "left", "revision": "1", "seconds": "2"},
+    "skip": {"reason": "unclear"},
+    "withdraw": {"answers": "erase"},
+    "study_state": {"state": "paused"},
+    "study_delete": {"title": "Weather"},
+    "member_role": {"role": "researcher"},
+    "study_people": {"role": "annotator", "label": "friends"},
+    "document_mend": {"sentences": "It\nrained.\nRivers rose.\nRoads closed."},
+}
+
+
+def pages() -> Iterator[tuple[str, str, set[str]]]:
+    """The name and the address of every page, with what stands in it; the API has a matrix of its own."""
+
+    def walk(resolver: URLResolver, before: str) -> Iterator[tuple[str, str, set[str]]]:
+        for one in resolver.url_patterns:
+            if isinstance(one, URLResolver):
+                yield from walk(one, before + str(one.pattern))
+            elif isinstance(one, URLPattern):
+                address = before + str(one.pattern)
+                yield one.name or address, address, set(re.findall(r"<(?:\w+:)?(\w+)>", address))
+
+    yield from (page for page in walk(get_resolver(), "") if not page[1].startswith("api/"))
+
+
+@dataclass
+class Website:
+    """A study with something of everything in it, and who comes."""
+
+    study: Study
+    keys: Keys
+    clients: dict[str, Client] = field(default_factory=dict)
+
+    def path(self, name: str) -> str:
+        ((_name, _address, holes),) = (page for page in pages() if page[0] == name)
+        address = reverse(name, kwargs={hole: self.keys[hole, name] for hole in holes})
+        return f"{address}?PROLIFIC_PID=somebody" if name == "crowd" else address
+
+    def body(self, name: str) -> dict[str, object]:
+        """What whoever may do it sends to do it."""
+        if name == "upload_new":
+            return {"file": SimpleUploadedFile("topics.jsonl", lines(TOPIC | {"topic_id": "X"}))}
+        if name in ("study_new", "study_settings"):
+            return filled(StudyForm(instance=self.study)) | {"title": "Snow"}
+        if name == "study_recruitment":
+            return filled(RecruitmentForm(instance=crowd.recruitment_of(self.study))) | {"code_done": "D2"}
+        return dict(BODIES.get(name, {}))
+
+    def visit(self, visitor: str, method: str, name: str, address: str = ""):
+        """Open a page as a visitor who comes for the first time: whatever it sets or takes away is gone afterwards."""
+        body = self.body(name) if method == "POST" else {}
+        address = address or self.path(name)
+        client = self.clients[visitor]
+        cookies = copy.deepcopy(client.cookies)
+        try:
+            if method in ("GET", "HEAD"):
+                response = getattr(client, method.lower())(address)
+            elif method == "POST":
+                response = client.post(address, body)
+            else:
+                response = client.generic(method, address, b"x=1")
+            response.said = b"".join(response.streaming_content) if response.streaming else response.content
+            return response
+        finally:
+            client.cookies = cookies
+
+
+def filled(form: BaseForm) -> dict[str, object]:
+    """What a browser sends that changes nothing in a form."""
+    return {one.html_name: value for one in form if (value := one.value()) is not None and value is not False}
+
+
+def furnish(study: Study, visitor: Client) -> Keys:
+    """Put into a scored study what its pages are about; what leads there, for somebody who comes by the invitation."""
+    owner = making.owner(study)
+    crowd.recruit(
+        study, owner, consent=CONSENT, platform="prolific", code_done="D1", code_no_work="N1", code_screened_out="S1"
+    )
+    (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
+    upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
+    imports.read_upload(upload, cut)
+    export = exports.request_export(study, owner)
+    exports.write_export(export)
+    invitation = studies.invite(study, owner)
+    token = links.invitation_path(invitation).split("/")[2]
+    visitor.post(reverse("join", args=[token]), {"consent": "1"})
+    judge = Annotator.objects.filter(invitation=invitation).latest("pk")
+    assignment = judging.draw(judge)
+    assert isinstance(assignment, Assignment)
+    mine, _secret = accounts.create_token(owner, "mine")
+    topic = Topic.objects.get(study=study, name="rain")
+    person = making.member(study, Role.ADMIN)
+    return Keys(
+        {
+            "study_id": study.pk,
+            "user_id": person.pk,
+            "invitation_id": invitation.pk,
+            "topic_id": topic.pk,
+            "document_id": topic.documents.first().pk,
+            ("topic_id", "document_mend"): apart.pk,
+            ("document_id", "document_mend"): apart.documents.get(name="d1").pk,
+            ("topic_id", "document_unmend"): apart.pk,
+            ("document_id", "document_unmend"): apart.documents.get(name="d1").pk,
+            "summary_id": topic.summaries.first().pk,
+            "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
+            "token_id": mine.pk,
+            "side": "left",
+            "annotator_id": judge.pk,
+            "key": judge.key,
+            **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},
+            **{("key", name): upload.key for name in ("upload", "upload_confirm", "upload_discard")},
+            ("key", "export_file"): export.key,
+            ("token", "join"): token,
+            ("token", "crowd"): links.crowd_path(study).split("/")[2],
+            ("token", "sign_in_link"): links.sign_in_path(person.pk, "/about/").split("/")[2],
+        }
+    )
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def website() -> Website:
+    study, elsewhere = scored.scored_study(), making.study(title="Elsewhere")
+    owner = making.owner(study)
+    participant, other = Client(), Client()
+    furnished = furnish(study, other)
+    keys = furnish_again(study, furnished, participant)
+    found = Website(study, keys)
+    nobody = Client()
+    nobody.cookies["session"] = "forged"
+    _token, secret = accounts.create_token(owner, "program")
+    closed = making.member(study, Role.OWNER)
+    expired = signed_in(owner)
+    found.clients = {
+        "nobody": nobody,
+        "token": Client(headers={"authorization": f"Bearer {secret}"}),
+        "revoked": signed_in(closed),
+        "expired": expired,
+        "participant": participant,
+        "other": other,
+        "annotator": signed_in(making.member(study, Role.ANNOTATOR)),
+        "outsider": signed_in(making.member(elsewhere, Role.ANNOTATOR)),
+        "stranger": signed_in(making.owner(elsewhere)),
+        "admin": signed_in(making.member(study, Role.ADMIN)),
+        "researcher": signed_in(making.member(study, Role.RESEARCHER)),
+        "owner": signed_in(owner),
+        "site": signed_in(making.person(is_superuser=True)),
+    }
+    User.objects.filter(pk=closed.pk).update(is_active=False)
+    expired.session.delete()
+    Membership.objects.filter(user=closed).update(role=Role.OWNER)
+    for name in ("annotator", "outsider"):
+        user = User.objects.get(pk=found.clients[name].session["_auth_user_id"])
+        judging.join(Study.objects.get(memberships__user=user), user=user)
+    return found
+
+
+def furnish_again(study: Study, keys: Keys, visitor: Client) -> Keys:
+    """The addresses of somebody else who comes by the same invitation."""
+    visitor.post(reverse("join", args=[keys["token", "join"]]), {"consent": "1"})
+    judge = Annotator.objects.filter(study=study).latest("pk")
+    assignment = judging.draw(judge)
+    assert isinstance(assignment, Assignment)
+    new = {("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")}
+    return Keys({**keys, **new, "key": judge.key, "annotator_id": judge.pk})
