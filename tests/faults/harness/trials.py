@@ -325,7 +325,9 @@ def run(
         fitting = [one for one in several if backend in one.on and trials(one)]
         for variant in dict.fromkeys(one.variant for one in fitting):
             alike = [one for one in fitting if one.variant == variant]
-            todo = [(one, number) for one in alike for number in range(first, first + trials(one))]
+            # In turns, so that a run which is cut short has tried everything a little.
+            turns = range(max(map(trials, alike)))
+            todo = [(one, first + turn) for turn in turns for one in alike if turn < trials(one)]
             while todo:
                 with Product(on=backend, checkout=checkout, **dict(variant)) as product:
                     while todo:
