@@ -86,7 +86,7 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
     if (check := checks.draw_check(annotator, besides)) is not None:
         return check
     for thorough in (False, True):
-        for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None)):
+        for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None), thorough):
             if (drawn := _draw_from(topic_id, annotator, besides, thorough)) is not None:
                 return drawn
     with tallies.leased():  # no topic has a place left, but they may hold one
@@ -246,14 +246,20 @@ _latest = Prepared(
 )
 
 
-def _topics_in_turn(person: Annotator, turn: int) -> Iterator[int]:
-    """The topic that they are reading, until they have judged a run of it; then the least filled ones first."""
-    wanted = person.study.judgments_per_topic
+def _topics_in_turn(person: Annotator, turn: int, thorough: bool) -> Iterator[int]:
+    """The topic that they are reading, until they have judged a run of it; then the least filled ones first.
+
+    Thoroughly, full ones too where a lease has run out: nobody else would ever free what was left lying there.
+    """
+    with_room = Q(taken__lt=person.study.judgments_per_topic)
+    if thorough:
+        open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
+        with_room |= Exists(open_ones.filter(expires_at__lt=Now()))
     current = next((topic_id for (topic_id,) in _latest(person.pk)), None)
     stay = current is not None and turn % RUN != 0
     if stay and current is not None:
         yield current
-    filled = list(Tally.objects.filter(topic__study=person.study_id, taken__lt=wanted).values_list("taken", "topic_id"))
+    filled = list(Tally.objects.filter(with_room, topic__study=person.study_id).values_list("taken", "topic_id"))
     # Topics that differ by less than a run count as equally filled, so that people spread over them.
     chance.shuffle(filled)
     filled.sort(key=lambda one: (one[1] == current, one[0] // RUN))

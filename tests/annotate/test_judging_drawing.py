@@ -192,6 +192,17 @@ def test_an_abandoned_pair_goes_to_somebody_else_when_its_lease_is_over():
     assert_books_balance(study)
 
 
+def test_a_topic_that_is_full_of_abandoned_pairs_is_asked_for_again():
+    """Whoever comes new has never been in the topic, and nothing of it is free until somebody looks."""
+    study = ready_study(sentences=2, topics=3, judgments_per_pair=1, judgments_per_topic=1)
+    gone = [drawn(joined(study)) for _ in range(3)]
+    assert judging.draw(joined(study)) == Nothing(Reason.NO_WORK)
+    let_lapse(*gone)
+    again = [drawn(joined(study)) for _ in range(3)]
+    assert {one.pair_id for one in again} == {one.pair_id for one in gone}
+    assert_books_balance(study)
+
+
 def test_somebody_who_comes_back_late_takes_up_their_pair_if_nobody_else_has():
     study = ready_study(sentences=2)
     annotator = joined(study)
