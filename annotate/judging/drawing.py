@@ -254,7 +254,7 @@ def _topics_in_turn(person: Annotator, turn: int, thorough: bool) -> Iterator[in
     with_room = Q(taken__lt=person.study.judgments_per_topic)
     if thorough:
         open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
-        with_room |= Exists(open_ones.filter(expires_at__lt=Now()))
+        with_room |= Q(Exists(open_ones.filter(expires_at__lt=Now())))
     current = next((topic_id for (topic_id,) in _latest(person.pk)), None)
     stay = current is not None and turn % RUN != 0
     if stay and current is not None:
