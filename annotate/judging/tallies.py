@@ -22,7 +22,7 @@ def open_tallies(topics: Iterable[Topic]) -> None:
 
 def raise_version(topic_ids: Iterable[int]) -> None:
     """Say that what these topics' fits rest on has changed; the worker fits them again. In the caller's transaction."""
-    Tally.objects.filter(pk__in=lock(topic_ids)).update(data_version=F("data_version") + 1)
+    Tally.objects.filter(topic__in=lock(topic_ids)).update(data_version=F("data_version") + 1)
 
 
 @contextmanager
@@ -52,12 +52,12 @@ def _ask_sqlite(pragma: str) -> None:
 
 
 def lock(topic_ids: Iterable[int]) -> list[int]:
-    """Lock the tallies of these topics, in an order that everyone keeps; their primary keys."""
+    """Lock the tallies of these topics, in an order that everyone keeps; the topics that have one."""
     wanted = sorted(set(topic_ids))
     locked: list[int] = []
     for start in range(0, len(wanted), BATCH):
         found = Tally.objects.select_for_update().filter(topic__in=wanted[start : start + BATCH])
-        locked += found.order_by("topic_id").values_list("pk", flat=True)
+        locked += found.order_by("topic_id").values_list("topic_id", flat=True)
     return locked
 
 
@@ -133,8 +133,7 @@ def forget_pairs(topic_ids: Iterable[int]) -> None:
 
     Whoever has such a pair on their screen is led to another one.
     """
-    tallies = lock(topic_ids)
-    topics = Topic.objects.filter(tally__in=tallies)
+    topics = lock(topic_ids)
     Assignment.objects.filter(topic__in=topics).delete()
     Pair.objects.filter(topic__in=topics).delete()
-    Tally.objects.filter(pk__in=tallies).update(taken=0)
+    Tally.objects.filter(topic__in=topics).update(taken=0)

@@ -7,7 +7,7 @@ from django.db import transaction
 from annotate import only_added
 from annotate.judging import tallies
 from annotate.judging.people import pause
-from annotate.models import Annotator, Assignment, Judgment
+from annotate.models import Annotator, Assignment, Judgment, Topic
 
 
 def stop(annotator: Annotator) -> None:
@@ -26,8 +26,10 @@ def erase(annotator: Annotator) -> int:
     """
     mine = Assignment.objects.filter(annotator=annotator)
     with transaction.atomic():
-        topics = tallies.lock(mine.values_list("topic_id", flat=True))
-        answers = mine.filter(topic__in=topics, state=Assignment.State.JUDGED).count()
+        # All topics of the study: they may be drawing in another tab, from a topic where they have judged nothing yet.
+        tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        topics = sorted(set(mine.values_list("topic_id", flat=True)))
+        answers = mine.filter(state=Assignment.State.JUDGED).count()
         if annotator.kind != Annotator.Kind.SIMULATED and annotator.excluded_at is None:
             for topic_id in topics:
                 held = mine.filter(topic_id=topic_id, holds_place=True)

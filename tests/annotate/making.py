@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 
 from annotate import imports, studies
 from annotate.models import Membership, Sentence, Study, Topic, TopicProgress, Upload
@@ -69,7 +70,8 @@ def take_in(study: Study, *records: dict[str, Any]) -> list[Topic]:
     upload = receive(study, lines(*(records or (TOPIC,))))
     bundle = imports.read_upload(upload, cut)
     assert bundle is not None, upload.complaints
-    return imports.store_texts(study, bundle)
+    with transaction.atomic():
+        return imports.store_texts(study, bundle)
 
 
 def prepare(topic: Topic) -> None:

@@ -6,6 +6,8 @@ import json
 from functools import partial
 
 import pytest
+from django.db.models import F
+from django.utils.crypto import salted_hmac
 
 from annotate import crowd, judging, studies
 from annotate.judging import Nothing, Reason
@@ -246,6 +248,8 @@ def test_whoever_withdraws_leaves_their_answers_and_no_name():
 
 def test_whoever_erases_leaves_nothing_but_a_line_and_a_digest():
     study = crowd_study()
+    # A tally's key is not its topic's, wherever topics came and went.
+    Tally.objects.update(id=F("id") + 1_000)
     other, annotator = crowd.enter(study, "p2"), crowd.enter(study, "p1", "s1")
     judged(other)
     crowd.agree(annotator)
@@ -294,6 +298,8 @@ def test_whoever_came_by_an_invitation_may_withdraw_too_and_erase_later():
 
 def test_the_data_about_somebody_is_all_of_it_and_theirs_alone():
     study = crowd_study()
+    # A tally's key is not its topic's, wherever topics came and went.
+    Tally.objects.update(id=F("id") + 1_000)
     other, annotator = crowd.enter(study, "p2"), crowd.enter(study, "p1", "s1")
     judged(other)
     crowd.agree(annotator)
@@ -309,3 +315,22 @@ def test_the_data_about_somebody_is_all_of_it_and_theirs_alone():
     assert (pair["left"], pair["right"]) == (assignment.left.text, assignment.right.text)
     assert [one["answer"] for one in pair["answers"]] == ["right", "undone", "left"]
     assert "p2" not in json.dumps(data)
+
+
+def test_whoever_was_paid_is_known_after_the_secret_key_was_changed(settings):
+    study = crowd_study()
+    mine = crowd.enter(study, "5f0c")
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another " * 10, []
+    assert crowd.enter(study, "5f0c") == mine
+    crowd.withdraw(mine, erase=True)
+    settings.SECRET_KEY = "yet another " * 10
+    with pytest.raises(Refusal):
+        crowd.enter(study, "5f0c")
+
+
+def test_whoever_came_before_studies_had_keys_of_their_x
+    mine = crowd.enter(study, "5f0c")
+    earlier = salted_hmac("participation", f"{study.pk}|5f0c", algorithm="sha256").hexdigest()
+    Participation.objects.filter(annotator=mine).update(digest=earlier)
+    assert crowd.enter(study, "5f0c", session="second") == mine
+    assert Participation.objects.get(annotator=mine).session == "second"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -38,7 +39,8 @@ def test_health_moves_by_itself_and_reads_well(page: Page, axe: Axe) -> None:
     judged(joined(study))
     expect(page.get_by_role("heading", name="What waits")).to_be_visible()
     TopicProgress.objects.filter(topic__name="T0").update(problem="It took longer than a minute and was stopped.")
-    judging.raise_version(study.topics.filter(name="T0").values_list("pk", flat=True))
+    with transaction.atomic():
+        judging.raise_version(study.topics.filter(name="T0").values_list("pk", flat=True))
     expect(page.get_by_role("heading", name="What failed")).to_be_visible()
     axe(page)
     WorkerPulse.objects.all().delete()
