@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from tests.faults.harness.trials import BOTH, TIERS, Fault, Outcome, load_regist
 def main(arguments: list[str]) -> int:
     """Do what the command line asks for; 0 where no invariant broke."""
     options = parse(arguments)
+    # As Ctrl-C: what was started is stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.table:
         print(table(outcome for file in options.table for outcome in read(Path(file))))
         return 0
@@ -77,12 +80,14 @@ def table(outcomes: Iterable[Outcome]) -> str:
     by_fault: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_fault.setdefault(outcome.fault, []).append(outcome)
-    lines = ["| fault | trials (SQLite + services) | seen | broken |", "|---|---|---|---|"]
+    lines = ["| fault | tries (SQLite + services) | in trials | seen | broken |", "|---|---|---|---|---|"]
     for name, several in sorted(by_fault.items()):
-        on = Counter(one.on for one in several)
+        on: Counter[str] = Counter()
+        for one in several:
+            on[one.on] += one.tries
         lines.append(
-            f"| {name} {several[0].title} | {len(several)} ({on['sqlite']} + {on['services']}) "
-            f"| {seen_in(several)} | {broken_in(several)} |"
+            f"| {name} {several[0].title} | {sum(on.values())} ({on['sqlite']} + {on['services']}) "
+            f"| {len(several)} | {seen_in(several)} | {broken_in(several)} |"
         )
     return "\n".join(lines)
 

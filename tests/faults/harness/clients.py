@@ -52,7 +52,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.entries: list[dict[str, Any]] = []
-        self.acked = 0
+        self.acked = self.moves = 0
         self._lock = threading.Lock()
         self._file = path.open("a")
         self._began = time.monotonic()
@@ -62,6 +62,7 @@ class Journal:
         with self._lock:
             self.entries.append(entry)
             self.acked += event == "acked"
+            self.moves += event in ("acked", "failed", "unanswered", "error")
             self._file.write(json.dumps(entry) + "\n")
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -121,6 +122,7 @@ class Browser:
         self.address, self.patience = address, patience
         self.cookies: dict[str, str] = {}
         self.connection: http.client.HTTPConnection | None = None
+        self.asked_at = float("inf")  # when the request that is under way began
 
     def ask(
         self, method: str, path: str, fields: dict[str, Any] | None = None, headers: dict[str, str] | None = None
@@ -131,6 +133,7 @@ class Browser:
         if method == "POST":
             body = urlencode(fields or {})
             sent["Content-Type"] = "application/x-www-form-urlencoded"
+        self.asked_at = time.monotonic()
         try:
             if self.connection is None:
                 self.connection = http.client.HTTPConnection(*self.address, timeout=self.patience)
@@ -140,6 +143,8 @@ class Browser:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Failed(type(error).__name__) from error
+        finally:
+            self.asked_at = float("inf")
         for name, value in answer.getheaders():
             if name.lower() == "set-cookie":
                 cookie, _, rest = value.partition("=")
@@ -183,6 +188,11 @@ class Client(threading.Thread):
         self.desk = ""
         self.shown: Shown | None = None
         self.ahead: Shown | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether an answer has been on its way for longer than one should take."""
+        return time.monotonic() - self.browser.asked_at > 1.0
 
     def __hash__(self) -> int:
         return id(self)

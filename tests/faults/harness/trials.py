@@ -5,8 +5,8 @@ A fault is a function of a trial, told apart by its id:
     @fault("F01", "kill -9 one web process", quick=2, release=50, seconds=4)
     def one_web_process(trial: Trial) -> None:
         with trial.load():
-            trial.until(trial.rng.uniform(0.1, 0.7))
-            kill([trial.rng.choice(trial.product.web_processes())])
+            for _ in trial.strikes():
+                kill([trial.rng.choice(trial.product.web_processes())])
 
 Inside `load` clients judge; when it ends, the study is judged to its end and they go home. Everything of chance comes
 from the trial's seed, so that a trial can be told to somebody else by its id, its backend and its number.
@@ -35,9 +35,11 @@ from tests.faults.harness.tables import Away
 
 BOTH = ("sqlite", "services")
 TIERS = ("quick", "release")
-#: Seconds without any new judgment, once the website is back, after which what is still wanted is stuck: by then every
-#: lease has run out, and ten more have passed.
+#: Seconds in which clients get answers but none of them a pair, after which what is still wanted is stuck: by then
+#: every lease has run out, and ten more have passed. Waiting for an answer does not count: the machine may be busy.
 IN_TIME = LEASE + 10.0
+#: Seconds after which nobody waits any longer, however busy the machine may be.
+AT_MOST = 180.0
 #: Seconds in which the worker must have caught up.
 QUIET = 60.0
 
@@ -84,7 +86,8 @@ def load_registry() -> dict[str, Fault]:
 class Trial:
     """One trial on a running product.
 
-    `seen`: what happened, counted; `expected`: what is done on purpose; `complaints`: what the fault itself found.
+    `seen`: what happened, counted; `expected`: what is done on purpose; `complaints`: what the fault itself found;
+    `tries`: how often the fault struck.
     """
 
     product: Product
@@ -96,6 +99,7 @@ class Trial:
     observed: list[tuple[int, int, int]] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    tries: int = 1
     given: dict[str, Any] = field(default_factory=dict)
     wanted: int = 0
 
@@ -139,7 +143,15 @@ class Trial:
             finally:
                 self.dismiss()
 
-    def until(self, share: float, patience: float = 30.0) -> None:
+    def strikes(self, times: int = 1) -> Iterator[int]:
+        """So many random moments while people judge, in order."""
+        self.tries = 0
+        for share in sorted(self.rng.uniform(0.08, 0.75) for _ in range(times)):
+            self.until(share)
+            self.tries += 1
+            yield self.tries
+
+    def until(self, share: float, patience: float = AT_MOST) -> None:
         """Wait until this share of what is wanted has been confirmed."""
         goal = max(1, round(share * self.wanted))
         wait_until(lambda: self.journal.acked >= goal, f"{goal} judgments", patience, pause=0.005)
@@ -154,20 +166,21 @@ class Trial:
             one.done.set()
 
     def wait_for_the_rest(self) -> float:
-        """Until all that is wanted is judged; raises `Stuck` where nothing has moved for too long."""
+        """Until all that is wanted is judged; raises `Stuck` where nobody has had a pair for too long."""
         began = moved = time.monotonic()
-        acked = self.journal.acked
+        before = self.journal.moves
         while not self.is_complete():
-            if self.journal.acked > acked:
-                acked, moved = self.journal.acked, time.monotonic()
-            if time.monotonic() - moved > IN_TIME:
+            now = time.monotonic()
+            if self.journal.moves > before or any(one.waits for one in self.clients):
+                before, moved = self.journal.moves, now
+            if now - moved > IN_TIME or now - began > AT_MOST:
                 raise Stuck("nothing moves")
             time.sleep(0.1)
         return time.monotonic() - began
 
     def dismiss(self) -> None:
         """Send the clients home once what they sent is confirmed."""
-        deadline = time.monotonic() + IN_TIME
+        deadline = time.monotonic() + AT_MOST
         for one in self.clients:
             one.done.set()
         for one in self.clients:
@@ -288,6 +301,7 @@ class Outcome:
     seconds: float
     seen: dict[str, int]
     broken: list[str]
+    tries: int = 1
 
 
 def attempt(chosen: Fault, product: Product, number: int, seed: int) -> Outcome:
@@ -303,7 +317,7 @@ def attempt(chosen: Fault, product: Product, number: int, seed: int) -> Outcome:
     trial.journal.close()
     seen = {word: times for word, times in trial.seen.items() if times}
     took = time.monotonic() - began
-    return Outcome(chosen.id, chosen.title, product.on, number, seed, round(took, 2), seen, found)
+    return Outcome(chosen.id, chosen.title, product.on, number, seed, round(took, 2), seen, found, trial.tries)
 
 
 def run(

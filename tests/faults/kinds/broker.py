@@ -22,14 +22,14 @@ def broker_of(product: Product) -> Redis:
     return product.redis
 
 
-@fault("F07", "kill -9 Redis (its log is on disk), and start it again", on=ON_REDIS, release=100, seconds=7)
+@fault("F07", "kill -9 Redis (its log is on disk), and start it again", on=ON_REDIS, release=34, seconds=9)
 def killed(trial: Trial) -> None:
     trial.expected.tracebacks = WITHOUT
     redis = broker_of(trial.product)
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        redis.kill()
-        redis.start()
+    with trial.load(think=0.1):
+        for _ in trial.strikes(3):
+            redis.kill()
+            redis.start()
 
 
 @fault("F08", "kill -9 Redis while tasks are under way, away for up to a minute", on=ON_REDIS, release=10, seconds=24)

@@ -15,20 +15,20 @@ from tests.faults.harness.product import Product
 from tests.faults.harness.trials import Trial, fault
 
 
-@fault("F03", "kill -9 the database, all processes (SQLite: the whole installation)", quick=1, release=50, seconds=8)
+@fault("F03", "kill -9 the database, all processes (SQLite: the whole installation)", quick=1, release=25, seconds=12)
 def database(trial: Trial) -> None:
     product = trial.product
     # Whoever is in the middle of something says so: the worker's beat and tasks log why they failed.
     trial.expected.tracebacks = r"OperationalError|InterfaceError|AdminShutdown|psycopg\.|WorkerLost|ExceptionWithTrace"
     with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        if product.postgres:
-            product.postgres.kill()
-            time.sleep(trial.rng.choice([0, 0.2, 1.0]))
-            product.postgres.start()
-        else:
-            product.kill_everything()
-            product.start()
+        for _ in trial.strikes(2):
+            if product.postgres:
+                product.postgres.kill()
+                time.sleep(trial.rng.choice([0, 0.2, 1.0]))
+                product.postgres.start()
+            else:
+                product.kill_everything()
+                product.start()
 
 
 @fault(

@@ -10,48 +10,49 @@ from tests.faults.harness.trials import Trial, fault
 from tests.services import PostgreSQL, Redis
 
 
-@fault("F01", "kill -9 one web process", quick=2, release=50, seconds=4)
+@fault("F01", "kill -9 one web process", release=13, seconds=8)
 def one_web_process(trial: Trial) -> None:
     with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        kill([trial.rng.choice(trial.product.web_processes())])
+        for _ in trial.strikes(4):
+            kill(trial.rng.sample(trial.product.web_processes(), 1))
 
 
-@fault("F02", "kill -9 the web server whole, master and processes", quick=1, release=50, seconds=6)
+@fault("F02", "kill -9 the web server whole, master and processes", quick=1, release=25, seconds=9)
 def web_server(trial: Trial) -> None:
     with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        kill([*trial.product.web_masters(), *trial.product.web_processes()])
+        for _ in trial.strikes(2):
+            kill([*trial.product.web_masters(), *trial.product.web_processes()])
+            trial.product.wait_for_web()
 
 
-@fault("F05", "kill -9 the worker, children and all, while it fits", quick=1, release=50, seconds=9)
+@fault("F05", "kill -9 the worker, children and all, while it fits", quick=1, release=25, seconds=14)
 def worker(trial: Trial) -> None:
     trial.expected.tracebacks = LOST
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        wait_for_a_fit(trial)
-        kill([*trial.product.workers(), *trial.product.pool()])
+    with trial.load(think=0.1):
+        for _ in trial.strikes(2):
+            wait_for_a_fit(trial)
+            kill([*trial.product.workers(), *trial.product.pool()])
 
 
 # Celery says so when a child of its is gone.
 LOST = r"WorkerLostError|ExceptionWithTraceback"
 
 
-@fault("F06", "kill -9 one pool child of the worker while it fits", quick=1, release=50, seconds=6)
+@fault("F06", "kill -9 one pool child of the worker while it fits", quick=1, release=17, seconds=8)
 def pool_child(trial: Trial) -> None:
     trial.expected.tracebacks = LOST
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        wait_for_a_fit(trial)
-        kill(trial.product.pool()[:1])
+    with trial.load(think=0.1):
+        for _ in trial.strikes(3):
+            wait_for_a_fit(trial)
+            kill(trial.product.pool()[:1])
 
 
 @fault("F22", "SIGTERM to everything (a deploy), and start again", quick=1, release=10, seconds=12)
 def deploy(trial: Trial) -> None:
     with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        trial.product.stop()
-        trial.product.start()
+        for _ in trial.strikes():
+            trial.product.stop()
+            trial.product.start()
 
 
 def wait_for_a_fit(trial: Trial) -> None:
@@ -59,7 +60,7 @@ def wait_for_a_fit(trial: Trial) -> None:
     names = [f"topic:{topic}" for topic in trial.given["topics"]]
     marks = ", ".join("?" for _ in names)
     query = f"SELECT COUNT(*) FROM annotate_claim WHERE name IN ({marks})"
-    wait_until(lambda: trial.product.tables.value(query, *names) > 0, "a fit", pause=0.003)
+    wait_until(lambda: is_over(trial) or trial.product.tables.value(query, *names) > 0, "a fit", pause=0.005)
     time.sleep(trial.rng.uniform(0, 0.02))
 
 
@@ -90,8 +91,7 @@ def no_worker(trial: Trial) -> None:
 def two_workers(trial: Trial) -> None:
     trial.expected.tracebacks = LOST
     with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.7))
-        if trial.number % 2:
+        for _ in trial.strikes():
             victim = trial.rng.choice(trial.product.workers())
             kill([victim, *children(victim)])
 
@@ -144,11 +144,11 @@ def two_at_once(trial: Trial) -> None:
         acts |= {"F09": lambda: freeze(product.redis, 3.0)}
     trial.expected.tracebacks = ".*"  # what each of them may say; whether anything was lost is the question here
     with trial.load():
-        trial.until(rng.uniform(0.1, 0.6))
-        for name in rng.sample(sorted(acts), 2):
-            trial.seen[name] += 1
-            acts[name]()
-            time.sleep(rng.uniform(0, 2))
+        for _ in trial.strikes():
+            for name in rng.sample(sorted(acts), 2):
+                trial.seen[name] += 1
+                acts[name]()
+                time.sleep(rng.uniform(0, 2))
 
 
 def again(service: PostgreSQL | Redis | None) -> None:
@@ -162,3 +162,8 @@ def freeze(redis: Redis | None, seconds: float) -> None:
     redis.freeze()
     time.sleep(seconds)
     redis.thaw()
+
+
+def is_over(trial: Trial) -> bool:
+    """Whether no fit will come any more."""
+    return trial.is_complete() and trial.is_quiet()
