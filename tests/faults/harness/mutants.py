@@ -206,7 +206,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M09",
         "a message that was lost is never sent again",
-        (Change("evaluation/worker.py", "LOST_SECONDS = 10.0", "LOST_SECONDS = 1e9"),),
+        (Change("evaluation/worker.py", "== mark and now - at < LOST_SECONDS", "== mark"),),
         ("tests/evaluation/test_tasks.py::test_a_message_that_was_lost_is_sent_again",),
     ),
     Mutant(
@@ -288,7 +288,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 "get_object_or_404(Topic, pk=topic_id)\n    fit",
             ),
         ),
-        ("tests/annotate/test_access.py",),
+        ("tests/annotate/test_page_access.py",),
     ),
     Mutant(
         "M16",
