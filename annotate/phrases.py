@@ -43,10 +43,12 @@ def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
         "match": {
             "any": _("the nearest sentence counts fully"),
             "similarity": _("the nearest sentence counts by the root of its similarity"),
+            "content": _("every sentence counts by the words in common"),
         },
         "normalize": {
             "length": _("divided by the summary’s own length"),
             "budget": _("divided by a common length"),
+            "pivot": _("divided by a length between the summary’s own and a common one"),
         },
         "redundancy": {True: _("repetition earns nothing"), False: _("repetition is paid for again")},
     }

@@ -7,8 +7,9 @@ For every smoothing, value, normalization and match: agreement (equation 1) of t
 simulated from the references, the mean over several seeds, with 95% intervals over systems and topics; the same
 resamples for the other metrics, which need no preferences, and for the bare length, which anything has to beat that
 claims to have read the summaries. "ahead": the share of resamples in which the setting, at the largest number of
-judgments, is ahead of the best of ROUGE-1/2/SU4 and JS in that same resample. "like length": agreement on pairs whose
-lengths differ by at most 15%, pooled over topics, at the largest number of judgments.
+judgments, is ahead of the best of ROUGE-1/2/SU4 and JS in that same resample. "recommended is ahead by": the
+difference of the defaults' agreement, at the largest number of judgments, from the metric's. "like length": agreement
+on pairs whose lengths differ by at most 15%, pooled over topics, at the largest number of judgments.
 
 A person's summary that is itself the reference is left out (`--without`); where a reference is among the judged
 summaries (SQuALITY) it is not used as a reference. SQuALITY's documents stand in a file of their own beside its topics.
@@ -126,9 +127,7 @@ def main() -> None:
     compared = [similarity(topic.sentences) for topic in topics]
     shares = [
         {
-            how: scoring.match(
-                topic.summaries, similar, replace(Settings(), value=how[0], normalize=how[1], match=how[2])
-            )
+            how: scoring.match(topic, similar, replace(Settings(), value=how[0], normalize=how[1], match=how[2]))
             for how in SCORED
         }
         for topic, similar in zip(topics, compared, strict=True)
@@ -167,15 +166,20 @@ def main() -> None:
     print(f"| smooth | value | normalize | match | {' | '.join(map(str, options.judgments))} | ahead | like length |")
     print("|---|---|---|---|" + "---|" * (len(options.judgments) + 2))
     most = options.judgments[-1]
+    chosen = Settings()
+    recommended = (chosen.smooth, chosen.value, chosen.normalize, chosen.match)
     for key, found in sorted(values.items(), key=lambda item: -np.mean([once for once, _ in item[1].values()])):
         ahead = float(np.mean(found[most][1] > best))
         cells = " | ".join(cell(*found[count]) for count in options.judgments)
         print(f"| {' | '.join(key)} | {cells} | {ahead:.3f} | {like[key]:.3f} |")
-    print("\n| metric | agreement | like length |\n|---|---|---|")
+    print(f"\nrecommended: {', '.join(recommended)}")
+    print("\n| metric | agreement | recommended is ahead by | like length |\n|---|---|---|---|")
+    at_best, resampled_at_best = values[recommended][most]
     for name, resampled in peers.items():
         once = float(agreement(human, metrics[name], whole).mean[0])
         even = agreement_at_like_length(human, metrics[name], lengths)
-        print(f"| {name} | {cell(once, resampled)} | {even:.3f} |")
+        ahead_by = cell(at_best - once, resampled_at_best - resampled)
+        print(f"| {name} | {cell(once, resampled)} | {ahead_by} | {even:.3f} |")
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def evaluate(
     """
     settings = settings or Settings()
     compared = similarity or build_similarity(evidence.sentences, settings.similarity)
-    matched = scoring.match(evidence.summaries, compared, settings)
+    matched = scoring.match(evidence, compared, settings)
     n = len(evidence.sentences)
     judged = np.bincount(np.concatenate([evidence.judgments.a, evidence.judgments.b]), minlength=n).astype(np.int64)
     estimate = _estimate(evidence, evidence.judgments, compared, settings, start)
@@ -192,7 +192,7 @@ def curve(
     """
     settings = settings or Settings()
     compared = similarity or build_similarity(evidence.sentences, settings.similarity)
-    matched = scoring.match(evidence.summaries, compared, settings)
+    matched = scoring.match(evidence, compared, settings)
     m = len(evidence.judgments)
     sizes = sorted({-(-m * k // points) for k in range(1, points + 1)} - {0})
     path = []

@@ -17,8 +17,8 @@ from formats.pyramid import Annotation
 
 Smoothing = Literal["paper", "sharpened", "kernel", "none"]
 Value = Literal["strength", "chance"]
-Normalization = Literal["length", "budget"]
-Match = Literal["any", "similarity"]
+Normalization = Literal["length", "budget", "pivot"]
+Match = Literal["any", "similarity", "content"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Settings:
     prior: float = 1.0
     redundancy: bool = True
     value: Value = "chance"
-    normalize: Normalization = "budget"
-    match: Match = "similarity"
+    normalize: Normalization = "pivot"
+    match: Match = "content"
     similarity: str = "tfidf-jaccard"
     budget: int | None = None
 

@@ -40,11 +40,13 @@ class Value(models.TextChoices):
 class Normalization(models.TextChoices):
     LENGTH = "length", _("the summary's own length (as in the paper)")
     BUDGET = "budget", _("a common length")
+    PIVOT = "pivot", _("a length between its own and a common one")
 
 
 class Match(models.TextChoices):
     ANY = "any", _("any nearest sentence counts fully (as in the paper)")
     SIMILARITY = "similarity", _("weighed by similarity")
+    CONTENT = "content", _("every sentence counts by the words in common")
 
 
 class Similarity(models.TextChoices):
@@ -95,9 +97,9 @@ class Study(models.Model):
     redundancy = models.BooleanField(_("repetition earns nothing"), default=True)
     value = models.CharField(_("value of a sentence"), max_length=12, choices=Value.choices, default=Value.CHANCE)
     normalize = models.CharField(
-        _("normalise by"), max_length=12, choices=Normalization.choices, default=Normalization.BUDGET
+        _("normalise by"), max_length=12, choices=Normalization.choices, default=Normalization.PIVOT
     )
-    match = models.CharField(_("match"), max_length=12, choices=Match.choices, default=Match.SIMILARITY)
+    match = models.CharField(_("match"), max_length=12, choices=Match.choices, default=Match.CONTENT)
     similarity = models.CharField(
         _("similarity"), max_length=40, choices=Similarity.choices, default=Similarity.TFIDF_JACCARD
     )

@@ -23,8 +23,10 @@ _CHANGES: dict[str, dict[str, Any]] = {
     "chance": {"value": "chance"},
     "length": {"normalize": "length"},
     "budget": {"normalize": "budget"},
+    "pivot": {"normalize": "pivot"},
     "any": {"match": "any"},
     "similarity": {"match": "similarity"},
+    "content": {"match": "content"},
     "redundancy": {"redundancy": True},
     "no-redundancy": {"redundancy": False},
 }
@@ -60,7 +62,7 @@ class Preferences:
         except zermelo.Undetermined as reason:
             names = tuple(topic.sentence_ids[i] for i in reason.unbeaten)
             raise UndeterminedTopic(topic.topic_id, names, reason.unbeaten, reason.groups) from reason
-        matched = scoring.match(topic.summaries, similar, self.settings)
+        matched = scoring.match(topic, similar, self.settings)
         return matched.weights @ scoring.values(estimate.utilities, self.settings.value)
 
 

@@ -68,7 +68,7 @@ def test_a_result_says_what_it_rests_on() -> None:
 
 
 def test_the_values_are_those_that_the_settings_ask_for() -> None:
-    result = evaluate(example(), Settings(prior=0.1, value="chance"))
+    result = evaluate(example(), Settings(prior=0.1, value="chance", match="any"))
 
     np.testing.assert_allclose(result.values, values(result.utilities, "chance"))
     assert result.summaries[0].parts[0].value == result.values[0]
@@ -214,7 +214,7 @@ def test_intervals_of_scores_cover_what_they_claim(value: str) -> None:
         summaries = tuple(SummaryText(str(k), tuple(rng.choice(sentences, 4, replace=False))) for k in range(80))
         ids = tuple(f"d:{i}" for i in range(n))
         evidence = Evidence("M0", ids, sentences, Judgments(a, b, outcome, np.ones(m), np.zeros(m, int)), summaries)
-        result = evaluate(evidence, Settings(smooth="none", value=value))
+        result = evaluate(evidence, Settings(smooth="none", value=value, match="any"))
         worth = dict(zip(sentences, values(truth, value), strict=True))
         for summary in result.summaries:
             true = sum(worth[p.sentence] * p.weight for p in summary.parts)

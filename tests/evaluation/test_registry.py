@@ -158,7 +158,7 @@ def test_preferences_that_determine_nothing_name_the_topic() -> None:
 
 
 def test_the_metric_gives_the_scores_of_the_whole_journey() -> None:
-    for settings in (Settings(), Settings(smooth="kernel", value="chance", normalize="budget", match="similarity")):
+    for settings in (Settings(), Settings(smooth="kernel", value="chance", normalize="length", match="any")):
         expected = [summary.score for summary in evaluate(WHOLE, settings).summaries]
 
         assert metric("preferences", settings).score(WHOLE) == pytest.approx(expected, abs=1e-12)

@@ -1,9 +1,11 @@
 """Equations 4 and 5, their variants, and the parts by which a score can be followed by hand."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from evaluation.content import content
 from evaluation.evaluate import AS_PUBLISHED
-from evaluation.evidence import Settings, SummaryText
-from evaluation.scoring import gradients, match, redundancy, score, values
-from evaluation.similarity import similarity
+from evaluation.evidence import Evidence, Judgments, Match, Normalization, Settings, SummaryText
+from evaluation.scoring import PIVOT, Matched, gradients, redundancy, score, values
+from evaluation.scoring import match as matched_by
+from evaluation.similarity import Similarity, similarity
 
 EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
 TOPIC = EXAMPLE["sentences"]
@@ -29,9 +33,18 @@ settings = st.builds(
     Settings,
     redundancy=st.booleans(),
     value=st.sampled_from(["strength", "chance"]),
-    normalize=st.sampled_from(["length", "budget"]),
-    match=st.sampled_from(["any", "similarity"]),
+    normalize=st.sampled_from(get_args(Normalization)),
+    match=st.sampled_from(get_args(Match)),
 )
+
+
+def match(
+    texts: Sequence[SummaryText], alike: Similarity, chosen: Settings, sentences: Sequence[str] = TOPIC
+) -> Matched:
+    nobody = np.empty(0, dtype=np.int64)
+    judgments = Judgments(nobody, nobody, np.empty(0), np.empty(0), nobody)
+    ids = tuple(f"d:{i}" for i in range(len(sentences)))
+    return matched_by(Evidence("t", ids, tuple(sentences), judgments, tuple(texts)), alike, chosen)
 
 
 def scores_of(texts: dict[str, list[str]], chosen: Settings, worth: np.ndarray = STRENGTHS) -> dict[str, float]:
@@ -116,6 +129,8 @@ def test_a_better_sentence_never_lowers_a_score(
 @given(st.lists(summaries, min_size=1, max_size=3), settings, utilities)
 def test_a_score_is_a_share_of_the_values(texts: list[tuple[str, ...]], chosen: Settings, u: np.ndarray) -> None:
     worth = values(u, chosen.value)
+    if chosen.match == "content":  # a summary that is longer than the documents could be worth more than they
+        chosen = replace(chosen, normalize="length")
     matched = match([SummaryText(str(i), text) for i, text in enumerate(texts)], ALIKE, chosen)
 
     for one in score(matched, worth):
@@ -123,9 +138,9 @@ def test_a_score_is_a_share_of_the_values(texts: list[tuple[str, ...]], chosen: 
 
 
 def test_the_nearest_sentence_is_the_first_of_equals() -> None:
-    twice = similarity(["It rained.", "Trump won.", "It rained."])
+    twice = ["It rained.", "Trump won.", "It rained."]
 
-    assert match([SummaryText("s", ("It rained.",))], twice, AS_PUBLISHED).parts[0][0].nearest == 0
+    assert match([SummaryText("s", ("It rained.",))], similarity(twice), AS_PUBLISHED, twice).parts[0][0].nearest == 0
 
 
 def test_what_resembles_nothing_earns_nothing() -> None:
@@ -138,7 +153,9 @@ def test_what_resembles_nothing_earns_nothing() -> None:
 def test_an_empty_summary_and_a_topic_without_sentences_score_nought() -> None:
     assert scores_of({"nothing": [], "blank": [""]}, AS_PUBLISHED) == {"nothing": 0, "blank": 0}
     assert scores_of({"nothing": []}, replace(AS_PUBLISHED, normalize="budget")) == {"nothing": 0}
-    matched = match([SummaryText("s", ("It rained.",))], similarity([]), AS_PUBLISHED)
+    matched = match([SummaryText("s", ("It rained.",))], similarity([]), AS_PUBLISHED, [])
+    assert score(matched, np.empty(0))[0].score == 0
+    matched = match([SummaryText("s", ("It rained.",))], similarity([]), Settings(), [])
     assert score(matched, np.empty(0))[0].score == 0
 
 
@@ -153,6 +170,52 @@ def test_a_budget_is_the_longest_summary_unless_one_is_stated() -> None:
     assert by_budget["long"] == by_length["long"]
     stated = scores_of(texts, replace(AS_PUBLISHED, normalize="budget", budget=100))
     assert stated["short"] == pytest.approx(STRENGTHS[1] * 18 / 100)
+
+
+def test_a_pivot_lies_between_the_own_length_and_the_common_one() -> None:
+    texts = {"short": ["It rained in Ohio."], "long": ["It rained in Ohio.", "Zebras chew raw grass."]}
+    by_pivot = scores_of(texts, replace(AS_PUBLISHED, normalize="pivot"))
+
+    assert by_pivot["short"] == pytest.approx(STRENGTHS[1] * 18 / (18**PIVOT * 40 ** (1 - PIVOT)))
+    assert by_pivot["long"] == pytest.approx(STRENGTHS[1] * 18 / 40)
+
+
+def test_content_is_the_cosine_with_the_sentences_each_counting_by_its_value() -> None:
+    # Without stop words and stemmed: rain ohio | voter ohio wait rain; "rain" and "ohio" stand in both, idf 1.
+    topic = ["It rained in Ohio.", "Voters in Ohio waited in the rain."]
+    rare = np.log(3 / 2) + 1
+    texts = {"one": ["Raining, and zebras."], "two": ["Ohio voters!", "Wait."]}
+    matched = match(
+        [SummaryText(system, tuple(text)) for system, text in texts.items()],
+        similarity(topic),
+        Settings(normalize="length"),
+        topic,
+    )
+    documents = np.sqrt(2**2 + 2**2 + 2 * rare**2)
+    one, two = score(matched, np.array([0.25, 0.75]))
+
+    assert one.score == pytest.approx((0.25 + 0.75) / documents)
+    assert two.score == pytest.approx((0.25 + 0.75 * (1 + 2 * rare**2)) / (documents * np.sqrt(1 + 2 * rare**2)))
+    assert one.parts[0].nearest == 0
+    assert one.parts[0].similarity == pytest.approx(1 / np.sqrt(2))
+    assert one.parts[0].value == pytest.approx(0.5)
+    assert two.parts[1].value == pytest.approx(0.75)
+    assert two.parts[1].nearest == 1
+    once = Settings(normalize="length", redundancy=False)
+    whole = match([SummaryText("all", tuple(topic))], similarity(topic), once, topic)
+    assert whole.weights.sum() == pytest.approx(1)
+
+
+def test_content_keeps_every_word_of_other_languages_and_stems_it_in_theirs() -> None:
+    assert content("Die Wahlen und the election", "de") == ["die", "wahl", "und", "the", "election"]
+    assert content("The elections and the and", "en-GB") == content("the elections", "") == ["elect"]
+
+
+def test_a_summary_is_scored_the_same_whoever_stands_beside_it() -> None:
+    alone = scores_of({"s": ["It rained in Ohio."]}, Settings())
+    among = scores_of({"s": ["It rained in Ohio."], "long": ["Trump won.", "Voters waited in the rain."]}, Settings())
+
+    assert among["s"] == alone["s"] > 0
 
 
 def test_a_distant_match_earns_the_root_of_its_similarity() -> None:
@@ -207,7 +270,8 @@ def test_renaming_the_topics_sentences_changes_no_score(
     text: tuple[str, ...], chosen: Settings, u: np.ndarray, order: list[int]
 ) -> None:
     def total(topic: list[str], worth: np.ndarray) -> float:
-        return score(match([SummaryText("s", text)], similarity(topic), chosen), values(worth, chosen.value))[0].score
+        matched = match([SummaryText("s", text)], similarity(topic), chosen, topic)
+        return score(matched, values(worth, chosen.value))[0].score
 
     # Only a tie between sentences lets their order matter; without one there is nothing to choose.
     rows = np.round(np.sort(ALIKE.to(text), axis=1), 9)
@@ -220,7 +284,13 @@ def test_settings_are_taken_one_by_one() -> None:
     texts = {"s": ["It rained in Ohio.", "It rained."], "long": ["Voters waited in the rain in Ohio, voters said."]}
     everything = [base] + [
         replace(base, **{key: other})
-        for key, other in (("redundancy", False), ("normalize", "budget"), ("match", "similarity"))
+        for key, other in (
+            ("redundancy", False),
+            ("normalize", "budget"),
+            ("normalize", "pivot"),
+            ("match", "similarity"),
+            ("match", "content"),
+        )
     ]
 
-    assert len({round(scores_of(texts, chosen)["s"], 9) for chosen in everything}) == 4
+    assert len({round(scores_of(texts, chosen)["s"], 9) for chosen in everything}) == 6

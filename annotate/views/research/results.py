@@ -80,6 +80,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         parts=parts,
         total=math.fsum(part["product"] for part in parts),
         digits=decimals([score.score], 5) if score else 4,
+        by_content=score is not None and score.fit.settings.get("match") == "content",
         settings=settings_in_words(score.fit.settings) if score else [],
         human_scores=found.human_scores.order_by("dimension"),
         text=found.sentences or [found.text],
