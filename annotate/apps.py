@@ -8,6 +8,7 @@ class AnnotateConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from annotate import durability as durability  # registers its check
         from annotate import only_added  # only now: it needs the settings
 
         connection_created.connect(only_added.teach, dispatch_uid="only_added")

@@ -23,6 +23,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 import logging
 import signal
 import socket
+import sys
 import threading
 import time
 import uuid
@@ -33,11 +34,12 @@ import django
 from celery import Celery, signals
 from celery.worker import state
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 django.setup()
 
-from annotate import logs
+from annotate import durability, logs
 from evaluation import broker, records
 
 logger = logging.getLogger(__name__)
@@ -214,6 +216,15 @@ def name_the_task(task_id: str, task: Any, args: tuple[Any, ...], **_: Any) -> N
 @signals.task_postrun.connect
 def forget_the_task(**_: Any) -> None:
     logs.at_work.set({})
+
+
+@signals.worker_init.connect
+def refuse_a_weak_database(**_: Any) -> None:
+    """Celery logs what a signal's receiver raises and goes on; an exit it obeys."""
+    try:
+        durability.require()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
 
 
 @signals.worker_init.connect

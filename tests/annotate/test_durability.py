@@ -1,0 +1,98 @@
+"""A database that would lose on a power cut what it has confirmed is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+from annotate import durability
+
+ROOT = Path(__file__).resolve().parents[2]
+sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'")
+postgresql = pytest.mark.skipif("connection.vendor != 'postgresql'")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_our_own_settings_are_durable() -> None:
+    assert durability.complaints(connection) == []
+    assert checks.run_checks(tags=[checks.Tags.database], databases=["default"]) == []
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("pragma", "said"),
+    [
+        ("synchronous=NORMAL", "synchronous must be FULL"),
+        ("synchronous=OFF", "synchronous must be FULL"),
+        ("foreign_keys=OFF", "foreign_keys must be ON"),
+    ],
+)
+def test_a_weak_sqlite_is_told_what_it_lacks(pragma: str, said: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA {pragma}")
+    try:
+        (complaint,) = durability.complaints(connection)
+        assert said in complaint
+    finally:
+        connection.close()  # a new one is as it should be
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+def test_sqlite_must_take_the_write_lock_at_once() -> None:
+    connection.ensure_connection()  # which is when Django reads the settings
+    connection.transaction_mode = "DEFERRED"
+    try:
+        (complaint,) = durability.complaints(connection)
+        assert "IMMEDIATE" in complaint
+    finally:
+        connection.close()
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_weak_postgresql_is_told_what_it_lacks() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = off")
+    try:
+        assert durability.complaints(connection) == [
+            "PostgreSQL does not wait for the disk: synchronous_commit is off."
+        ]
+        (message,) = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
+        assert message.id == "annotate.E001"
+    finally:
+        connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_does_not_start_on_a_weak_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durability, "complaints", lambda _: ["It forgets."])
+    with pytest.raises(ImproperlyConfigured, match="It forgets"):
+        durability.require()
+
+
+def test_website_and_worker_ask_when_they_start(tmp_path: Path) -> None:
+    weak = "import annotate.durability as d; d.complaints = lambda connection: ['It forgets.']\n"
+    environment = os.environ | {
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'weak.sqlite3'}",
+        "PREFERENDUM_DATA": str(tmp_path),
+        "BROKER_URL": "memory://",
+        "DJANGO_SETTINGS_MODULE": "annotate.settings",
+    }
+    worker = (
+        "import sys; from celery.__main__ import main; sys.argv[1:] = ['-A', 'evaluation.worker', 'worker']; main()"
+    )
+    for start in ("import annotate.wsgi", worker):
+        done = subprocess.run(
+            [sys.executable, "-c", weak + start], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode != 0
+        assert "It forgets." in done.stderr
