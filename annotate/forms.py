@@ -139,9 +139,13 @@ class StudyForm(StudyModelForm):
                 "What a source sentence lends to a summary that has it. Strengths let a few sentences hold nearly all; "
                 "chances are spread evenly and can be compared between topics."
             ),
-            "match": gettext_lazy("Whether a summary sentence earns the full value of a source sentence far from it."),
+            "match": gettext_lazy(
+                "Whether a summary’s sentence earns the value of the source sentence nearest to it, fully or the less "
+                "the farther it is, or the values of all with which it shares words."
+            ),
             "normalize": gettext_lazy(
-                "The own length suits summaries that all had the same limit; a common one is fair where lengths differ."
+                "The own length favours short summaries, a common one long ones, one between them neither. All are "
+                "alike where summaries had the same limit."
             ),
             "redundancy": gettext_lazy("A word pair that a summary repeats is paid for once (equation 5)."),
         }
