@@ -1,9 +1,11 @@
 """How far each annotator's answers follow what the others find important, estimated together with the utilities.
 
-The model: annotator k prefers a to b with probability s(beta_k (theta_a - theta_b)), theta ~ N(0, spread^2) and
-beta_k ~ N(1, .5^2) within [-1, 2.5]: 1 answers as people do, 0 like a coin, less than 0 the wrong way round. Nobody is
-judged by a standard that they set themselves: beta_k is fitted to the differences of theta as they are without k
-(the cavity of expectation propagation), with their variance. A batch relative of Crowd-BT (Chen et al. 2013).
+The model: annotator k prefers a to b with probability s(beta_k (theta_a - theta_b)), theta ~ N(0, spread^2). People are
+of four kinds, and what is known of beta_k before they answer is a mixture: most are attentive, around a slope that is
+usual in this crowd, some careless (around half of it), some toss coins (0), some answer the wrong way round. How many
+of each and what is usual is learnt from the crowd (empirical Bayes), so that a crowd without clickers loses nothing.
+Nobody is judged by a standard that they set themselves: beta_k is fitted to the differences of theta as they are
+without k (the cavity of expectation propagation), with their variance. A batch relative of Crowd-BT (Chen et al. 2013).
 """
 
 from __future__ import annotations
@@ -22,9 +24,13 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-#: The reliabilities that are weighed against each other, and their prior.
+#: The slopes that are weighed against each other, and which of them may be usual.
 BETAS = np.linspace(-1.0, 2.5, 71)
-PRIOR_MEAN, PRIOR_SD = 1.0, 0.5
+USUAL = (0.6, 0.8, 1.0, 1.2, 1.4, 1.7)
+#: Mean and standard deviation of the slopes of each kind, as parts of the usual one, and how many people of it one has
+#: seen before, so to say (a Dirichlet prior): attentive, careless, coin, inverted.
+KINDS = ((1.0, 0.2), (0.5, 0.3), (0.0, 0.1), (-1.0, 0.3))
+EXPECTED = np.array([4.0, 0.5, 0.5, 0.25])
 #: Prior standard deviations of the utilities; the likeliest is taken (Laplace's approximation).
 SPREADS = (0.4, 0.7, 1.2, 2.0)
 ROUNDS = 12
@@ -123,23 +129,22 @@ def _hessian(a: Rows, b: Rows, curvature: Vector, n: int, spread: float) -> Matr
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """`beta` (K,): how reliable each annotator is, posterior means; `mean`, `variance`: by topic, at each judgment,
-    of theta_a - theta_b had the one who gave it judged nothing; `topics`: the utilities that go with it."""
+    """`beta`, `sd` (K,): each annotator's slope, posterior means and standard deviations, and which one is `usual`;
+    `mean`, `variance`: by topic, at each judgment, of theta_a - theta_b had the one who gave it judged nothing;
+    `topics`: the utilities that go with it."""
 
     beta: Vector
+    sd: Vector
+    usual: float
     topics: tuple[Utilities, ...]
     mean: tuple[Vector, ...]
     variance: tuple[Vector, ...]
 
     @property
-    def typical(self) -> float:
-        """How reliable the middle one of all annotators is: what an honest person is measured by."""
-        return max(float(np.median(self.beta)), 0.25) if len(self.beta) else PRIOR_MEAN
-
-    @property
     def weights(self) -> Vector:
-        """(K,): how much their judgments count in a fit: as reliable as they are, nothing if less than a coin."""
-        return np.maximum(self.beta, 0.0)
+        """(K,): how much their judgments count in a fit: all of it if they are as attentive as usual, nothing if less
+        than a coin."""
+        return np.clip(self.beta / self.usual, 0.0, 1.0)
 
 
 def estimate(
@@ -155,16 +160,18 @@ def estimate(
     everybody is taken to be equally reliable. The same judgments in the same order give the same numbers.
     """
     counted = [np.ones(len(one), dtype=bool) for one in topics] if counted is None else counted
-    beta = np.full(annotators, PRIOR_MEAN)
+    beta, sd, usual = np.ones(annotators), np.zeros(annotators), 1.0
     found = [_likeliest(one, mask, beta) for one, mask in zip(topics, counted, strict=True)]
     cavities = [_cavities(one) for one in found]
     for _ in range(ROUNDS if weigh else 0):
-        before, beta = beta, _posterior_means(found, cavities, annotators)
+        before, (beta, sd, usual) = beta, _posteriors(found, cavities, annotators)
         found = [fit(one.judgments, one.counted, beta, one.spread, one.theta) for one in found]
         cavities = [_cavities(one) for one in found]
         if np.abs(beta - before).max(initial=0.0) < SETTLED:
             break
-    return Reliability(beta, tuple(found), tuple(mean for mean, _ in cavities), tuple(v for _, v in cavities))
+    return Reliability(
+        beta, sd, usual, tuple(found), tuple(mean for mean, _ in cavities), tuple(v for _, v in cavities)
+    )
 
 
 def weigh(judgments: Judgments) -> Judgments:
@@ -195,9 +202,11 @@ def _cavities(one: Utilities) -> tuple[Vector, Vector]:
     return mean, np.maximum(variance, 0.0)
 
 
-def _posterior_means(found: Sequence[Utilities], cavities: Sequence[tuple[Vector, Vector]], annotators: int) -> Vector:
-    """(K,): the mean of each beta under its prior and the answers that count."""
-    log_posterior = np.tile(-np.square(BETAS - PRIOR_MEAN) / (2 * PRIOR_SD**2), (annotators, 1))
+def _posteriors(
+    found: Sequence[Utilities], cavities: Sequence[tuple[Vector, Vector]], annotators: int
+) -> tuple[Vector, Vector, float]:
+    """(K,) each: mean and standard deviation of each slope, given the answers that count; and the usual slope."""
+    log_likelihood = np.zeros((annotators, len(BETAS)))
     for one, (mean, variance) in zip(found, cavities, strict=True):
         rows = np.flatnonzero(one.counted)
         y, who = one.judgments.outcome[rows], one.judgments.annotator[rows]
@@ -205,6 +214,27 @@ def _posterior_means(found: Sequence[Utilities], cavities: Sequence[tuple[Vector
         for column, beta in enumerate(BETAS):
             x = beta * mean[rows] / np.sqrt(1 + np.pi * beta**2 * variance[rows] / 8)
             said = weight * (y * log_expit(x) + (1 - y) * log_expit(-x))
-            log_posterior[:, column] += np.bincount(who, said, annotators)
-    chances = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
-    return np.asarray(chances @ BETAS / chances.sum(axis=1))
+            log_likelihood[:, column] += np.bincount(who, said, annotators)
+    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    _, prior, usual = max((_mixture(likelihood, usual) for usual in USUAL), key=lambda one: one[0])
+    chances = likelihood * prior
+    chances /= chances.sum(axis=1, keepdims=True)
+    mean = chances @ BETAS
+    return mean, np.sqrt(np.maximum(chances @ BETAS**2 - mean**2, 0.0)), usual
+
+
+def _mixture(likelihood: Matrix, usual: float) -> tuple[float, Vector, float]:
+    """How likely a crowd is in which this slope is usual, and the prior of a slope in it, by expectation-maximisation.
+
+    `likelihood` (K, BETAS): of each person's answers.
+    """
+    kinds = np.array([np.exp(-(((BETAS - usual * mean) / (usual * sd)) ** 2) / 2) for mean, sd in KINDS])
+    kinds /= kinds.sum(axis=1, keepdims=True)
+    of_kind = likelihood @ kinds.T
+    shares = EXPECTED / EXPECTED.sum()
+    for _ in range(50):
+        belongs = of_kind * shares
+        belongs /= belongs.sum(axis=1, keepdims=True)
+        shares = (belongs.sum(axis=0) + EXPECTED) / (len(likelihood) + EXPECTED.sum())
+    evidence = np.log(of_kind @ shares).sum() + EXPECTED @ np.log(shares) - (np.log(usual) / 0.3) ** 2 / 2
+    return float(evidence), shares @ kinds, usual

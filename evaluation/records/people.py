@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Study
@@ -71,6 +72,7 @@ def _load(study: Study, version: int, also: Collection[int]) -> People:
     rows = list(
         Judgment.objects.filter(~Exists(later), topic__study=study, assignment__state=Assignment.State.JUDGED)
         .exclude(answer=Judgment.Answer.UNDONE)
+        .exclude(assignment__reason=Assignment.Reason.TRAINING)
         .order_by("pk")
         .values_list(
             "topic_id",
@@ -84,6 +86,8 @@ def _load(study: Study, version: int, also: Collection[int]) -> People:
             "assignment__holds_place",
             "assignment__annotator__excluded_at",
             "assignment__occasion",
+            "assignment__expected",
+            Length("assignment__pair__first__text") + Length("assignment__pair__second__text"),
         )
     )
     topic_keys, topic = _numbered([row[0] for row in rows])
@@ -96,6 +100,10 @@ def _load(study: Study, version: int, also: Collection[int]) -> People:
     seconds = np.array([math.nan if row[2] is None else row[2] for row in rows], dtype=np.float64)
     counted = np.array([row[8] and (row[9] is None or row[7] in also) for row in rows], dtype=np.bool_)
     repeat = np.array([row[10] > 0 for row in rows], dtype=np.bool_)
+    expected = [_SHARE_OF_LEFT[Judgment.Answer(row[11])] if row[11] else math.nan for row in rows]
+    known = np.array(expected, dtype=np.float64)
+    # Where a study names no speed, nobody reads too fast.
+    least = np.array([row[12] / study.reading_speed if study.reading_speed else 0.0 for row in rows], dtype=np.float64)
     left, right = np.where(swapped, second, first), np.where(swapped, first, second)
     counted &= ~repeat
 
@@ -109,7 +117,7 @@ def _load(study: Study, version: int, also: Collection[int]) -> People:
             weight=np.ones(len(at)),
             annotator=person[at],
         )
-        return Answers(judgments, seconds[at], counted[at], repeat[at], np.full(len(at), math.nan), at)
+        return Answers(judgments, seconds[at], least[at], counted[at], repeat[at], known[at], at)
 
     said = Said(pair, np.where(swapped, 1 - outcome, outcome), person, topic)
     return People(
@@ -167,7 +175,7 @@ def save_people(
                 version=loaded.version,
                 figures={name: _plain(figure) for name, figure in person.figures.items()},
                 flags=list(person.flags),
-                weight=max(person.reliability, 0.0) if loaded.weighed else None,
+                weight=min(max(person.reliability, 0.0), 1.0) if loaded.weighed else None,
                 computed_at=now,
             )
             for key, person in zip(loaded.annotators, people, strict=True)

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 from benchmarks import crowds
+from benchmarks import reliability as spammed
 from evaluation import people, reliability
 from evaluation.evidence import Judgments
 
@@ -51,16 +52,34 @@ def test_a_suspicion_once_raised_does_not_depend_on_what_comes_later() -> None:
     assert 0 < early.since == late.since
 
 
-def test_the_chances_of_the_test_for_a_coin_are_exact() -> None:
+def test_the_test_for_a_coin_gives_no_more_false_alarms_than_are_allowed_by_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(people, "VERDICT", 9)
+    monkeypatch.setattr(people, "BY_VERDICT", 0.2)
     rng = np.random.default_rng(3)
-    mean, variance = rng.normal(0, 2, 8), np.full(8, 0.2)
-    p = people._chance(mean, variance)
-    answers = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    chance = np.prod(np.where(answers == 1, p, 1 - p), axis=1)
-    parts = np.rint(-np.log(2 * np.where(answers == 1, p, 1 - p)) / people.STEP).sum(axis=1)
-    for row in (0, 17, 200):
-        expected = chance[parts >= parts[row]].sum()
-        assert people._coin(answers[row].astype(float), mean, variance) == pytest.approx(expected)
+    p = people.Honesty(1.1, 0.04).chance(rng.normal(0, 2, 9), np.full(9, 0.2))
+    every = ((np.arange(512)[:, None] >> np.arange(9)) & 1).astype(float)
+    chance = np.prod(np.where(every == 1, p, 1 - p), axis=1)
+    noticed = np.array([people._no_better_than_a_coin(left, p) for left in every])
+    for n in range(1, 10):
+        assert chance[(noticed > 0) & (noticed <= n)].sum() <= people._allowed(n) + 1e-12
+    assert chance[noticed > 0].sum() > 0.1  # and it uses what it may
+    unlikely = np.where(p > 0.5, 0.0, 1.0)
+    assert people._no_better_than_a_coin(unlikely, p) > 0 == people._no_better_than_a_coin(1 - unlikely, p)
+
+
+def test_what_is_honest_is_learnt_from_the_crowd_although_some_of_it_click() -> None:
+    rng = np.random.default_rng(4)
+    d = rng.normal(0, 2, (60, 40))
+    read = rng.random(d.shape) < people.Honesty(0.85, 0.08).chance(d, np.zeros(d.shape))
+    left = read.astype(float)
+    left[50:] = rng.random((10, 40)) < 0.5
+    found = people.honesty([(one, mean, np.zeros(40)) for one, mean in zip(left, d, strict=True)])
+    assert found.slope == pytest.approx(0.85, abs=0.12)
+    assert found.lapse == pytest.approx(0.08, abs=0.04)
+    alone = people.honesty([])
+    assert 0.9 < alone.slope < 1.2
 
 
 def test_leaving_somebody_out_by_one_newton_step_is_nearly_a_new_fit(small: Judgments) -> None:
@@ -92,7 +111,7 @@ def test_answers_that_do_not_count_move_nobody_else(small: Judgments) -> None:
     )
     one, other = (reliability.estimate([said], 12, [counted]) for said in (small, turned))
     assert one.beta == pytest.approx(other.beta)
-    assert one.beta[3] == pytest.approx(1.0, abs=0.05)  # nothing is known: the prior, cut off at its ends
+    assert one.sd[3] > 1.5 * one.sd[:3].max()  # nothing is known of them but who comes to such a crowd
 
 
 def test_random_clickers_weigh_little_and_inverted_ones_nothing() -> None:
@@ -104,11 +123,9 @@ def test_random_clickers_weigh_little_and_inverted_ones_nothing() -> None:
 
 
 def test_weights_keep_a_ranking_straighter_at_twenty_percent_spam() -> None:
-    from benchmarks.reliability import row
-
-    plain, _, joint, weighed, _ = row(0.2, 0.0, 1)
+    theta, judgments, _ = spammed.crowd(0.2, 0.0, np.random.default_rng(3))
+    plain, weighed = (spammed.tau(theta, spammed.utilities(said)) for said in (judgments, reliability.weigh(judgments)))
     assert weighed > plain + 0.02
-    assert joint > plain + 0.02
 
 
 def test_figures_say_what_was_counted_by_hand() -> None:
@@ -122,6 +139,7 @@ def test_figures_say_what_was_counted_by_hand() -> None:
     answers = people.Answers(
         judgments,
         seconds=np.array([2.0, 4.0, np.nan, 9.0]),
+        least=np.array([3.0, 3.0, 3.0, 3.0]),
         counted=np.array([True, True, True, False]),
         repeat=np.array([False, False, False, True]),
         known=np.array([1.0, np.nan, 0.0, np.nan]),
@@ -131,6 +149,7 @@ def test_figures_say_what_was_counted_by_hand() -> None:
     somebody, nobody = people.describe([answers], 2, found)
     figures = somebody.figures
     assert (figures["answers"].n, figures["seconds"].value) == (4, 4.0)
+    assert (figures["hasty"].value, figures["hasty"].n) == (1 / 3, 3)
     assert (figures["left"].value, figures["left"].n) == (0.75, 4)
     assert (figures["repeats"].value, figures["repeats"].n) == (1.0, 1)
     assert (figures["gold"].value, figures["gold"].n) == (0.5, 2)

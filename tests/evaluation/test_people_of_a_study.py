@@ -5,25 +5,26 @@ The crowd: UKPConvArg1 (Habernal & Gurevych 2016), workers who compared pairs of
 
 from __future__ import annotations
 
-import json
+import math
 from collections import Counter, defaultdict
 from datetime import timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 from django.utils import timezone
 
 import formats
 from annotate import judging
-from annotate.models import AgreementReport, Annotator, AnnotatorReport, Judgment, Study, Utility
+from annotate.models import AgreementReport, Annotator, AnnotatorReport, Judgment, Sentence, Study, Utility
+from benchmarks import replay
 from evaluation import intake, records, tasks
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.scored import scored_study
 
 pytestmark = pytest.mark.django_db
-CROWD = Path(__file__).resolve().parents[2] / "../shared/data/ukpconvarg1"
 
 
 def let_time_pass(study: Study) -> None:
@@ -41,63 +42,124 @@ def behind(study: Study) -> bool:
     return any(work.task == "report_people" and work.key == study.pk for work in records.find_work())
 
 
-@pytest.mark.skipif(not CROWD.is_dir(), reason="needs the data sets that are not shipped")
-def test_a_real_crowd_replayed_as_a_study_gives_the_figures_of_an_independent_calculation() -> None:
-    rows = [json.loads(line) for line in (CROWD / "preferences.jsonl").read_text(encoding="utf-8").splitlines()]
-    name = rows[0]["topic"]
-    rows = [row for row in rows if row["topic"] == name][:1200]
-    items = sorted({row[side] for row in rows for side in ("item_a_id", "item_b_id")})
-    number = {item: index for index, item in enumerate(items)}
-    study = making.study(judgments_per_pair=100, judgments_per_topic=100_000)
-    texts = tuple(f"Argument {index}." for index in range(len(items)))
-    intake.take_in(
-        study, formats.Bundle(topics=(formats.Topic(name, documents=(formats.Text("d", sentences=texts),)),))
-    )
-    preferences = [
-        formats.Preference(
-            name,
-            f"d:{number[row['item_a_id']]}",
-            f"d:{number[row['item_b_id']]}",
-            row["winner"],
-            row["annotator"],
-            extra={},
-        )
-        for row in rows
-    ]
-    judging.bring_preferences(study, preferences)
-    stored = report(study)
+@pytest.fixture
+def crowd(tmp_path: Path) -> tuple[Study, tuple[formats.Preference, ...]]:
+    """Two topics of a real crowd, as anybody would import them; and what was in the file."""
+    if not replay.DATA.is_dir():
+        pytest.skip("needs the data sets that are not shipped")
+    bundle = replay.read(topics=2, judgments=450)
+    replay.write(bundle, tmp_path / "crowd.zip")
+    study = making.study()
+    intake.take_in(study, formats.read(tmp_path / "crowd.zip", known=formats.Known({}), cut=intake.count_sentences))
+    tasks.report_people(study.pk)
+    return study, bundle.preferences
 
-    said: dict[frozenset[str], dict[str, str]] = defaultdict(dict)
+
+def test_agreement_in_a_real_crowd_is_that_of_an_independent_calculation(
+    crowd: tuple[Study, tuple[formats.Preference, ...]],
+) -> None:
+    study, rows = crowd
+    stored = AgreementReport.objects.get(study=study).figures
+    names = {topic.pk: topic.name for topic in study.topics.all()}
+    assert len(stored["topics"]) == 2
+    for figures, mine in [
+        (stored["study"], rows),
+        *((one, [row for row in rows if row.topic == names[one["topic"]]]) for one in stored["topics"]),
+    ]:
+        said: dict[tuple[str, frozenset[str]], list[str]] = defaultdict(list)
+        for row in mine:
+            said[row.topic, frozenset((row.a, row.b))].append({"a": row.a, "b": row.b, "tie": "tie"}[row.winner])
+        # Which sentence of a pair counts as the first: the one that comes first in the file of topics.
+        position = {sentence: place for place, sentence in enumerate(_sentences(study))}
+        alike = of = 0
+        observed = 0.0
+        totals: Counter[str] = Counter()
+        for (_, two), answers in said.items():
+            m = len(answers)
+            first = min(two, key=position.__getitem__)
+            if m > 1:
+                same = sum(x == y for x, y in combinations(answers, 2))
+                alike, of = alike + same, of + m * (m - 1) // 2
+                observed += (m * (m - 1) - 2 * same) / (m - 1)
+                totals.update("tie" if one == "tie" else str(one == first) for one in answers)
+        n = totals.total()
+        by_chance = sum((count / n) ** 2 for count in totals.values())
+        assert (figures["judgments"], figures["comparisons"]) == (len(mine), of)
+        assert figures["percent"]["value"] == pytest.approx(alike / of)
+        assert figures["alpha"]["value"] == pytest.approx(1 - (n - 1) * observed / (n * n * (1 - by_chance)))
+        assert figures["kappa"]["value"] == pytest.approx((alike / of - by_chance) / (1 - by_chance))
+        for name in ("percent", "alpha", "kappa"):
+            assert figures[name]["low"] < figures[name]["value"] < figures[name]["high"]
+    assert stored["time"][-1] == {"judgments": len(rows), "alpha": stored["study"]["alpha"]["value"]}
+
+
+def _sentences(study: Study) -> list[str]:
+    rows = Sentence.objects.filter(topic__study=study).order_by("pk").values_list("document__name", "index")
+    return [f"{document}:{index}" for document, index in rows]
+
+
+def test_the_figures_of_real_annotators_are_those_of_an_independent_calculation(
+    crowd: tuple[Study, tuple[formats.Preference, ...]],
+) -> None:
+    study, rows = crowd
+    of: dict[str, list[formats.Preference]] = defaultdict(list)
     for row in rows:
-        preferred = {"a": row["item_a_id"], "b": row["item_b_id"], "tie": "tie"}[row["winner"]]
-        said[frozenset((row["item_a_id"], row["item_b_id"]))].setdefault(row["annotator"], preferred)
-    alike = of = 0
-    observed = 0.0
-    totals: Counter[str] = Counter()
-    for two, answers in said.items():
-        values = ["tie" if one == "tie" else "first" if one == min(two) else "second" for one in answers.values()]
-        if len(values) < 2:
-            continue
-        same = sum(x == y for x, y in combinations(values, 2))
-        alike, of = alike + same, of + len(values) * (len(values) - 1) // 2
-        observed += 2 * (len(values) * (len(values) - 1) / 2 - same) / (len(values) - 1)
-        totals.update(values)
-    n = totals.total()
-    expected = (n**2 - sum(count**2 for count in totals.values())) / (n - 1)
-    figures = stored.figures["study"]
-    assert figures["comparisons"] == of
-    assert figures["percent"]["value"] == pytest.approx(alike / of)
-    assert figures["alpha"]["value"] == pytest.approx(1 - observed / expected)
-    assert figures["alpha"]["low"] < figures["alpha"]["value"] < figures["alpha"]["high"]
-    counted = Counter(row["annotator"] for row in rows)
+        of[row.annotator].append(row)
     reports = AnnotatorReport.objects.filter(annotator__study=study).select_related("annotator")
-    assert {one.annotator.pseudonym: one.figures["answers"]["n"] for one in reports} == counted
-    left = {w: sum(row["winner"] == "a" for row in rows if row["annotator"] == w) for w in counted}
-    told = {w: sum(row["winner"] != "tie" for row in rows if row["annotator"] == w) for w in counted}
-    for one in reports:
-        who = one.annotator.pseudonym
-        if told[who]:
-            assert one.figures["left"]["value"] == pytest.approx(left[who] / told[who])
+    figures = {one.annotator.pseudonym: one.figures for one in reports}
+    assert figures.keys() == of.keys()
+    logs = {who: median(math.log(row.seconds or 0.0) for row in mine) for who, mine in of.items()}
+    middle = median(logs.values())
+    spread = 1.4826 * median(abs(log - middle) for log in logs.values())
+    length = {
+        f"{sentence.document.name}:{sentence.index}": len(sentence.text)
+        for sentence in Sentence.objects.filter(topic__study=study).select_related("document")
+    }
+    for who, mine in of.items():
+        found = figures[who]
+        told = [row.winner for row in mine if row.winner != "tie"]
+        turns = [one != other for one, other in pairwise(told)]
+        hasty = [row.seconds is not None and row.seconds * 100 < length[row.a] + length[row.b] for row in mine]
+        assert found["answers"]["n"] == len(mine)
+        assert found["seconds"]["value"] == pytest.approx(median(row.seconds or 0.0 for row in mine))
+        assert found["speed"]["value"] == pytest.approx((logs[who] - middle) / spread)
+        _holds_share(found["ties"], len(mine) - len(told), len(mine))
+        _holds_share(found["left"], told.count("a"), len(told))
+        _holds_share(found["alternation"], sum(turns), len(turns))
+        _holds_share(found["hasty"], sum(hasty), len(mine))
+        _holds_share(found["circles"], *_circles(mine))
+        if told:
+            tail = sum(math.comb(len(told), k) for k in range(min(told.count("a"), told.count("b")) + 1))
+            assert found["left"]["p"] == pytest.approx(min(1.0, 2 * tail / 2 ** len(told)))
+        assert found["gold"]["n"] == found["repeats"]["n"] == 0
+    assert sum(one["circles"]["n"] > 0 for one in figures.values()) > 0
+    assert max(one["answers"]["n"] for one in figures.values()) > 20
+
+
+def _holds_share(figure: dict[str, float | None], k: int, n: int) -> None:
+    """A share with Wilson's interval, by his formula."""
+    assert figure["n"] == n
+    if not n:
+        assert figure["value"] is figure["low"] is figure["high"] is None
+        return
+    z, p = 1.959963984540054, k / n
+    centre, margin = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    assert figure["value"] == pytest.approx(p)
+    assert figure["low"] == pytest.approx((centre - margin) / (1 + z * z / n), abs=1e-9)
+    assert figure["high"] == pytest.approx((centre + margin) / (1 + z * z / n), abs=1e-9)
+
+
+def _circles(rows: list[formats.Preference]) -> tuple[int, int]:
+    """Circular triads and fully decided triples, by looking at all of them."""
+    net: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        better = {"a": 1, "b": -1, "tie": 0}[row.winner]
+        net[row.a, row.b] += better
+        net[row.b, row.a] -= better
+    names = sorted({name for two in net for name in two})
+    triples = [three for three in combinations(names, 3) if all(net[two] for two in combinations(three, 2))]
+    circular = sum((net[a, b] > 0) == (net[b, c] > 0) == (net[c, a] > 0) for a, b, c in triples)
+    return circular, len(triples)
 
 
 def test_figures_are_worked_out_once_for_each_version_and_not_more_often_than_every_ten_seconds() -> None:
