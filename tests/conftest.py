@@ -29,8 +29,26 @@ def pytest_configure(config: pytest.Config) -> None:
     (ROOT / "build").mkdir(exist_ok=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave browser tests out where there is no browser, unless they must run."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--part",
+        choices=["meeting", "alone"],
+        help="only tests that meet a database, a browser or real processes; or only those of functions by themselves",
+    )
+
+
+def meets_others(item: pytest.Item) -> bool:
+    """Whether a test needs more than this process: a database, and so perhaps a browser, a web server, a worker."""
+    fixtures = {"db", "transactional_db", "django_db_setup", "processes", "browser"}
+    return bool(item.get_closest_marker("django_db") or fixtures.intersection(getattr(item, "fixturenames", ())))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose a part; leave browser tests out where there is no browser, unless they must run."""
+    if part := config.getoption("--part"):
+        left_out = [item for item in items if meets_others(item) is (part == "alone")]
+        items[:] = [item for item in items if meets_others(item) is (part == "meeting")]
+        config.hook.pytest_deselected(items=left_out)
     if CHROMIUM or "browser" in MUST_RUN:
         return
     skip = pytest.mark.skip(reason="no Chromium here (Debian: apt-get install chromium)")

@@ -71,9 +71,11 @@ def outcome(solve, preferences, prior):
         return None
 
 
-@pytest.mark.parametrize("seed", range(200))
-@pytest.mark.parametrize("prior", [0.0, 0.1])
-def test_the_fast_fit_agrees_with_zermelos_own_iteration(seed, prior):
+# With a prior Zermelo's own iteration looks for the common scale each time, and takes seconds: every fourth will do.
+@pytest.mark.parametrize(
+    ("prior", "seed"), [(0.0, seed) for seed in range(200)] + [(0.1, seed) for seed in range(0, 200, 4)]
+)
+def test_the_fast_fit_agrees_with_zermelos_own_iteration(prior, seed):
     preferences = problem(np.random.default_rng(seed))
     fast, plain = outcome(zermelo.fit, preferences, prior), outcome(zermelo.plain, preferences, prior)
     assert (fast is None) == (plain is None)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Any
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
 SERVICES = "--services"
+#: What meets a database, a browser or other processes, and the functions by themselves: about as long as each other.
+PARTS = ("meeting", "alone")
 
 
 class Command(BaseCommand):
     help = (
         "Run the tests. What follows goes to pytest: `manage.py test tests/annotate -k second`. "
-        "With --services they run on a PostgreSQL and a Redis, started for them."
+        "With --services they run on a PostgreSQL and a Redis, started for them; with --part meeting or --part alone "
+        "only what meets a database, a browser or other processes, or only the rest. Without a word both parts run "
+        "side by side."
     )
     requires_system_checks: tuple[str, ...] = ()
 
@@ -32,10 +38,26 @@ class Command(BaseCommand):
 
 
 def test(arguments: list[str], environment: dict[str, str]) -> int:
-    """Run pytest; its exit status."""
+    """Run pytest, both parts side by side if everything is to be run; the first exit status that is not 0."""
+    if arguments:
+        return pytest(arguments, environment)
+    with tempfile.TemporaryFile("w+") as said, ThreadPoolExecutor() as pool:
+        aside = pool.submit(pytest, ["--part", PARTS[1]], environment, said)
+        status = pytest(["--part", PARTS[0]], environment)
+        other = aside.result()
+        said.seek(0)
+        sys.stdout.write(said.read())
+    return status or other
+
+
+def pytest(arguments: list[str], environment: dict[str, str], output: IO[str] | None = None) -> int:
+    """Run pytest in a process of its own; its exit status."""
     inherited = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.call(  # noqa: S603
-        [sys.executable, "-m", "pytest", *arguments], env=inherited | {"OPENBLAS_NUM_THREADS": "1"} | environment
+        [sys.executable, "-m", "pytest", *arguments],
+        env=inherited | {"OPENBLAS_NUM_THREADS": "1"} | environment,
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
     )
 
 
