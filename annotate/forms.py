@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate import crowd
-from annotate.models import Invitation, Membership, Recruitment, SourceDocument, Study
+from annotate.models import (
+    Invitation,
+    KnownPair,
+    Membership,
+    Recruitment,
+    Sentence,
+    SourceDocument,
+    Study,
+    Topic,
+)
 from annotate.refusal import Refusal
 from annotate.studies import SETTINGS
 
@@ -162,6 +171,38 @@ class StudyForm(StudyModelForm):
     @property
     def scoring_has_errors(self) -> bool:
         return any(name in self.errors for name in self.SCORING)
+
+
+class KnownPairForm(forms.Form):
+    """Two sentences of a topic, which of them is right, what the pair is for, and why."""
+
+    better = forms.ModelChoiceField(Sentence.objects.none(), label=gettext_lazy("The more important sentence"))
+    worse = forms.ModelChoiceField(
+        Sentence.objects.none(),
+        label=gettext_lazy("The less important sentence"),
+        help_text=gettext_lazy("Choose two that nobody doubts: whoever gets one wrong should not have read it."),
+    )
+    use = forms.ChoiceField(label=gettext_lazy("What for"), choices=KnownPair.Use.choices)
+    explanation = forms.CharField(
+        label=gettext_lazy("Why"),
+        required=False,
+        max_length=2_000,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text=gettext_lazy("Shown in practice after the answer, whatever it was."),
+    )
+
+    def __init__(self, topic: Topic, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        sentences = Sentence.objects.filter(topic=topic).select_related("topic", "document").order_by("position")
+        for name in ("better", "worse"):
+            field = cast("forms.ModelChoiceField[Sentence]", self.fields[name])
+            field.queryset = sentences
+            field.label_from_instance = _named  # type: ignore[method-assign, assignment]
+            field.widget.attrs |= {"dir": "auto", "lang": topic.language or topic.study.language}
+
+
+def _named(sentence: Sentence) -> str:
+    return f"{sentence.document.name}:{sentence.index}  {sentence.text}"
 
 
 class UploadForm(forms.Form):

@@ -171,6 +171,7 @@
     }
     if (answer.status === 403) return refreshToken();
     if (answer.status === 404) { warn("lost"); return false; }
+    if (answer.status === 429 && answer.headers.has("Retry-After")) return aMomentLater(answer);
     if (answer.status >= 500 || answer.status === 429) return later();
     unsent.shift();
     keep();
@@ -196,6 +197,13 @@
     troubled = true;
     timer = setTimeout(send, PAUSES[Math.min(tries, PAUSES.length - 1)] * 1000);
     tries += 1;
+    return false;
+  }
+
+  // Answers that come too fast for reading are taken a moment later: nothing is lost, so nobody need be told.
+  function aMomentLater(answer) {
+    const seconds = Math.min(Number(answer.headers.get("Retry-After")) || 1, PAUSES.at(-1));
+    timer = setTimeout(send, seconds * 1000);
     return false;
   }
 

@@ -43,6 +43,22 @@ def agree(annotator: Annotator) -> Consent | None:
     return consent
 
 
+def agree_to(annotator: Annotator, version: int | None) -> None:
+    """Store that whoever runs a program agrees to this version of the text, if one is asked for.
+
+    Raises `Refusal` with the text where they have not agreed to it as it is now.
+    """
+    recruitment = recruitment_of(annotator.study)
+    agreed = Consent.objects.filter(annotator=annotator, version=recruitment.consent_version).exists()
+    if not recruitment.consent or agreed:
+        return
+    if version != recruitment.consent_version:
+        message = _("Whoever judges here agrees to a text first: send its version, %(version)d, as “consent”.")
+        said = message % {"version": recruitment.consent_version}
+        raise Refusal(said, "consent", {"consent": [recruitment.consent]})
+    agree(annotator)
+
+
 def find(study: Study, person: str) -> Annotator | None:
     """Who has come under this name already. Writes nothing.
 

@@ -7,9 +7,9 @@ them ever wait for each other crosswise. Whoever must lock several tallies does 
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
 from annotate.judging.bringing import bring_preferences
 from annotate.judging.checks import practice_pairs
-from annotate.judging.drawing import Nothing, Reason, draw, standing
+from annotate.judging.drawing import WANTED, Nothing, Reason, draw, standing
 from annotate.judging.excluding import exclude, readmit, rest
-from annotate.judging.known import forget_known_pair, prepare_pair
+from annotate.judging.known import bring_known_pairs, forget_known_pair, prepare_pair
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
 from annotate.judging.restoring import restore
 from annotate.judging.showing import find_shown, standing_answer
@@ -17,6 +17,7 @@ from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs
 from annotate.judging.withdrawing import erase, stop
 
 __all__ = [
+    "WANTED",
     "Nothing",
     "OutOfTurn",
     "Outcome",
@@ -24,6 +25,7 @@ __all__ = [
     "Reason",
     "Recorded",
     "TooSoon",
+    "bring_known_pairs",
     "bring_preferences",
     "counted_judgments",
     "draw",

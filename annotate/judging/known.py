@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,9 +10,12 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from annotate.acts import note
-from annotate.models import KnownPair, Sentence, Study
+from annotate.judging.bringing import sentence_ids
+from annotate.models import KnownPair, Sentence, Study, Topic
 from annotate.refusal import Refusal
 from annotate.words import cleaned
+from formats.complaints import Place, shown
+from formats.known_pairs import read_known_pairs
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -43,6 +46,32 @@ def prepare_pair(
     known.save(force_insert=True)
     note(study, user, "prepare pair", known_pair=known.pk, use=use)
     return known
+
+
+@transaction.atomic
+def bring_known_pairs(study: Study, user: User, file: BinaryIO, place: Place) -> int:
+    """Prepare every pair of a table, or none; how many. Raises `formats.Refused` with every complaint."""
+    rows = list(read_known_pairs(file, place))
+    topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
+    named = {name: sentence_ids(topics[name]) for name in {one.topic for _here, one in rows} & topics.keys()}
+    for here, one in rows:
+        if one.topic not in topics:
+            here.key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+            continue
+        found = [named[one.topic].get(name) for name in (one.better, one.worse)]
+        for key, name, sentence in zip(("better", "worse"), (one.better, one.worse), found, strict=True):
+            if sentence is None:
+                here.key(key).refuse("%(name)s", "a sentence of the topic, such as d1:0", name=shown(name))
+        two = [Sentence.objects.select_related("topic").get(pk=pk) for pk in found if pk is not None]
+        if len(two) == 2:
+            better, worse = two
+            try:
+                prepare_pair(study, user, better=better, worse=worse, use=one.use, explanation=one.explanation)
+            except Refusal as refusal:
+                reasons = [said for several in refusal.fields.values() for said in several] or [refusal.message]
+                here.refuse("%(why)s", "a pair that can be prepared", why=" ".join(reasons))
+    place.complaints.raise_if_any()
+    return len(rows)
 
 
 @transaction.atomic

@@ -94,6 +94,10 @@ class Website:
             return filled(StudyForm(instance=self.study)) | {"title": "Snow"}
         if name == "study_recruitment":
             return filled(RecruitmentForm(instance=crowd.recruitment_of(self.study))) | {"code_done": "D2"}
+        if name == "known_pairs":
+            topic = self.keys["topic_id", name]
+            last = [one.pk for one in Sentence.objects.filter(topic=topic)][-2:]
+            return {"topic": topic, "use": "training"} | dict(zip(("better", "worse"), last, strict=False))
         return dict(BODIES.get(name, {}))
 
     def visit(self, visitor: str, method: str, name: str, address: str = ""):
@@ -139,6 +143,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     assert isinstance(assignment, Assignment)
     mine, _secret = accounts.create_token(owner, "mine")
     topic = Topic.objects.get(study=study, name="rain")
+    better, worse = Sentence.objects.filter(topic=topic)[:2]
     person = making.member(study, Role.ADMIN)
     return Keys(
         {
@@ -155,6 +160,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
             "token_id": mine.pk,
             "side": "left",
+            "known_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,
             "annotator_id": judge.pk,
             "key": judge.key,
             **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},

@@ -29,9 +29,13 @@ class OwnAnnotatorSerializer(AnnotatorSerializer):
 
 
 class JoiningSerializer(Strict[Any]):
-    """What to call a machine judge. Joining again under the same name gives the same one."""
+    """What to call a machine judge. Joining again under the same name gives the same one.
+
+    `consent`: the version of the study's text that you agree to, if it asks for consent.
+    """
 
     pseudonym = serializers.CharField(max_length=200)
+    consent = serializers.IntegerField(min_value=1, required=False, allow_null=True)
 
 
 class ProgressSerializer(serializers.Serializer[Any]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Max
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access, judging
+from annotate import access, crowd, judging
 from annotate.api.access import find_own_study, own_annotators
 from annotate.api.serializers.judging import (
     AnnotatorSerializer,
@@ -79,10 +80,16 @@ class Annotators(View):
 
     @extend_schema(operation_id="join_as_machine", request=JoiningSerializer, responses={201: OwnAnnotatorSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Let a program judge in a study that you belong to. Its judgments are kept and shown as a machine's."""
+        """Let a program judge in a study that you belong to. Its judgments are kept and shown as a machine's.
+
+        Where the study asks for consent, whoever runs the program agrees: 409 with the code `consent` gives the text
+        and its version, and that version as `consent` agrees to it. It is stored word for word, once a version.
+        """
         study = find_own_study(request, study_id)
-        pseudonym = self.sent(JoiningSerializer)["pseudonym"]
-        annotator = judging.join(study, user=self.user, kind=Annotator.Kind.MACHINE, pseudonym=pseudonym)
+        sent = self.sent(JoiningSerializer)
+        with transaction.atomic():
+            annotator = judging.join(study, user=self.user, kind=Annotator.Kind.MACHINE, pseudonym=sent["pseudonym"])
+            crowd.agree_to(annotator, sent.get("consent"))
         return self.show(OwnAnnotatorSerializer, annotator, 201)
 
 
@@ -131,7 +138,8 @@ class Answer(JudgeView):
             "key": assignment.key,
             "revision": recorded.judgment.revision,
             "answer": recorded.judgment.answer,
-            "counted": recorded.counted,
+            # A pair that is there to see how somebody judges must not give itself away by counting for nothing.
+            "counted": recorded.counted or assignment.reason not in judging.WANTED,
         }
         return self.show(RecordedSerializer, shown, 201 if recorded.outcome == judging.Outcome.STORED else 200)
 

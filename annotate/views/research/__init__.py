@@ -1,6 +1,6 @@
 """What researchers see: their studies, what comes in, who judges, and what it all comes to."""
 
-from annotate.views.research import exports, people, recruitment, results, studies, topics, uploads
+from annotate.views.research import exports, known_pairs, people, recruitment, results, studies, topics, uploads
 
 urlpatterns = [
     *studies.urlpatterns,
@@ -9,5 +9,6 @@ urlpatterns = [
     *results.urlpatterns,
     *people.urlpatterns,
     *recruitment.urlpatterns,
+    *known_pairs.urlpatterns,
     *exports.urlpatterns,
 ]

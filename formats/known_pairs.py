@@ -1,0 +1,27 @@
+"""Pairs of sentences whose right answer somebody knows, as a table: topic,better,worse,use,[explanation]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from formats.complaints import Place, shown
+from formats.study_records import USES, KnownPairRecord, Use
+from formats.tables import Columns, read_rows
+
+COLUMNS = Columns(("topic", "better", "worse", "use"), ("explanation",))
+EXPLANATION_CHARACTERS = 2_000
+
+
+def read_known_pairs(file: BinaryIO, place: Place) -> Iterator[tuple[Place, KnownPairRecord]]:
+    """Each pair with its place; rows that cannot be taken are complained of and left out."""
+    for here, row in read_rows(file, place, COLUMNS):
+        use, explanation = row["use"].strip(), row.get("explanation", "").strip()
+        if use not in USES:
+            here.key("use").refuse("%(what)s", "one of %(uses)s", what=shown(use), uses=", ".join(USES))
+        elif len(explanation) > EXPLANATION_CHARACTERS:
+            here.key("explanation").refuse(
+                "%(count)s characters", "at most %(limit)s", count=len(explanation), limit=EXPLANATION_CHARACTERS
+            )
+        else:
+            yield here, KnownPairRecord(row["topic"], row["better"], row["worse"], cast(Use, use), explanation)
