@@ -216,6 +216,7 @@ REST_FRAMEWORK = {
         "annotate.api.access.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["annotate.api.access.Calls"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotate.api.parsers.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.Schema",

@@ -10,11 +10,12 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
-from annotate import access, accounts
+from annotate import access, accounts, limits
 from annotate.models import Annotator, Membership, Study, Token
 
 if TYPE_CHECKING:
@@ -37,11 +38,37 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = accounts.find_token(secret.strip().decode("latin-1"))
         if token is None:
+            _spend_a_guess(request)
             raise AuthenticationFailed(_("This token opens nothing: it is wrong, or it was revoked."))
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def _spend_a_guess(request: Request) -> None:
+    try:
+        limits.spend(limits.GUESSES, limits.visitor(request._request))
+    except limits.TooOften as often:
+        raise Throttled(often.seconds) from often
+
+
+class Calls(BaseThrottle):
+    """So many calls a minute for each token; whoever clicks in a browser is nobody to count."""
+
+    seconds = 0.0
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        if isinstance(request.auth, Token):
+            try:
+                limits.calls.count(str(request.auth.pk))
+            except limits.TooOften as often:
+                self.seconds = float(often.seconds)
+                return False
+        return True
+
+    def wait(self) -> float:
+        return self.seconds
 
 
 class SignedIn(BasePermission):

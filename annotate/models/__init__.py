@@ -14,6 +14,7 @@ from annotate.models.crowd import Consent, Participation, Recruitment
 from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
 from annotate.models.judging import Annotator, Assignment, Judgment, KnownPair, Pair, Tally
+from annotate.models.limit import Allowance
 from annotate.models.preparation import Sentence, Suggestion, TopicProgress
 from annotate.models.preview import Preview
 from annotate.models.result import (
@@ -32,6 +33,7 @@ from annotate.models.study import Act, Invitation, Membership, Study
 __all__ = [
     "Act",
     "AgreementReport",
+    "Allowance",
     "Annotator",
     "AnnotatorReport",
     "Assignment",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -15,10 +17,15 @@ PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Letters, digits, â
 WEB_ADDRESS = RegexValidator(r"\Ahttps?://[^\s<>\"]+\Z", _("An address begins with https://."))
 
 
+def new_identity_key() -> str:
+    return secrets.token_hex(32)
+
+
 class Recruitment(models.Model):
     """How a study's annotators are recruited: what they agree to, where they come from, which codes they leave with.
 
-    `consent_version` rises with every change of the text; 0 asks for none.
+    `consent_version` rises with every change of the text; 0 asks for none. `identity_key` is what digests of
+    participants are made with: it stays with the study, whatever becomes of the installation's secrets.
     """
 
     class Platform(models.TextChoices):
@@ -27,6 +34,7 @@ class Recruitment(models.Model):
         GENERIC = "generic", _("another platform or panel")
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="recruitment")
+    identity_key = models.CharField(max_length=64, default=new_identity_key, editable=False)
     consent = models.TextField(_("consent"), blank=True, max_length=20_000)
     consent_version = models.PositiveIntegerField(default=0)
     platform = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.NONE)
@@ -63,7 +71,7 @@ class Consent(models.Model):
 class Participation(models.Model):
     """One person of a platform in one study: who they are there, and how it ended.
 
-    `digest` is a keyed hash of the platform's name for the person: it keeps them from taking part twice even after
+    `digest` is a slow keyed hash of the platform's name for the person: it keeps them from taking part twice even after
     `person` was erased, and even the annotator. `code` is what they leave with. Whoever came by an invitation has a
     row here only after they withdrew.
     """

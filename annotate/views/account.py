@@ -21,10 +21,11 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, accounts, links, studies
+from annotate import access, accounts, limits, links, studies
 from annotate.forms import complain
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.refusal import Refusal
+from annotate.views.limited import limited
 
 SIGN_IN_LINK_SECONDS = 24 * 3600
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -88,9 +89,14 @@ def about(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@limited
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Sign in whoever holds a link that somebody at the machine made for them."""
-    user_id, page = links.read_sign_in(token, SIGN_IN_LINK_SECONDS) or (0, "")
+    read = links.read_sign_in(token, SIGN_IN_LINK_SECONDS)
+    if read is None:
+        limits.spend(limits.GUESSES, limits.visitor(request))
+        raise Http404
+    user_id, page = read
     user = get_object_or_404(get_user_model(), pk=user_id, is_active=True)
     login(request, user, backend=BACKEND)
     accounts.note_sign_in(user, "link")
@@ -99,6 +105,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
+@limited
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account, where the installation is open or an invitation was sent."""
     token = request.GET.get("invitation", "")
@@ -109,6 +116,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         raise Http404
     form = SignUpForm(request.POST or None)
     if form.is_valid():
+        limits.spend(limits.SIGN_UPS, limits.visitor(request))
         try:
             user = accounts.sign_up(**form.cleaned_data, invited=invitation is not None)
         except Refusal as refusal:

@@ -11,10 +11,11 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, crowd, links
+from annotate import access, crowd, limits, links
 from annotate.models import Consent, Recruitment, Study
 from annotate.refusal import Refusal
 from annotate.views import judge
+from annotate.views.limited import limited
 
 
 class WithdrawForm(forms.Form):
@@ -22,10 +23,12 @@ class WithdrawForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@limited
 def arrive(request: HttpRequest, token: str) -> HttpResponse:
     """Tell somebody whom a platform sent what this is; let them in when they agree, or go on where they stopped."""
     study = links.find_crowd(token)
     if study is None:
+        limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
     recruitment = crowd.recruitment_of(study)
     if recruitment.platform == Recruitment.Platform.NONE:
@@ -37,6 +40,8 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
     try:
         known = crowd.find(study, person)
         if request.method == "POST" and judge.agrees(request, study):
+            if known is None:
+                limits.spend(limits.ARRIVALS, limits.visitor(request))
             with transaction.atomic():
                 user = request.user if request.user.is_authenticated else None
                 annotator = crowd.enter(study, person, session, user)

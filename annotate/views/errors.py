@@ -25,6 +25,14 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, 403, _("You may not do this"), _("Ask the owner of the study for the right to."))
 
 
+def too_often(request: HttpRequest, seconds: int) -> HttpResponse:
+    """Somebody did too often what nobody needs to do often; when to come back."""
+    text = _("There were too many tries from where you are. Wait a quarter of an hour, then try again.")
+    response = _page(request, 429, _("Please wait a little"), text)
+    response["Retry-After"] = str(seconds)
+    return response
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return _page(
         request,

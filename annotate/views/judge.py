@@ -23,11 +23,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, crowd, judging, links, studies
+from annotate import access, crowd, judging, limits, links, studies
 from annotate.judging import Nothing, Outcome, Reason
 from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
 from annotate.refusal import Refusal
 from annotate.views import account
+from annotate.views.limited import limited
 
 State = Assignment.State
 #: After these there is nothing more for anybody, whatever others do: whom a platform sent gets their code at once.
@@ -57,10 +58,12 @@ class SkipForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@limited
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """Tell somebody who was invited what this is; let them in when they begin."""
     invitation = links.find_invitation(token)
     if invitation is None:
+        limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
     if invitation.role != Membership.Role.ANNOTATOR:
         return account.accept_invitation(request, invitation, token)
@@ -71,6 +74,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "judge/not_good.html", {"study": invitation.study}, status=404)
     study = invitation.study
     if request.method == "POST" and agrees(request, study):
+        if annotator is None:
+            limits.spend(limits.ARRIVALS, limits.visitor(request))
         try:
             with transaction.atomic():
                 if annotator is None:
@@ -372,6 +377,7 @@ def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:
     following = _shown_again(drawn.key)
     following.annotator.judged += 1
     following.annotator.previous = shown.key
+    following.annotator.previous_revision = shown.revision + 1
     return _show_pair(request, following)
 
 
@@ -447,6 +453,7 @@ def _common(assignment: Assignment) -> dict[str, Any]:
         "annotator": assignment.annotator,
         "desk": desk_of(assignment.annotator),
         "next_revision": assignment.revision + 1,
+        "undo_revision": (assignment.annotator.previous_revision or 0) + 1,
         "study": study,
         "topic": topic,
         "question": topic.question or study.question,
@@ -461,6 +468,7 @@ def _show_desk(request: HttpRequest, annotator: Annotator, nothing: str, said: s
     found = {
         "participation": participation,
         "return_link": crowd.return_link(participation) if participation else "",
+        "undo_revision": (judging.previous_revision(annotator) or 0) + 1,
         "annotator": annotator,
         "study": annotator.study,
         "desk": desk_of(annotator),

@@ -328,7 +328,8 @@ def test_whoever_was_paid_is_known_after_the_secret_key_was_changed(settings):
         crowd.enter(study, "5f0c")
 
 
-def test_whoever_came_before_studies_had_keys_of_their_x
+def test_whoever_came_before_studies_had_keys_of_their_own_is_known():
+    study = crowd_study()
     mine = crowd.enter(study, "5f0c")
     earlier = salted_hmac("participation", f"{study.pk}|5f0c", algorithm="sha256").hexdigest()
     Participation.objects.filter(annotator=mine).update(digest=earlier)

@@ -1,0 +1,121 @@
+"""How often one visitor may do what nobody needs to do often: guess links and tokens, come in, call the API.
+
+Counted in the database, so that every process and machine counts together and Redis is not needed; kept under a keyed
+hash of the visitor's address, never the address itself. Answers are not counted here: whoever judges too fast is asked
+to wait by `annotate.judging`, and the page sends the answer again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from axes.helpers import get_client_ip_address
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from annotate.models import Allowance
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+@dataclass(frozen=True)
+class Limit:
+    """So many times in so many seconds, for each visitor."""
+
+    name: str
+    times: int
+    seconds: int
+
+
+#: Links and tokens of ours that are none. What is right is never refused: our links are too long to be guessed.
+GUESSES = Limit("guess", 10, 900)
+#: New annotators, a class or a laboratory behind one address being somebody.
+ARRIVALS = Limit("arrive", 1000, 3600)
+SIGN_UPS = Limit("sign up", 30, 3600)
+#: Calls of the API, for each token.
+CALLS = Limit("call", 3000, 60)
+#: Each process writes down so many calls at once: a request that only reads shall not wait for the disk.
+TOGETHER = 50
+MOST_KNOWN = 10_000
+
+
+class TooOften(Exception):
+    """Raised where a limit is used up; `seconds` until it begins anew."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+def visitor(request: HttpRequest) -> str:
+    """Where a request comes from, seen through as many proxies as the operator named."""
+    return get_client_ip_address(request) or ""
+
+
+def spend(limit: Limit, who: str, times: int = 1) -> None:
+    """Count it. Raises `TooOften` where that is more than the limit allows.
+
+    Committed by itself, so that what is refused is counted too: call it outside of transactions.
+    """
+    key = salted_hmac(f"limit {limit.name}", who, algorithm="sha256").hexdigest()
+    now = timezone.now()
+    ends = now + timedelta(seconds=limit.seconds)
+    with transaction.atomic():
+        mine = Allowance.objects.filter(pk=key)
+        if not mine.filter(ends_at__gt=now).update(used=F("used") + times):
+            _begin(key, times, ends)
+        found = mine.get()
+    if found.used > limit.times:
+        raise TooOften(max(1, math.ceil((found.ends_at - now).total_seconds())))
+
+
+def _begin(key: str, times: int, ends: datetime) -> None:
+    """Begin to count; whoever begins throws away what is over."""
+    Allowance.objects.filter(ends_at__lte=timezone.now()).delete()
+    try:
+        with transaction.atomic():
+            Allowance.objects.create(pk=key, used=times, ends_at=ends)
+    except IntegrityError:  # somebody began at the same moment
+        Allowance.objects.filter(pk=key).update(used=F("used") + times)
+
+
+class Tally:
+    """Counts in memory, and spends many at once."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+        self.counts: OrderedDict[str, int] = OrderedDict()
+        self.waits: dict[str, float] = {}
+        self.lock = Lock()
+
+    def count(self, who: str) -> None:
+        """One more. Raises `TooOften` as `spend` does, and then until the limit begins anew without asking again."""
+        now = time.monotonic()
+        with self.lock:
+            if (until := self.waits.get(who, 0.0)) > now:
+                raise TooOften(math.ceil(until - now))
+            self.waits.pop(who, None)
+            counted = self.counts.pop(who, 0) + 1
+            if counted < TOGETHER:
+                self.counts[who] = counted
+                if len(self.counts) > MOST_KNOWN:
+                    self.counts.popitem(last=False)
+                return
+        try:
+            spend(self.limit, who, counted)
+        except TooOften as often:
+            with self.lock:
+                self.waits[who] = now + often.seconds
+            raise
+
+
+calls = Tally(CALLS)

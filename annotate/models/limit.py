@@ -1,0 +1,16 @@
+"""How often somebody did what nobody needs to do often. Written by annotate.limits."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Allowance(models.Model):
+    """What one visitor has used up of one limit; `key` tells neither the visitor nor what they did."""
+
+    key = models.CharField(max_length=64, primary_key=True)
+    used = models.PositiveIntegerField()
+    ends_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.key

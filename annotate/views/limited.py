@@ -1,0 +1,29 @@
+"""Views that somebody may ask only so often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.http import HttpRequest, HttpResponse
+
+from annotate.limits import TooOften
+from annotate.views.errors import too_often
+
+P = ParamSpec("P")
+
+
+def limited(
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Answer 429, with the time to wait, where a limit is used up."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except TooOften as often:
+            return too_often(request, often.seconds)
+
+    return guarded
