@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery
+
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Topic
 from annotate.prepared import RANDOM, Part, Prepared
 
@@ -23,14 +25,21 @@ STUDY = Part(
     "skips_in_a_row",
 )
 _find = Prepared(
-    lambda key: Assignment.objects.filter(key=key).values_list(
-        *ASSIGNMENT.columns(),
-        *PAIR.columns("pair"),
-        *SENTENCE.columns("pair__first"),
-        *SENTENCE.columns("pair__second"),
-        *TOPIC.columns("topic"),
-        *ANNOTATOR.columns("annotator"),
-        *STUDY.columns("annotator__study"),
+    lambda key: (
+        Assignment.objects.filter(key=key)
+        .annotate(
+            before=Subquery(Assignment.objects.filter(key=OuterRef("annotator__previous")).values("revision")[:1])
+        )
+        .values_list(
+            *ASSIGNMENT.columns(),
+            *PAIR.columns("pair"),
+            *SENTENCE.columns("pair__first"),
+            *SENTENCE.columns("pair__second"),
+            *TOPIC.columns("topic"),
+            *ANNOTATOR.columns("annotator"),
+            *STUDY.columns("annotator__study"),
+            "before",
+        )
     ),
     RANDOM,
 )
@@ -44,8 +53,14 @@ def find_shown(key: UUID) -> Assignment | None:
         pair.first, pair.second = SENTENCE.take(values), SENTENCE.take(values)
         assignment.pair, assignment.topic, assignment.annotator = pair, TOPIC.take(values), ANNOTATOR.take(values)
         assignment.annotator.study = STUDY.take(values)
+        assignment.annotator.previous_revision = next(values)
         return assignment
     return None
+
+
+def previous_revision(annotator: Annotator) -> int | None:
+    """The revision of the assignment that they judged last; None where there is none."""
+    return Assignment.objects.filter(key=annotator.previous).values_list("revision", flat=True).first()
 
 
 def standing_answer(assignment: Assignment) -> str | None:

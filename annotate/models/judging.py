@@ -63,6 +63,8 @@ class Annotator(models.Model):
     judged = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
     previous = models.UUIDField(null=True, blank=True, editable=False)
+    #: The revision of that assignment, where `judging.find_shown` has looked it up.
+    previous_revision: int | None = None
     shortcuts = models.BooleanField(default=True)
     judged_at = models.DateTimeField(null=True, blank=True)
     skipped = models.PositiveIntegerField(default=0)

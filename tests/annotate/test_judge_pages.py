@@ -207,6 +207,26 @@ def test_a_second_click_on_undo_undoes_no_more(client, link):
     assert Judgment.objects.count() == 2
 
 
+@pytest.mark.parametrize("where", ["pair", "part", "ahead", "desk"])
+def test_an_undo_that_arrives_once_more_takes_back_no_later_answer(client, link, where):
+    """The network may repeat a request half a minute later, when its pair has been judged again."""
+    first = begin(client, link)
+    if where == "ahead":
+        page = client.post(reverse("ahead", args=[first.key])).content.decode()
+    following = answer(client, first).url
+    if where == "desk":
+        Study.objects.update(pairs_per_annotator=1)
+        page = client.get(client.post(reverse("draw", args=[Annotator.objects.get().key])).url).content.decode()
+    elif where != "ahead":
+        page = client.get(following, headers=HTMX if where == "part" else {}).content.decode()
+    form = page[page.index(reverse("undo", args=[first.key])) :]
+    sent = {"revision": re.search(r'name="revision" value="(\d+)"', form)[1]}
+    client.post(reverse("undo", args=[first.key]), sent)
+    answer(client, first, "right", 3)
+    client.post(reverse("undo", args=[first.key]), sent)
+    assert list(Judgment.objects.values_list("answer", flat=True)) == ["left", "undone", "right"]
+
+
 def test_an_old_form_after_an_undo_is_told_so(client, link):
     first = begin(client, link)
     answer(client, first)

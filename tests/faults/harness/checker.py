@@ -48,6 +48,7 @@ class Seen:
     study: int
     journal: Journal
     from_scratch: Callable[[int], dict[str, Any]]
+    run: Callable[..., Any]
     observed: list[tuple[int, int, int]] = field(default_factory=list)
     log: str = ""
     expected: Expected = field(default_factory=Expected)
@@ -139,13 +140,14 @@ def sent(seen: Seen) -> Iterator[str]:
     answers: dict[tuple[str, int], set[str]] = {}
     for entry in seen.journal.of("sent"):
         answers.setdefault((entry["key"], entry["revision"]), set()).add(entry["answer"])
-    undone = {entry["key"] for entry in seen.journal.of("undo")}
+    undone = Counter(entry["key"] for entry in seen.journal.of("undo"))
     refused = {(entry["key"], entry["revision"]) for entry in seen.journal.of("refused")}
     accepted = {(entry["key"], entry["revision"]) for entry in seen.journal.of("acked")}
     for (key, revision), rows in seen.by_key.items():
         for row in rows:
             if row["answer"] == "undone":
-                if key not in undone:
+                undone[key] -= 1
+                if undone[key] < 0:
                     yield f"{key[:8]}.{revision} was taken back and nobody asked for it"
             elif row["answer"] not in answers.get((key, revision), set()):
                 yield f"{key[:8]}.{revision} is stored as {row['answer']} and was never sent so"
@@ -364,11 +366,31 @@ def secrets(seen: Seen) -> Iterator[str]:
             yield f"a log holds a ticket, a token or a session: {line[:200]}"
 
 
+#: Run inside: tries to change what is only ever added, and follows the chain of acts.
+_TAMPER = """
+from annotate import acts
+from django.db import connection, transaction
+result = [f"{one.study}.{one.number}: {one.why}" for one in acts.verify() if one.study == study]
+for verb in ("UPDATE annotate_judgment SET answer = 'tie'", "DELETE FROM annotate_judgment"):
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"{verb} WHERE id = %s", [judgment])
+            transaction.set_rollback(True)
+            result.append(f"the database took {verb}")
+    except Exception:
+        pass
+"""
+
+
 def acts(seen: Seen) -> Iterator[str]:
-    """I10: what was done to the study is noted, in the order in which it was done, and nothing else is."""
-    rows = seen.tables.rows("SELECT act FROM annotate_act WHERE study_id = ? ORDER BY id", seen.study)
-    if [row["act"] for row in rows[:1]] != ["create study"]:
-        yield f"the study's record begins with {rows[:1]}"
+    """I10: the study's log begins where it was made, its chain holds, and no judgment can be changed or deleted."""
+    rows = seen.tables.rows("SELECT act, number FROM annotate_act WHERE study_id = ? ORDER BY number", seen.study)
+    if [row["act"] for row in rows[:1]] != ["create study"] or [row["number"] for row in rows] != [
+        *range(1, len(rows) + 1)
+    ]:
+        yield f"the study's log is {[(row['number'], row['act']) for row in rows]}"
+    if seen.judgments:
+        yield from seen.run(_TAMPER, study=seen.study, judgment=seen.judgments[0]["id"])
 
 
 def codes(seen: Seen) -> Iterator[str]:

@@ -33,7 +33,9 @@ _TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 _ACTION = re.compile(r'<form id="answer" method="post" action="(/judge/([0-9a-f-]+)/)"')
 _REVISION = re.compile(r'name="revision" value="(\d+)"')
 _TICKET = re.compile(r'name="ticket" value="([^"]*)"')
-_UNDO = re.compile(r'<form class="undo" method="post" action="(/judge/([0-9a-f-]+)/undo/)"')
+_UNDO = re.compile(
+    r'<form class="undo" method="post" action="(/judge/[0-9a-f-]+/undo/)".*?name="revision" value="(\d+)"', re.DOTALL
+)
 _SENTENCE = re.compile(r'<span class="sentence given"[^>]*>(.*?)</span>', re.DOTALL)
 _SAID = re.compile(r'<p class="notice[^>]*>(.*?)</p>', re.DOTALL)
 
@@ -94,7 +96,7 @@ class Shown:
     revision: int
     ticket: str
     sentences: tuple[str, ...]
-    undo: str = ""
+    undo: tuple[str, str] | None = None
 
     @classmethod
     def of(cls, page: str | None) -> Shown | None:
@@ -111,7 +113,7 @@ class Shown:
             int(revision[1]),
             ticket[1],
             tuple(_SENTENCE.findall(page)),
-            undo[1] if undo else "",
+            (undo[1], undo[2]) if undo else None,
         )
 
 
@@ -233,7 +235,7 @@ class Client(threading.Thread):
         if mood < SKIPS:
             self.skip(self.shown)
         elif mood < SKIPS + UNDOES and self.shown.undo:
-            self.undo(self.shown.undo)
+            self.undo(*self.shown.undo)
         else:
             self.judge(self.shown)
 
@@ -276,10 +278,10 @@ class Client(threading.Thread):
         self.ahead = None
         self.follow(self.ask_again("POST", f"{shown.url}skip/", {"reason": "unclear"}, {"HX-Request": "true"}))
 
-    def undo(self, url: str) -> None:
+    def undo(self, url: str, revision: str) -> None:
         self.note("undo", key=url.split("/")[2].replace("-", ""))
         self.ahead = None
-        self.follow(self.ask_again("POST", url, {}, {"HX-Request": "true"}))
+        self.follow(self.ask_again("POST", url, {"revision": revision}, {"HX-Request": "true"}))
 
     # Answers on their way
 
