@@ -60,6 +60,8 @@ def find_shown(key: UUID) -> Assignment | None:
 
 def previous_revision(annotator: Annotator) -> int | None:
     """The revision of the assignment that they judged last; None where there is none."""
+    if annotator.previous is None:
+        return None
     return Assignment.objects.filter(key=annotator.previous).values_list("revision", flat=True).first()
 
 

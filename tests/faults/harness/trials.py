@@ -263,6 +263,7 @@ class Trial:
             self.given["study"],
             self.journal,
             lambda topic: self.product.inside.ask("from_scratch", topic=topic),
+            self.product.inside.run,
             self.observed,
             self.product.said_since(self.log_from),
             self.expected,
