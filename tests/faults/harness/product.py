@@ -23,7 +23,7 @@ from tests.services import PostgreSQL, Redis, free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
-PATIENCE = 60.0
+PATIENCE = 180.0  # a process that takes 2 s to start takes a minute on a machine with other things to do
 #: Seconds that a drawn pair is kept for its annotator here, so that a trial can wait for one to run out.
 LEASE = 4
 
