@@ -74,7 +74,7 @@ def examine(evidence: Evidence, settings: Settings, similarity: Similarity) -> T
     """Look at one topic that has judgments. Raises `zermelo.Undetermined` and `zermelo.NotConverged`."""
     judgments = evidence.judgments
     n = len(evidence.sentences)
-    matched = scoring.match(evidence.summaries, similarity, settings)
+    matched = scoring.match(evidence, similarity, settings)
     estimate = preference.estimate(judgments, n, similarity.matrix, settings)
 
     def scores(utilities: Vector) -> Vector:
