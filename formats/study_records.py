@@ -25,8 +25,8 @@ SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")
 SMOOTHINGS = ("paper", "sharpened", "kernel", "none")
 VALUES = ("strength", "chance")
-NORMALIZATIONS = ("length", "budget")
-MATCHES = ("any", "similarity")
+NORMALIZATIONS = ("length", "budget", "pivot")
+MATCHES = ("any", "similarity", "content")
 
 
 @dataclass(frozen=True, slots=True)
