@@ -1,0 +1,61 @@
+"""`manage.py doctor`: on one page what is wrong here, and how to mend it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from annotate.doctor import Finding, examine
+
+PATIENCE = 3.0  # seconds
+
+
+class Command(BaseCommand):
+    help = "Look at database, broker, worker, disk, clock, files and key; exit with 1 if anything is wrong."
+    requires_system_checks: tuple[str, ...] = ()
+    requires_migrations_checks = False
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print one line for each thing that was looked at, and below it how to mend what is wrong."""
+        findings = examine(broker)
+        for one in findings:
+            mark = self.style.ERROR("wrong") if one.wrong else self.style.SUCCESS("fine ")
+            self.stdout.write(f"{mark}  {one.about:<13} {one.wrong or one.said}")
+            if one.mend:
+                self.stdout.write(f"                      {one.mend}")
+        wrong = sum(bool(one.wrong) for one in findings)
+        if wrong:
+            self.stdout.write(f"\n{wrong} of {len(findings)} things are wrong.")
+            sys.exit(1)
+        self.stdout.write("\nNothing is wrong.")
+
+
+def broker() -> Iterator[Finding]:
+    """Whether the queue can be reached, keeps what it is given and throws nothing of it away."""
+    if settings.BROKER_URL.startswith("memory://"):
+        yield Finding("broker", "embedded in the worker")
+        return
+    try:
+        with redis.Redis.from_url(
+            settings.BROKER_URL, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE
+        ) as client:
+            client.ping()
+            policy = client.info("memory").get("maxmemory_policy", "")
+            keeps = client.info("persistence").get("aof_enabled", 0)
+    except redis.RedisError as error:
+        mend = "Start the Redis in BROKER_URL. Judgments are stored meanwhile; scores stand still."
+        yield Finding("broker", wrong=str(error), mend=mend)
+        return
+    if policy != "noeviction":
+        mend = "redis-cli config set maxmemory-policy noeviction (and in redis.conf)"
+        yield Finding("broker", wrong=f"short of memory it throws tasks away ({policy})", mend=mend)
+    elif not keeps:
+        mend = "redis-cli config set appendonly yes (and in redis.conf); until then a restart costs seconds of delay"
+        yield Finding("broker", wrong="it keeps no log on disk", mend=mend)
+    else:
+        yield Finding("broker", "Redis answers, keeps its log and evicts nothing")
