@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,3 +64,18 @@ def test_each_lock_holds_the_smaller_one_pin_for_pin() -> None:
         for name in ("run", "test", "bench")
     )
     assert run <= test <= bench
+
+
+def test_every_benchmark_is_listed_with_its_question_and_runs_by_its_name() -> None:
+    def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "django", "bench", *arguments]
+        environment = os.environ | {"DJANGO_SETTINGS_MODULE": "annotate.settings"}
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    listed = bench().stdout
+    assert re.search(r"^  fit +How fast are strengths found", listed, re.MULTILINE)
+    assert "worlds" not in listed, "what benchmarks share is none"
+    assert "usage" in bench("growth", "--help").stdout
+    unknown = bench("nothing")
+    assert unknown.returncode == 1
+    assert unknown.stderr.startswith("There is no benchmark nothing; there are ")

@@ -1,0 +1,47 @@
+"""`manage.py bench [NAME]`: what there is to measure, or one of it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+ROOM = settings.BASE_DIR / "benchmarks"
+
+
+def benchmarks() -> dict[str, str]:
+    """The names of the benchmarks, each with the question that it answers."""
+    found = {}
+    for path in sorted(ROOM.glob("*.py")):
+        text = path.read_text()
+        if 'if __name__ == "__main__":' in text:
+            found[path.stem] = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    return found
+
+
+class Command(BaseCommand):
+    help = "List the benchmarks, or run one: `manage.py bench fit --quick`. What follows the name goes to it."
+    requires_system_checks: tuple[str, ...] = ()
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Hand everything after the name to the benchmark, in a process of its own."""
+        there = benchmarks()
+        if len(argv) < 3 or argv[2] in ("-h", "--help"):
+            print(self.help, *(f"  {name:<12} {question}" for name, question in there.items()), sep="\n")
+            sys.exit(0)
+        if argv[2] not in there:
+            sys.exit(f"There is no benchmark {argv[2]}; there are {', '.join(there)}.")
+        command = [sys.executable, "-m", f"benchmarks.{argv[2]}", *argv[3:]]
+        environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
+        sys.exit(subprocess.call(command, cwd=settings.BASE_DIR, env=environment))  # noqa: S603
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("args", nargs="*")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Never called: `run_from_argv` has done it all."""
