@@ -171,7 +171,10 @@ def topics(study: Study) -> Iterator[formats.Topic]:
 
 
 def preferences(study: Study) -> Iterator[formats.Preference]:
-    """The judgments that count, topic by topic, in the order in which they came."""
+    """The judgments that count, topic by topic, in the order in which they came.
+
+    `kind` says who judged where it was no person, `reason` why the pair was shown where that is known.
+    """
     names = {
         pk: f"{document}:{index}"
         for pk, document, index in Sentence.objects.filter(topic__study=study)
@@ -190,9 +193,12 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
             "assignment__pair__second",
             "assignment__annotator__pseudonym",
             "assignment__annotator__kind",
+            "assignment__reason",
         )
-        for answer, seconds, at, extra, swapped, first, second, pseudonym, kind in rows.iterator(CHUNK):
+        for answer, seconds, at, extra, swapped, first, second, pseudonym, kind, reason in rows.iterator(CHUNK):
             left, right = (second, first) if swapped else (first, second)
+            by = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
+            why = {} if reason == Assignment.Reason.IMPORTED else {"reason": reason}
             yield formats.Preference(
                 topic=topic.name,
                 a=names[left],
@@ -201,7 +207,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 annotator=pseudonym,
                 seconds=seconds,
                 at=_moment(at),
-                extra=(extra or {}) | ({} if kind == Annotator.Kind.HUMAN else {"kind": kind}),
+                extra=(extra or {}) | by | why,
             )
 
 

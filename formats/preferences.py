@@ -57,12 +57,21 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
 
 
 def write_preferences(preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl") -> None:
-    """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, unknown keys left out."""
+    """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and of other keys only those
+    are there that say who judged (`kind`) and why the pair was shown (`reason`)."""
     if form == "csv":
-        rows = ((p.topic, p.a, p.b, p.winner, p.annotator, p.seconds, p.at) for p in preferences)
-        write_rows(file, NEEDED + OPTIONAL, rows)
+        rows = (
+            (p.topic, p.a, p.b, p.winner, p.annotator, p.seconds, p.at, _word(p, "kind") or "human", _word(p, "reason"))
+            for p in preferences
+        )
+        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason"), rows)
         return
     file.writelines(strict_json.line(preference_as_json(preference)).encode() + b"\n" for preference in preferences)
+
+
+def _word(preference: Preference, key: str) -> str:
+    said = preference.extra.get(key)
+    return said if isinstance(said, str) else ""
 
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:

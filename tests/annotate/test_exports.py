@@ -1,3 +1,4 @@
+import csv
 import hashlib
 import io
 import uuid
@@ -103,7 +104,16 @@ def test_preferences_are_the_judgments_that_count(study):
         assert preference.winner == {"left": "a", "right": "b", "tie": "tie"}[judgment.answer]
         assert preference.annotator == shown.annotator.pseudonym
         assert preference.at.endswith("Z")
-    assert {tuple(one.extra) for one in found} == {("gold",)}
+    assert {tuple(one.extra) for one in found} == {("gold", "reason")}
+
+
+def test_a_table_of_judgments_says_who_judged_and_why_the_pair_was_shown(study):
+    Annotator.objects.update(excluded_at=None)
+    file = io.BytesIO()
+    formats.write_preferences(exports.preferences(study), file, "csv")
+    rows = list(csv.DictReader(io.StringIO(file.getvalue().decode())))
+    assert sorted(row["kind"] for row in rows) == ["human"] * 4 + ["machine"] * 2
+    assert {row["reason"] for row in rows} == {"random"}
 
 
 def test_preferences_say_what_no_person_judged(study):

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotate.models import Annotator, Judgment, Sentence, Summary
+from annotate.models import Annotator, Assignment, Judgment, Sentence, Summary
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
@@ -169,7 +169,10 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
-    """One revision of one answer, under a pseudonym. `counted`: scores rest on it."""
+    """One revision of one answer, under a pseudonym. `counted`: scores rest on it.
+
+    `reason`: why the pair was shown; `expected`: the side that was known to be right, if it was.
+    """
 
     assignment = serializers.UUIDField(source="assignment.key", read_only=True)
     topic = serializers.CharField(source="topic.name", read_only=True)
@@ -177,6 +180,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     right = serializers.SerializerMethodField()
     annotator = serializers.CharField(source="assignment.annotator.pseudonym", read_only=True)
     kind = serializers.ChoiceField(source="assignment.annotator.kind", choices=Annotator.Kind.choices, read_only=True)
+    reason = serializers.ChoiceField(source="assignment.reason", choices=Assignment.Reason.choices, read_only=True)
+    expected = serializers.CharField(source="assignment.expected", read_only=True)
     counted = serializers.SerializerMethodField()
 
     class Meta:
@@ -193,6 +198,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "kind",
             "seconds",
             "at",
+            "reason",
+            "expected",
             "counted",
         ]
         read_only_fields = fields
