@@ -9,8 +9,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
+from tests.faults.harness import mutants
 from tests.faults.harness.product import ROOT
 from tests.faults.harness.trials import BOTH, TIERS, Fault, Outcome, load_registry, run
 
@@ -23,6 +25,8 @@ def main(arguments: list[str]) -> int:
     if options.table:
         print(table(outcome for file in options.table for outcome in read(Path(file))))
         return 0
+    if options.mutants:
+        return int(not all(verdict.caught for verdict in mutants.run(options.ids, partial(print, flush=True))))
     registry = load_registry()
     if unknown := [one for one in options.ids if one not in registry]:
         sys.exit(f"There is no fault called {', '.join(unknown)}; there are: {', '.join(registry)}")
@@ -50,6 +54,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=1, help="number of the first trial, to go on after an earlier run")
     parser.add_argument("--report", help="a file that gets one line of JSON a trial")
     parser.add_argument("--checkout", default=str(ROOT), help="the tree whose code is tried, if not this one")
+    parser.add_argument(
+        "--mutants", action="store_true", help="break promises in copies instead: M01, ...; who notices?"
+    )
     parser.add_argument("--table", nargs="+", metavar="REPORT", help="only print the table of these reports")
     return parser.parse_args(arguments)
 

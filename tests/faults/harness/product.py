@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.faults.harness.disk import SmallDisk
 from tests.faults.harness.tables import Away, Tables
 from tests.services import PostgreSQL, Redis, free_port
 
@@ -48,7 +50,8 @@ class Product:
 
     `programs`: what its supervisor keeps running, each "web..." or "worker..."; `wsgi`: what gunicorn serves, and
     `app`: what Celery runs, which may be wrappers from the folder `inject` that crash when they are told to;
-    `checkout`: the tree whose code runs, which may be a copy with a mistake in it.
+    `checkout`: the tree whose code runs, which may be a copy with a mistake in it. `megabytes`: of a disk of its own
+    for all that is kept, if any; `clocks`: whether the website and the worker have clocks that can be moved.
     """
 
     on: str = "sqlite"
@@ -56,6 +59,8 @@ class Product:
     programs: tuple[str, ...] = ("web", "worker")
     wsgi: str = "annotate.wsgi"
     app: str = "evaluation.worker"
+    megabytes: int = 0
+    clocks: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     room: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="preferendum-faults-")))
     port: int = field(default_factory=free_port)
@@ -65,17 +70,21 @@ class Product:
 
     def __post_init__(self) -> None:
         self.room.chmod(0o755)
+        self.data = self.room / "data"
+        self.data.mkdir(exist_ok=True)
+        self.disk = SmallDisk(self.data, self.megabytes) if self.megabytes else None
         if self.on == "services":
-            self.postgres, self.redis = PostgreSQL(self.room / "postgres"), Redis(self.room / "redis")
+            self.postgres, self.redis = PostgreSQL(self.data / "postgres"), Redis(self.data / "redis")
             url, broker = self.postgres.url, self.redis.url
         else:
-            url, broker = f"sqlite:///{self.room / 'preferendum.sqlite3'}", "memory://"
+            url, broker = f"sqlite:///{self.data / 'preferendum.sqlite3'}", "memory://"
         self.tables = Tables(url)
         self.log, self.control = self.room / "product.log", self.room / "control.json"
         self.variables = {name: value for name, value in os.environ.items() if not name.startswith("PREFERENDUM_")} | {
             "DATABASE_URL": url,
             "BROKER_URL": broker,
-            "PREFERENDUM_DATA": str(self.room),
+            "PREFERENDUM_DATA": str(self.data),
+            "FAULTS_CLOCK": str(self.room / "clock"),
             "PREFERENDUM_ORIGIN": f"http://127.0.0.1:{self.port}",
             "PREFERENDUM_BIND": f"127.0.0.1:{self.port}",
             "PREFERENDUM_LEASE_SECONDS": str(LEASE),
@@ -105,21 +114,66 @@ class Product:
             self.redis.stop()
         if self.postgres:
             self.postgres.stop()
+        if self.disk:
+            self.disk.unmount()
         shutil.rmtree(self.room, ignore_errors=True)
 
     def make(self) -> None:
         """From nothing to an installation that serves."""
-        if self.postgres and self.redis:
-            self.postgres.make()
-            self.postgres.start()
+        template = self.template()
+        if template.exists():
+            self.copy(template, self.data)
+            if self.postgres:
+                self.postgres.start()
+        else:
+            self.migrate()
+            self.keep_as(template)
+        if self.redis:
             self.redis.start()
-        self.inside.ask("migrate")
         self.start()
         self.wait_for_worker()
 
+    def migrate(self) -> None:
+        if self.postgres:
+            self.postgres.make()
+            self.postgres.start()
+        self.inside.ask("migrate")
+
+    def template(self) -> Path:
+        """Where a migrated, empty installation of this checkout lies: migrating takes longer than most trials."""
+        digest = hashlib.sha256(self.on.encode())
+        for part in ("annotate/migrations", "annotate/models", "annotate/only_added.py", "static"):
+            found = self.checkout / part
+            for file in sorted(one for one in found.rglob("*") if one.is_file()) if found.is_dir() else [found]:
+                if "__pycache__" not in file.parts:
+                    digest.update(str(file.relative_to(self.checkout)).encode() + file.read_bytes())
+        return Path(tempfile.gettempdir()) / f"preferendum-template-{os.getuid()}-{digest.hexdigest()[:20]}"
+
+    def keep_as(self, template: Path) -> None:
+        """Copy what was made just now to where the next installation finds it; whoever is first has done it."""
+        if self.postgres:
+            self.postgres.stop()
+        making = Path(tempfile.mkdtemp(prefix=f"{template.name}-"))
+        making.chmod(0o755)
+        self.copy(self.data, making)
+        try:
+            making.rename(template)
+        except OSError:
+            shutil.rmtree(making)
+        if self.postgres:
+            self.postgres.start()
+
+    @staticmethod
+    def copy(source: Path, target: Path) -> None:
+        """The database and the static files, with their owners."""
+        parts = [source / name for name in ("static", "postgres", "preferendum.sqlite3")]
+        subprocess.run(["cp", "-a", *(str(part) for part in parts if part.exists()), str(target)], check=True)
+
     def start(self) -> None:
         """Start the supervisor, and wait for the website."""
-        wanted = json.dumps({"programs": self.programs, "wsgi": self.wsgi, "app": self.app})
+        wanted = json.dumps({"programs": self.programs, "wsgi": self.wsgi, "app": self.app, "clocks": self.clocks})
+        for name in self.programs:
+            self.set_clock(name, 0)
         self.supervisor = self.popen([sys.executable, str(HERE / "supervise.py"), wanted])
         self.wait_for_web()
 
@@ -128,6 +182,12 @@ class Product:
         with self.log.open("ab") as log:
             streams: dict[str, Any] = {"stdout": log, "stderr": log} | options
             return subprocess.Popen(command, cwd=self.checkout, env=self.variables, start_new_session=True, **streams)
+
+    def set_clock(self, name: str, offset: float) -> None:
+        """Set the clock of "web" or "worker" to so many seconds before or after the true time."""
+        clock = self.room / f"clock.{name}"
+        clock.with_suffix(".new").write_text(str(offset))
+        clock.with_suffix(".new").rename(clock)
 
     def stop(self) -> None:
         """As an operator stops it: SIGTERM to the supervisor, which stops everything else in order."""

@@ -21,5 +21,9 @@ if __name__ == "__main__":
         "web": [*WEB[:-1], wanted["wsgi"]],
         "worker": [wanted["app"] if part == "evaluation.worker" else part for part in WORKER],
     }
-    programs = [supervisor.Program(name, commands[name.rstrip("0123456789")]) for name in wanted["programs"]]
+    programs = []
+    for name in wanted["programs"]:
+        kind = name.rstrip("0123456789")
+        command = ["with_clock", kind, *commands[kind]] if wanted["clocks"] else commands[kind]
+        programs.append(supervisor.Program(name, command))
     supervisor.Supervisor(programs, os.environ, lambda line: print(line, flush=True)).run(lambda: None)
