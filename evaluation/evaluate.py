@@ -17,6 +17,7 @@ from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.ranking import Standing
 from evaluation.similarity import Similarity
 from evaluation.similarity import similarity as build_similarity
+from evaluation.uncertainty import Covariance
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -76,7 +77,8 @@ class TopicResult:
     the utilities' standard errors and 95% intervals (None without judgments); `values` is what a sentence gives to a
     summary; `wins` the weight of the judgments it won, `judged` the number of those it took part in.
     `covariance` (s, s) is that of the summaries' scores, in the order of `summaries`. `kernel`: the parameters of the
-    kernel prior (variance, share of the similarity) where there is one.
+    kernel prior (variance, share of the similarity) where there is one. `errors`: how sure differences of two
+    utilities are (None without judgments).
     """
 
     topic_id: str
@@ -97,6 +99,7 @@ class TopicResult:
     kernel: tuple[float, float] | None
     summaries: tuple[SummaryResult, ...]
     covariance: Matrix
+    errors: Covariance | None
 
     @property
     def standing(self) -> Standing:
@@ -176,6 +179,7 @@ def evaluate(
             for score, error, summary in zip(scores, errors, evidence.summaries, strict=True)
         ),
         covariance=covariance,
+        errors=None if estimate is None else estimate.covariance,
     )
 
 

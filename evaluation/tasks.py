@@ -20,8 +20,8 @@ import formats
 from annotate import exports, imports, previews
 from annotate.models import Export, Preview, Upload
 from annotate.refusal import Refusal
-from evaluation import consensus, examination, intake, people, prepare, records, reliability, removal
-from evaluation.evaluate import UndeterminedTopic, curve, evaluate
+from evaluation import consensus, examination, intake, people, prepare, records, reliability, removal, sampling
+from evaluation.evaluate import TopicResult, UndeterminedTopic, curve, evaluate
 from evaluation.evidence import Evidence
 from evaluation.ranking import compare_systems, rank_systems
 from evaluation.similarity import Similarity, similarity
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 #: A file that could not be read, stored or written in so many tries will not be tried again.
 TRIES = 3
+#: How many pairs are asked for after a fit; the next one brings others.
+QUEUE = 64
 #: A preview is left for a moment after so many seconds, so that scores and other people have their turn.
 TURN = 15.0
 
@@ -226,9 +228,19 @@ def _refit(topic_id: int) -> None:
     if len(snapshot.evidence.judgments):
         compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
         result = evaluate(_weighed(snapshot), snapshot.settings, similarity=compared)
-        records.save_result(snapshot, result, time.perf_counter() - began)
-    else:
-        records.save_nothing(snapshot)
+        if records.save_result(snapshot, result, time.perf_counter() - began):
+            records.save_suggestions(snapshot, _to_ask(snapshot, result))
+    elif records.save_nothing(snapshot):
+        records.save_suggestions(snapshot, [])
+
+
+def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> list[tuple[int, int]]:
+    """The pairs whose answers would tell most now; none where the study wants random ones only."""
+    if snapshot.random_share >= 1 or result.errors is None:
+        return []
+    filled = records.pairs_filled(snapshot)
+    pairs = sampling.informative_pairs(result.utilities, result.errors, QUEUE, snapshot.seed, filled)
+    return [(i, j) for i, j in pairs.tolist()]
 
 
 def _answer(preview: Preview) -> None:

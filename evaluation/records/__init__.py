@@ -29,6 +29,7 @@ from evaluation.records.results import (
     save_result,
     study_to_rank,
 )
+from evaluation.records.suggestions import pairs_filled, save_suggestions
 from evaluation.records.tries import begin_try, end_try, note_failure, problems_of
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "note_failure",
     "note_people_failure",
     "note_ranking_failure",
+    "pairs_filled",
     "people_numbers",
     "problems_of",
     "renew_claims",
@@ -71,6 +73,7 @@ __all__ = [
     "save_preparation",
     "save_ranking",
     "save_result",
+    "save_suggestions",
     "save_topic_examination",
     "studies_unexamined",
     "studies_unreported",

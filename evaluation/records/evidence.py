@@ -39,6 +39,7 @@ class Snapshot:
     annotator_keys: tuple[int, ...]
     last_judgment_id: int
     weigh_annotators: bool = False
+    random_share: float = 1.0
 
 
 def load_evidence(
@@ -93,6 +94,7 @@ def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[in
         annotator_keys=people,
         last_judgment_id=last,
         weigh_annotators=topic.study.weigh_annotators,
+        random_share=topic.study.random_share,
     )
 
 

@@ -1,14 +1,17 @@
-"""Pairs to ask about: all different, all equally likely, the same for the same seed."""
+"""Pairs to ask about: random ones all different and equally likely, others those that tell most."""
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from evaluation import sampling
-from evaluation.sampling import random_pairs
+from evaluation.sampling import informative_pairs, random_pairs
+from evaluation.uncertainty import DenseCovariance
 
 
 @given(st.integers(0, 40), st.integers(0, 1000), st.integers(0, 2**32))
@@ -57,3 +60,38 @@ def test_a_large_topic_needs_no_list_of_all_its_pairs() -> None:
 
 def test_different_seeds_ask_differently() -> None:
     assert random_pairs(30, 10, 1).tolist() != random_pairs(30, 10, 2).tolist()
+
+
+def known(variance: NDArray[np.float64]) -> DenseCovariance:
+    return DenseCovariance(np.diag(variance))
+
+
+def test_the_pair_whose_answer_tells_most_is_of_close_sentences_of_which_little_is_known() -> None:
+    utilities = np.array([0.0, 0.1, 4.0, 4.1, 0.0, 0.1])
+    unsure = known(np.array([2.0, 2.0, 1.0, 1.0, 0.01, 0.01]))
+
+    pairs = [tuple(pair) for pair in informative_pairs(utilities, unsure, 3, 0).tolist()]
+
+    assert pairs[0] == (0, 1)
+    assert not {(4, 5), (0, 2), (1, 3)} & set(pairs)  # known well, or far apart
+
+
+@given(st.integers(2, 30), st.integers(1, 60), st.integers(0, 2**32), st.data())
+def test_a_queue_repeats_no_pair_and_is_not_all_about_a_few_sentences(
+    n: int, count: int, seed: int, data: st.DataObject
+) -> None:
+    rng = np.random.default_rng(seed)
+    every = [(i, j) for j in range(n) for i in range(j)]
+    taken = data.draw(st.sets(st.sampled_from(every)))
+    unsure = known(np.where(np.arange(n) < 2, 100.0, 0.1))
+
+    pairs = [tuple(pair) for pair in informative_pairs(rng.normal(size=n), unsure, count, seed, taken).tolist()]
+
+    assert len(set(pairs)) == len(pairs) <= count
+    assert not set(pairs) & taken
+    assert all(i < j for i, j in pairs)
+    assert max(Counter(i for pair in pairs for i in pair).values(), default=0) <= 2 * count // n + 1
+
+
+def test_a_topic_of_which_every_pair_is_taken_has_nothing_to_ask() -> None:
+    assert informative_pairs(np.zeros(2), known(np.ones(2)), 5, 0, {(0, 1)}).shape == (0, 2)

@@ -1,0 +1,62 @@
+"""What the worker asks for after a fit, and who hands it out."""
+
+from __future__ import annotations
+
+import pytest
+from django.db.models import F
+
+from annotate import judging
+from annotate.models import Assignment, Pair, Study, Suggestion, Topic, TopicProgress
+from evaluation import records, sampling, tasks
+from tests.annotate.judging_study import joined, judged, ready_study
+
+pytestmark = pytest.mark.django_db
+
+
+def fitted(random_share: float) -> Topic:
+    study = ready_study(sentences=12, judgments_per_pair=1, random_share=random_share)
+    judged(joined(study))
+    topic = study.topics.get()
+    TopicProgress.objects.create(topic=topic, prepared_version=topic.text_version)
+    tasks.refit_topic(topic.pk)
+    return topic
+
+
+def test_a_fit_leaves_pairs_to_ask_of_which_none_is_judged() -> None:
+    topic = fitted(random_share=0.2)
+    asked = list(Suggestion.objects.filter(topic=topic).order_by("rank").values_list("first", "second"))
+    filled = Pair.objects.filter(topic=topic, taken__gte=F("need")).values_list("first", "second")
+    assert len(asked) == len(set(asked)) == min(tasks.QUEUE, 12 * 11 // 2 - len(filled))
+    assert not set(asked) & set(filled)
+    assert len(filled)
+
+
+def test_whoever_draws_next_is_handed_the_first_of_them() -> None:
+    topic = fitted(random_share=0.0)
+    first = Suggestion.objects.filter(topic=topic).order_by("rank")[0]
+    drawn = judging.draw(joined(topic.study))
+    assert isinstance(drawn, Assignment)
+    assert (drawn.pair.first_id, drawn.pair.second_id) == (first.first_id, first.second_id)
+    assert drawn.reason == Assignment.Reason.SUGGESTED
+
+
+def test_a_study_that_wants_random_pairs_only_is_asked_nothing() -> None:
+    topic = fitted(random_share=0.5)
+    assert Suggestion.objects.filter(topic=topic).exists()
+    Study.objects.filter(pk=topic.study_id).update(random_share=1.0)
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    assert not Suggestion.objects.filter(topic=topic).exists()
+
+
+def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
+    topic = fitted(random_share=0.5)
+    before = list(Suggestion.objects.filter(topic=topic).values_list("pk", flat=True))
+    late = records.load_evidence(topic.pk, tasks.split)
+    assert late is not None
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    newer = list(Suggestion.objects.filter(topic=topic).values_list("pk", flat=True))
+    assert newer != before
+    assert not records.save_suggestions(late, sampling.random_pairs(12, 3, 0).tolist())
+    assert list(Suggestion.objects.filter(topic=topic).values_list("pk", flat=True)) == newer
