@@ -415,6 +415,8 @@ def no_trouble(seen: Seen) -> Iterator[str]:
         if not fine and entry["status"] not in seen.expected.statuses:
             yield f"{entry['path']} answered {entry['status']}"
     for part in seen.log.split("Traceback (most recent call last):")[1:]:
+        if "During handling of the above exception" in part or "was the direct cause of the following" in part:
+            continue  # what it led to is told next
         last = _last_line(part)
         if not seen.expected.tracebacks or not re.search(seen.expected.tracebacks, last):
             yield f"a traceback in the logs: {last}"

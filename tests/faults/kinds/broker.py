@@ -13,8 +13,9 @@ from tests.services import Redis
 ON_REDIS = ("services",)
 #: A worker whose broker is back must do what waits within so many seconds.
 AGAIN = 30.0
-#: What the worker's log may say while it has no broker.
-WITHOUT = r"redis\.|kombu\.|ConnectionError|TimeoutError|OperationalError|ConnectionResetError|BrokenPipe|OSError|Lost"
+#: What the worker's log may say while it has no broker. It then stops the tasks that it cannot acknowledge any more,
+#: each in the middle of whatever it does.
+WITHOUT = r"redis\.|kombu\.|ConnectionError|TimeoutError|OperationalError|BrokenPipe|OSError|Lost|SystemExit|autocommit"
 
 
 def broker_of(product: Product) -> Redis:
