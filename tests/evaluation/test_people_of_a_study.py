@@ -17,7 +17,7 @@ from django.utils import timezone
 
 import formats
 from annotate import judging
-from annotate.models import AgreementReport, Annotator, AnnotatorReport, Judgment, Sentence, Study, Utility
+from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Sentence, Study, Utility
 from benchmarks import replay
 from evaluation import intake, records, tasks
 from tests.annotate import making
@@ -225,3 +225,16 @@ def test_people_weigh_the_same_unless_the_study_says_otherwise() -> None:
     report(study)
     assert all(one.weight is not None for one in AnnotatorReport.objects.filter(annotator__study=study))
     assert Judgment.objects.filter(topic__study=study).exists()
+
+
+def test_hidden_pairs_are_held_to_their_known_side_and_practice_is_left_out() -> None:
+    study = ready_study(judgments_per_pair=1)
+    somebody = joined(study)
+    _, hidden, practice = (judged(somebody, "left") for _ in range(3))
+    Assignment.objects.filter(pk=hidden.pk).update(reason="gold", expected="right", holds_place=False)
+    Assignment.objects.filter(pk=practice.pk).update(reason="training", expected="left", holds_place=False)
+    assert report(study).figures["study"]["judgments"] == 1
+    figures = AnnotatorReport.objects.get(annotator=somebody).figures
+    assert (figures["gold"]["value"], figures["gold"]["n"]) == (0.0, 1)
+    assert figures["answers"]["n"] == 2
+    assert figures["reliability"]["n"] == 1
