@@ -58,6 +58,7 @@ class Server:
             "PREFERENDUM_ORIGIN": self.url,
             "PREFERENDUM_BIND": self.url.removeprefix("http://"),
             "DJANGO_SETTINGS_MODULE": "annotate.settings",
+            "DJANGO_ALLOW_ASYNC_UNSAFE": "1",  # the browser's driver runs a loop of its own in this thread
         }
         django.setup()
         from django.core.management import call_command
