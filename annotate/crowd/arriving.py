@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -64,7 +66,8 @@ def find(study: Study, person: str) -> Annotator | None:
 
     Raises `Refusal` for a name that cannot be one, for whoever withdrew, and for newcomers while the study is not open.
     """
-    found = _participation(study, digest_of(study, _named(person)))
+    named = _named(person)
+    found = _participation(study, [digest_of(study, named), *_earlier_digests(study, named)])
     if found is None and not is_open(study):
         raise Refusal(_("This study takes nobody new at present."), "not_open")
     return found.annotator if found else None
@@ -78,21 +81,31 @@ def enter(study: Study, person: str, session: str = "", user: User | None = None
     """
     known = find(study, person)
     person, session = _named(person), cleaned("session", session)[:LONGEST_NAME]
-    digest = digest_of(study, person)
     while known is None:
         try:
-            return _begin(study, person, session, digest, user)
+            return _begin(study, person, session, digest_of(study, person), user)
         except IntegrityError:
             known = find(study, person)  # they came in by another tab, just now
     if session:  # each arrival on a platform is a session of its own: the last one stays
-        working = Participation.objects.filter(study=study, digest=digest, outcome=Participation.Outcome.WORKING)
+        working = Participation.objects.filter(annotator=known, outcome=Participation.Outcome.WORKING)
         working.exclude(session=session).update(session=session)
     return known
 
 
 def digest_of(study: Study, person: str) -> str:
-    """Whom a name belongs to cannot be read from it, nor guessed without the installation's secret key."""
-    return salted_hmac("participation", f"{study.pk}|{person}", algorithm="sha256").hexdigest()
+    """Whose name it is cannot be read from it, and is slow to guess; 10 ms.
+
+    The key is the study's own: with the installation's secret, whoever was paid could come again after a rotation.
+    """
+    key = bytes.fromhex(recruitment_of(study).identity_key)
+    return hashlib.scrypt(f"{study.pk}|{person}".encode(), salt=key, n=2**12, r=8, p=1, dklen=32).hex()
+
+
+def _earlier_digests(study: Study, person: str) -> list[str]:
+    """What stands in rows of earlier versions, which made digests with the installation's secret."""
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    said = f"{study.pk}|{person}"
+    return [salted_hmac("participation", said, secret, algorithm="sha256").hexdigest() for secret in secrets]
 
 
 def _begin(study: Study, person: str, session: str, digest: str, user: User | None) -> Annotator:
@@ -106,8 +119,8 @@ def _begin(study: Study, person: str, session: str, digest: str, user: User | No
         return annotator
 
 
-def _participation(study: Study, digest: str) -> Participation | None:
-    found = Participation.objects.select_related("annotator__study").filter(study=study, digest=digest).first()
+def _participation(study: Study, digests: list[str]) -> Participation | None:
+    found = Participation.objects.select_related("annotator__study").filter(study=study, digest__in=digests).first()
     if found is not None and (found.annotator is None or found.outcome == Participation.Outcome.WITHDRAWN):
         raise Refusal(_("You have withdrawn from this study. Thank you all the same."), "withdrawn")
     return found
