@@ -10,12 +10,16 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     OPENBLAS_NUM_THREADS=1
 
 WORKDIR /app
+# For `manage.py backup`; Debian's version is that of the database in docker-compose.yml.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends postgresql-client=15+* \
+    && rm -rf /var/lib/apt/lists/*
 COPY requirements/run.txt requirements/run.txt
 RUN pip install --require-hashes -r requirements/run.txt
 COPY . .
 RUN useradd --uid 10001 --no-create-home preferendum \
     && mkdir -p /data/files /data/static \
     && chown -R preferendum /data
-USER preferendum
+USER 10001
 
-CMD ["gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"]
+CMD ["deploy/web"]

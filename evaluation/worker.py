@@ -28,6 +28,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import django
@@ -50,6 +51,8 @@ HARD_LIMIT = 90.0
 
 BEAT_SECONDS = 1.0
 PULSE_SECONDS = 2.0
+#: Touched after each sign of life, where something outside (a container's health check) cannot ask the database.
+PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
 #: A message that changed nothing for so long was lost, or waits in a long queue: the next one may be sent.
 LOST_SECONDS = 10.0
 #: Messages of ours that may be under way at once: the queue stays short, whatever there is to do.
@@ -151,6 +154,8 @@ class Heartbeat(threading.Thread):
         if now - self._pulse_at >= PULSE_SECONDS:
             records.give_sign_of_life(self.name_of_process)
             self._pulse_at = now
+            if PULSE_FILE:
+                Path(PULSE_FILE).touch()
         records.renew_claims(claims_at_work())
         self.look_for_work(now)
 

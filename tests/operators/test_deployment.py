@@ -1,0 +1,223 @@
+"""docker-compose.yml, as far as it can be run without containers: its scripts on a real PostgreSQL and a real Redis."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from benchmarks.serving import Browser, judge_and_show
+from tests.conftest import ROOT
+from tests.services import free_port, running
+
+COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
+PATIENCE = 120.0
+READING = 1.1  # seconds; who answers sooner than a second after their last answer is asked to read
+
+#: A study with judgments to make; prints the path of an invitation to it.
+STUDY = """
+from annotate import links
+from annotate import studies as verbs
+from tests import studies
+made = studies.study(judgments_per_topic=100_000, pairs_per_annotator=10_000)
+studies.wide_topic(made, 40)
+print(links.invitation_path(verbs.invite(made, made.created_by)))
+"""
+#: How far things are: judgments stored, and whether the newest fit rests on all of them.
+STATE = """
+from annotate.models import Judgment, Topic, WorkerPulse
+from evaluation.records import topics_behind
+print(Judgment.objects.count(), topics_behind().count(), WorkerPulse.objects.count())
+"""
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"still waiting for {what}"
+        time.sleep(0.1)
+
+
+class Site:
+    """What the compose file describes, started by its own scripts, each in a process group of its own."""
+
+    def __init__(self, room: Path, database: str, broker: str) -> None:
+        self.room, self.processes = room, []  # type: ignore[var-annotated]
+        (room / "secret_key").write_text("a key that is long enough for everybody here " * 2)
+        (room / "secret_key").chmod(0o600)
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("PREFERENDUM")},
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "DATABASE_URL": database,
+            "BROKER_URL": broker,
+            "DJANGO_SETTINGS_MODULE": "annotate.settings",
+            "PREFERENDUM_DATA": str(room),
+            "PREFERENDUM_SECRET_KEY_FILE": str(room / "secret_key"),
+            "PREFERENDUM_WEB_PROCESSES": "1",
+            "PREFERENDUM_LOG_FORMAT": "json",
+        }
+
+    def script(self, name: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return self.run([f"deploy/{name}"], **more)
+
+    def shell(self, code: str) -> str:
+        done = self.run([sys.executable, "manage.py", "shell", "--no-imports", "-c", code])
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def run(self, command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
+        environment = self.environment | more
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+
+    def start(self, name: str, **more: str) -> subprocess.Popen[bytes]:
+        with (self.room / f"{name}{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [f"deploy/{name}"],
+                cwd=ROOT,
+                env=self.environment | more,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.processes.append(process)
+        return process
+
+    def start_web(self) -> tuple[subprocess.Popen[bytes], int]:
+        port = free_port()
+        bind = {"PREFERENDUM_BIND": f"127.0.0.1:{port}"}
+        process = self.start("web", **bind)
+        wait_until(lambda: self.script("web-healthy", **bind).returncode == 0, "a web process")
+        return process, port
+
+    def stop(self) -> None:
+        for process in self.processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with running() as (postgres, redis):
+        site = Site(tmp_path, postgres.url, redis.url)
+        yield site
+        site.stop()
+
+
+@pytest.mark.skipif(
+    not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="`manage.py test --services` runs it"
+)
+@pytest.mark.usefixtures("django_db_setup")  # beside the other tests that start processes
+def test_two_web_and_two_worker_processes_carry_on_through_a_deploy(site: Site) -> None:
+    done = site.script("release")
+    assert done.returncode == 0, done.stderr
+    pulses = [site.room / f"pulse{number}" for number in range(2)]
+    assert site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulses[0])).returncode != 0
+    for pulse in pulses:
+        site.start("worker", PREFERENDUM_PULSE_FILE=str(pulse))
+    (old, port), (_other, other_port) = site.start_web(), site.start_web()
+    invitation = site.shell(STUDY)
+    ports = [port, other_port]
+    acknowledged, failures, stopping = [0, 0], [], threading.Event()
+
+    def judge(number: int) -> None:
+        """Somebody behind a balancer that sends each request to the next web process."""
+        browser = Browser("127.0.0.1", ports[number])
+        page = browser.begin(invitation)
+        while not stopping.is_set():
+            browser.port = ports[number]
+            if browser.connection.port != browser.port:
+                browser.connection.close()
+                browser.connection.port = browser.port
+            time.sleep(READING)
+            try:
+                page = judge_and_show(browser, page)
+                acknowledged[number] += 1
+            except Exception as failure:
+                failures.append(failure)
+                break
+        browser.connection.close()
+
+    people = [threading.Thread(target=judge, args=[number]) for number in range(2)]
+    for person in people:
+        person.start()
+    try:
+        wait_until(lambda: min(acknowledged) >= 3 or bool(failures), "the first judgments")
+        # The new version expands the tables while the old one goes on, in its own release step.
+        site.shell(
+            "from django.db import connection\n"
+            "connection.cursor().execute('ALTER TABLE annotate_judgment ADD COLUMN mood varchar(9) DEFAULT NULL')"
+        )
+        assert site.script("release").returncode == 0
+        _new, new_port = site.start_web()
+        ports[0] = new_port
+        moved_at = acknowledged[0]
+        wait_until(lambda: acknowledged[0] >= moved_at + 3 or bool(failures), "judgments by the new web process")
+        old.terminate()
+        assert old.wait(60) == 0
+        wait_until(lambda: acknowledged[1] >= 8 or bool(failures), "judgments by the other web process")
+    finally:
+        stopping.set()
+        for person in people:
+            person.join()
+    assert failures == []
+    wait_until(lambda: site.shell(STATE).split()[1] == "0", "the workers")
+    stored, _behind, workers = map(int, site.shell(STATE).split())
+    assert stored == sum(acknowledged)
+    assert workers == 2
+    for pulse in pulses:
+        assert site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulse)).returncode == 0
+    doctor = site.run([sys.executable, "manage.py", "doctor", "--no-color"])
+    assert re.search(r"fine +worker +2 running", doctor.stdout), doctor.stdout
+    assert re.search(r"fine +broker +Redis answers", doctor.stdout), doctor.stdout
+    assert re.search(r"fine +clock", doctor.stdout), doctor.stdout
+
+
+def ours() -> dict[str, Any]:
+    return {name: one for name, one in COMPOSE["services"].items() if one.get("image", "").startswith("preferendum")}
+
+
+def test_every_container_of_ours_starts_a_script_that_is_there() -> None:
+    assert set(ours()) == {"release", "web", "worker"}
+    for service in ours().values():
+        commands = [service["command"]]
+        if "healthcheck" in service:
+            commands.append(service["healthcheck"]["test"][1:])
+        for command in commands:
+            assert len(command) == 1
+            assert os.access(ROOT / command[0], os.X_OK), command
+    assert 'CMD ["deploy/web"]' in (ROOT / "Dockerfile").read_text()
+
+
+def test_containers_start_again_and_in_order_and_scale() -> None:
+    services = COMPOSE["services"]
+    assert all("restart" in service for service in services.values())
+    for name in ("web", "worker"):
+        assert services[name]["depends_on"]["release"]["condition"] == "service_completed_successfully"
+        assert "healthcheck" in services[name]
+        assert "container_name" not in services[name]
+    redis = services["redis"]["command"]
+    assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
+    assert redis[redis.index("--appendonly") + 1] == "yes"
+    assert "-" in services["web"]["ports"][0].split(":")[1] + services["web"]["ports"][0], (
+        "one host port would not scale"
+    )
+
+
+def test_the_compose_file_is_one() -> None:
+    command = [str(Path(sys.executable).parent / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec"]
+    done = subprocess.run([*command, "docker-compose.yml"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
