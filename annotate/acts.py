@@ -98,6 +98,11 @@ def verify(heads: Mapping[str, Head] | None = None) -> Iterator[Break]:
         yield Break(None if name == INSTALLATION else int(name), 1, f"the log is gone; it had {head.number} acts")
 
 
+def check(study: Study) -> Break | None:
+    """Where one study's log is not as it was written; None, if it is."""
+    return _first_break(study.pk, Act.objects.filter(study=study), None)
+
+
 INSTALLATION = "installation"
 
 

@@ -1,21 +1,25 @@
-"""How people judge: one line for each annotator, from what they answered."""
+"""How people judge: one line for each annotator, from what they answered and what the worker found out about them.
+
+Only the lines of one page are put together; what all lines are sorted by comes from one query.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, Max, OuterRef
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, Max
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Pair, Study, Topic
+from annotate.models import Act, Annotator, AnnotatorReport, Assignment, Judgment, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from django.db.models import QuerySet
 
 Z95 = 1.959963984540054
@@ -58,26 +62,6 @@ class Share:
         return self.interval is None or self.interval[0] <= 0.5 <= self.interval[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """One annotator: how much (of how much), how fast, which side, how often undecided or passed over, when last.
-
-    `seconds` is the median over their answers; `left` counts the answers that preferred a side; `surplus` those that
-    came when their pair was full, which are kept and not counted.
-    """
-
-    annotator: Annotator
-    wanted: int
-    judged: int
-    surplus: int
-    seconds: float | None
-    left: Share
-    ties: int
-    skips: int
-    undone: int
-    seen_at: datetime | None
-
-
 #: What a flag asks. A flag is a question, not a verdict.
 FLAGS = {
     "coin": _("Answers like tossing a coin?"),
@@ -88,121 +72,225 @@ FLAGS = {
     "gold": _("Fails hidden checks?"),
     "repeats": _("Contradicts what they said before?"),
 }
-WHY = {
-    "nobody_twice": _("No pair was judged by two people yet, so that nobody can tell."),
-    "all_equal": _("All gave the same answer: whether they would notice a difference cannot be told."),
-}
-PEOPLE_A_PAGE = 100
-DISPUTED = 10
+PEOPLE_A_PAGE = 50
+#: A sparkline has so many points, each the median of as many answers in a row.
+POINTS = 16
+#: Pairs that only look after people: answers to them are neither counted nor surplus.
+CHECKS = (Assignment.Reason.TRAINING, Assignment.Reason.GOLD, Assignment.Reason.REPEAT)
+NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What the worker found out about one annotator; `flags` in words. None where nobody can tell yet."""
+class Judge:
+    """One annotator: how much (of how much), how fast, which side, how often undecided or passed over, when last.
 
-    flags: tuple[object, ...]
-    repeats: dict[str, Any]
-    circles: dict[str, Any]
-    fit: dict[str, Any]
+    `seconds` is the median over their answers and `pace` its course; `left` counts the answers that preferred a side;
+    `surplus` those that came when their pair was full, which are kept and not counted. `figures` are the worker's, with
+    n and interval (docs/admins.md says what each means); `flags` its questions in words. `reason`: of an exclusion.
+    """
+
+    annotator: Annotator
+    wanted: int
+    judged: int
+    surplus: int
+    seconds: float | None
+    pace: tuple[float, ...]
+    left: Share
+    ties: int
+    skips: int
+    undone: int
+    seen_at: datetime | None
+    figures: Mapping[str, Any]
+    flags: tuple[Any, ...]
     weight: float | None
+    reason: str
+
+    @property
+    def gold(self) -> Mapping[str, Any]:
+        return self._figure("gold")
+
+    @property
+    def repeats(self) -> Mapping[str, Any]:
+        return self._figure("repeats")
+
+    @property
+    def circles(self) -> Mapping[str, Any]:
+        return self._figure("circles")
+
+    @property
+    def fit(self) -> Mapping[str, Any]:
+        return self._figure("fit")
+
+    @property
+    def e(self) -> Mapping[str, Any]:
+        return self._figure("e")
+
+    def _figure(self, name: str) -> Mapping[str, Any]:
+        """A figure and, where it is a share, how many of its n that was."""
+        found = self.figures.get(name)
+        if not found or not found.get("n"):
+            return NOTHING
+        return {**found, "k": round((found["value"] or 0) * found["n"])}
 
 
-@dataclass(frozen=True, slots=True)
-class Concord:
-    """How far the study's people agree, as stored: the study's figures, `topics` by name, and divided pairs."""
+def look_at(study: Study, annotators: Sequence[int] | None = None) -> tuple[Judge, ...]:
+    """These annotators of a study in this order; everybody in the order of joining, people first, where none is said.
 
-    report: AgreementReport
-    whole: dict[str, Any]
-    why: object
-    topics: tuple[tuple[Topic, dict[str, Any]], ...]
-    disputed: tuple[tuple[Pair, dict[str, Any]], ...]
-
-
-def look_up(keys: Sequence[int]) -> dict[int, Looked]:
-    """What is stored about these annotators."""
-    return {
-        one.annotator_id: Looked(
-            tuple(FLAGS[flag] for flag in one.flags if flag in FLAGS),
-            one.figures.get("repeats", {}),
-            one.figures.get("circles", {}),
-            one.figures.get("fit", {}),
-            one.weight,
-        )
-        for one in AnnotatorReport.objects.filter(annotator__in=keys)
-    }
-
-
-def agreement(study: Study) -> Concord | None:
-    """How far the study's people agree; None before the worker has looked."""
-    report = AgreementReport.objects.filter(study=study).first()
-    if report is None or not report.figures:
-        return None
-    topics = {topic.pk: topic for topic in Topic.objects.filter(study=study)}
-    divided = {one["pair"]: one for one in report.figures["disputed"][:DISPUTED]}
-    pairs = Pair.objects.filter(pk__in=divided).select_related("first", "second")
-    found = {pair.pk: pair for pair in pairs}
-    whole = report.figures["study"]
-    return Concord(
-        report,
-        whole,
-        WHY.get(whole["why"], ""),
-        tuple((topics[one["topic"]], one) for one in report.figures["topics"] if one["topic"] in topics),
-        tuple((found[key], one) for key, one in divided.items() if key in found),
+    As many queries for one as for many.
+    """
+    keys = list(_in_order(study, "joined") if annotators is None else annotators)
+    people = Annotator.objects.filter(study=study).annotate(seen_at=Max("assignments__closed_at")).in_bulk(keys)
+    sheets = _sheets(keys)
+    skips = _counted(Assignment.objects.filter(annotator__in=keys, state=Assignment.State.SKIPPED), "annotator_id")
+    undone = _counted(
+        Judgment.objects.filter(assignment__annotator__in=keys, answer=Answer.UNDONE), "assignment__annotator_id"
     )
+    reports = {one.annotator_id: one for one in AnnotatorReport.objects.filter(annotator__in=keys)}
+    reasons = _reasons(study, [one for one in people.values() if one.excluded_at])
+    return tuple(
+        _judge(
+            study,
+            people[key],
+            sheets.get(key, _Sheet()),
+            reports.get(key),
+            skips=skips.get(key, 0),
+            undone=undone.get(key, 0),
+            reason=reasons.get(str(people[key].key), ""),
+        )
+        for key in keys
+        if key in people
+    )
+
+
+def _judge(study: Study, person: Annotator, sheet: _Sheet, report: AnnotatorReport | None, **known: Any) -> Judge:
+    seen_at: datetime | None = person.seen_at  # type: ignore[attr-defined]  # annotated by the query
+    return Judge(
+        annotator=person,
+        wanted=study.pairs_per_annotator if person.quota is None else person.quota,
+        judged=sheet.answers,
+        surplus=sheet.surplus,
+        seconds=median(sheet.seconds) if sheet.seconds else None,
+        pace=_course(sheet.seconds),
+        left=Share(sheet.given["left"], sheet.given["left"] + sheet.given["right"]),
+        ties=sheet.given["tie"],
+        seen_at=seen_at or person.joined_at,
+        figures=report.figures if report else {},
+        flags=tuple(FLAGS[flag] for flag in report.flags if flag in FLAGS) if report else (),
+        weight=report.weight if report else None,
+        **known,
+    )
+
+
+def page_of(study: Study, sort: str, number: str | None) -> tuple[Page[int], tuple[Judge, ...]]:
+    """One page of the study's annotators, sorted by a column (`-column`: downwards), and its lines."""
+    chosen = Paginator(_in_order(study, sort if sort.lstrip("-") in SORTS else "joined"), PEOPLE_A_PAGE).get_page(
+        number
+    )
+    return chosen, look_at(study, list(chosen.object_list))
+
+
+def _in_order(study: Study, sort: str) -> list[int]:
+    """Everybody's keys; who has no value comes last, either way. Equals stay in the order of joining."""
+    kinds = {Annotator.Kind.HUMAN: 0, Annotator.Kind.MACHINE: 1, Annotator.Kind.SIMULATED: 2}
+    rows = Annotator.objects.filter(study=study).order_by("pk").values_list("pk", "kind")
+    keys = [pk for pk, _kind in sorted(rows, key=lambda row: kinds[Annotator.Kind(row[1])])]
+    column, down = sort.lstrip("-"), sort.startswith("-")
+    if column == "joined":
+        return keys[::-1] if down else keys
+    values = SORTS[column](study)
+    known = [key for key in keys if values.get(key) is not None]
+    known.sort(key=lambda key: values[key], reverse=down)
+    return known + [key for key in keys if values.get(key) is None]
+
+
+Values = Mapping[int, Any]
+
+
+def _by_column(name: str) -> Callable[[Study], Values]:
+    return lambda study: dict(Annotator.objects.filter(study=study).values_list("pk", name))
+
+
+def _by_figure(name: str) -> Callable[[Study], Values]:
+    def values(study: Study) -> Values:
+        rows = AnnotatorReport.objects.filter(annotator__study=study).values_list("annotator_id", "figures")
+        return {key: figures[name]["value"] for key, figures in rows if figures.get(name, {}).get("n")}
+
+    return values
+
+
+def _by_flags(study: Study) -> Values:
+    rows = AnnotatorReport.objects.filter(annotator__study=study).values_list("annotator_id", "flags")
+    return {key: len(flags) for key, flags in rows}
+
+
+def _by_last_seen(study: Study) -> Values:
+    rows = Assignment.objects.filter(annotator__study=study).order_by().values_list("annotator_id")
+    return dict(rows.annotate(Max("closed_at")))
+
+
+def _by_skips(study: Study) -> Values:
+    return _counted(Assignment.objects.filter(annotator__study=study, state=Assignment.State.SKIPPED), "annotator_id")
+
+
+#: What the table can be sorted by.
+SORTS: Mapping[str, Callable[[Study], Values]] = {
+    "joined": _by_column("pk"),
+    "name": _by_column("pseudonym"),
+    "judged": _by_column("judged"),
+    "skips": _by_skips,
+    "seen": _by_last_seen,
+    "flags": _by_flags,
+    **{name: _by_figure(name) for name in ("seconds", "left", "ties", "gold", "repeats", "circles", "fit", "e")},
+}
 
 
 @dataclass(slots=True)
 class _Sheet:
-    seconds: list[float] = field(default_factory=list)
-    left: int = 0
-    right: int = 0
-    ties: int = 0
+    given: dict[str, int] = field(default_factory=lambda: {"left": 0, "right": 0, "tie": 0})
     surplus: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def answers(self) -> int:
+        return sum(self.given.values())
 
 
-def look_at(study: Study) -> tuple[Judge, ...]:
-    """Everybody who judges in the study: people first, then machines and simulations, each in the order of joining."""
-    sheets = _sheets(study)
-    skips = _counted(Assignment.objects.filter(annotator__study=study, state=Assignment.State.SKIPPED), "annotator_id")
-    undone = _counted(
-        Judgment.objects.filter(assignment__annotator__study=study, answer=Answer.UNDONE), "assignment__annotator_id"
-    )
-    people = Annotator.objects.filter(study=study).annotate(seen_at=Max("assignments__closed_at")).order_by("pk")
-    order = {Annotator.Kind.HUMAN: 0, Annotator.Kind.MACHINE: 1, Annotator.Kind.SIMULATED: 2}
-    return tuple(
-        Judge(
-            annotator=person,
-            wanted=study.pairs_per_annotator if person.quota is None else person.quota,
-            judged=sheet.left + sheet.right + sheet.ties,
-            surplus=sheet.surplus,
-            seconds=median(sheet.seconds) if sheet.seconds else None,
-            left=Share(sheet.left, sheet.left + sheet.right),
-            ties=sheet.ties,
-            skips=skips.get(person.pk, 0),
-            undone=undone.get(person.pk, 0),
-            seen_at=person.seen_at or person.joined_at,
+def _sheets(keys: Sequence[int]) -> dict[int, _Sheet]:
+    """By annotator, the answers that stand; practice is none."""
+    standing = (
+        Judgment.objects.filter(
+            assignment__annotator__in=keys,
+            assignment__state=Assignment.State.JUDGED,
+            revision=F("assignment__revision"),
         )
-        for person in sorted(people, key=lambda one: (order[Annotator.Kind(one.kind)], one.pk))
-        for sheet in [sheets.get(person.pk, _Sheet())]
+        .exclude(answer=Answer.UNDONE)
+        .exclude(assignment__reason=Assignment.Reason.TRAINING)
     )
-
-
-def _sheets(study: Study) -> dict[int, _Sheet]:
-    """By annotator, the answers that stand."""
-    later = Judgment.objects.filter(assignment=OuterRef("assignment"), revision__gt=OuterRef("revision"))
-    rows = Judgment.objects.filter(
-        ~Exists(later), topic__study=study, assignment__state=Assignment.State.JUDGED
-    ).values_list("assignment__annotator_id", "assignment__holds_place", "answer", "seconds")
-    sheets: dict[int, _Sheet] = {}
-    for annotator_id, holds_place, answer, seconds in rows.order_by().iterator(2000):
-        sheet = sheets.setdefault(annotator_id, _Sheet())
-        sheet.left += answer == Answer.LEFT
-        sheet.right += answer == Answer.RIGHT
-        sheet.ties += answer == Answer.TIE
-        sheet.surplus += not holds_place
-        if seconds is not None:
-            sheet.seconds.append(seconds)
+    sheets = {key: _Sheet() for key in keys}
+    columns = ("assignment__annotator_id", "answer", "assignment__holds_place", "assignment__reason")
+    for key, answer, holds_place, reason, number in standing.order_by().values_list(*columns).annotate(Count("pk")):
+        sheets[key].given[answer] += number
+        sheets[key].surplus += number if not holds_place and reason not in CHECKS else 0
+    timed = standing.filter(seconds__isnull=False).order_by("pk").values_list("assignment__annotator_id", "seconds")
+    for key, seconds in timed.iterator(2000):
+        sheets[key].seconds.append(seconds or 0.0)
     return sheets
+
+
+def _course(seconds: Sequence[float]) -> tuple[float, ...]:
+    """At most so many medians of answers in a row."""
+    points = min(POINTS, len(seconds))
+    bounds = [round(step * len(seconds) / points) for step in range(points + 1)] if points else []
+    return tuple(median(seconds[start:end]) for start, end in pairwise(bounds))
+
+
+def _reasons(study: Study, excluded: Sequence[Annotator]) -> dict[str, str]:
+    """By key, why they were excluded: the last such act of the log."""
+    keys = [str(one.key) for one in excluded]
+    acts = (
+        Act.objects.filter(study=study, act="exclude annotator", detail__key__in=keys) if keys else Act.objects.none()
+    )
+    return {detail["key"]: detail["reason"] for detail in acts.order_by("pk").values_list("detail", flat=True)}
 
 
 def _counted(rows: QuerySet[Any], by: str) -> dict[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 from django.db.models import Count, F, Sum
 
+from annotate.comparing import Difference, compare
 from annotate.models import Annotator, Fit, Ranking, Score, Study, System, SystemScore, Topic, TopicProgress
 from annotate.overview import counted_assignments, worker_is_there
 
@@ -34,19 +36,6 @@ class Row:
     topics: int
     better_than: tuple[str, ...] = ()
     summary_id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two systems, the better first, and whether that may be chance."""
-
-    better: str
-    worse: str
-    difference: float
-    low: float | None
-    high: float | None
-    p: float | None
-    significant: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +124,10 @@ def of_topic(topic: Topic) -> Board:
     fit = newest_fit(topic)
     rows = Score.objects.filter(fit=fit).select_related("summary__system")
     scores = list(rows.order_by("-score", "summary__system__name")) if fit else []
+    differences = _topic_differences(fit, scores)
     return Board(
-        rows=tuple(_topic_row(score, scores) for score in scores),
-        differences=(),
+        rows=_topic_rows(scores, differences),
+        differences=differences,
         curve=_curve(fit.curve) if fit else (),
         topics=1,
         judgments=fit.judgments if fit else 0,
@@ -167,27 +157,38 @@ def newest_fits(study: Study) -> list[Fit]:
     )
 
 
-def _topic_row(score: Score, scores: Sequence[Score]) -> Row:
-    """Ranks that its interval allows: behind those that lie wholly above it, before those wholly below."""
-    above = [other for other in scores if _apart(score, other)]
-    below = [other for other in scores if _apart(other, score)]
-    return Row(
-        rank=1 + sum(other.score > score.score for other in scores),
-        system=score.summary.system,
-        score=score.score,
-        low=score.low,
-        high=score.high,
-        rank_low=1 + len(above),
-        rank_high=len(scores) - len(below),
-        topics=1,
-        better_than=tuple(other.summary.system.name for other in below),
-        summary_id=score.summary_id,
-    )
+def _topic_rows(scores: Sequence[Score], differences: Sequence[Difference]) -> tuple[Row, ...]:
+    """Ranks that significant differences leave open, as on the study's board."""
+    beaten = _beaten(differences)
+    beaten_by = Counter(worse for several in beaten.values() for worse in several)
+    rows = []
+    for score in scores:
+        name = score.summary.system.name
+        rank = 1 + sum(other.score > score.score for other in scores)
+        rows.append(
+            Row(
+                rank=rank,
+                system=score.summary.system,
+                score=score.score,
+                low=score.low,
+                high=score.high,
+                rank_low=min(rank, 1 + beaten_by[name]),
+                rank_high=max(rank, len(scores) - len(beaten.get(name, ()))),
+                topics=1,
+                better_than=beaten.get(name, ()),
+                summary_id=score.summary_id,
+            )
+        )
+    return tuple(rows)
 
 
-def _apart(lower: Score, upper: Score) -> bool:
-    """Whether the whole interval of the one lies below the other's."""
-    return lower.high is not None and upper.low is not None and lower.high < upper.low
+def _topic_differences(fit: Fit | None, scores: Sequence[Score]) -> tuple[Difference, ...]:
+    """Every two systems of the topic; none where nothing says how sure the scores are together."""
+    systems = fit.covariance.get("systems", []) if fit and fit.judgments else []
+    known = {score.summary.system.name: score.score for score in scores}
+    if fit is None or not known.keys() <= set(systems):
+        return ()
+    return tuple(compare(known, systems, fit.covariance["matrix"]))
 
 
 def _differences(found: Iterable[Mapping[str, Any]]) -> tuple[Difference, ...]:

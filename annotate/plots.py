@@ -128,6 +128,51 @@ def rank_plot(curve: Sequence[tuple[int, Sequence[str]]], width: float = 720.0) 
     return RankPlot(width, bottom + 44, left, right, top, bottom, tuple(courses), marks, ranks)
 
 
+@dataclass(frozen=True, slots=True)
+class LinePlot:
+    """One course over an axis of numbers; `runs` are its unbroken parts, as SVG wants points."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    runs: tuple[str, ...]
+    dots: tuple[tuple[float, float], ...]
+    ticks: tuple[Tick, ...]
+    levels: tuple[Tick, ...]
+
+
+def line_plot(course: Sequence[tuple[int, float | None]], width: float = 720.0) -> LinePlot | None:
+    """Lay out (number, value) in the order of the numbers; where there is no value the line is broken."""
+    values = [value for _number, value in course if value is not None]
+    if len(values) < 2:
+        return None
+    left, right, top, bottom = 48.0, width - 16, 12.0, 172.0
+    across = Scale(float(course[0][0]), float(course[-1][0]), left, right)
+    up, levels = axis([*values, 0.0], bottom, top)
+    runs: list[list[str]] = [[]]
+    dots = []
+    for number, value in course:
+        if value is None:
+            runs.append([])
+        else:
+            dots.append((across.at(number), up.at(value)))
+            runs[-1].append(f"{across.at(number)},{up.at(value)}")
+    marks = _spread([Tick(across.at(number), str(number)) for number, _value in course], apart=44.0)
+    drawn = tuple(" ".join(run) for run in runs if len(run) > 1)
+    return LinePlot(width, bottom + 44, left, right, top, bottom, drawn, tuple(dots), marks, levels)
+
+
+def sparkline(values: Sequence[float], width: float = 100.0, height: float = 24.0) -> str:
+    """Points of a small line from 0 to the largest value, as SVG wants them; "" for fewer than two values."""
+    if len(values) < 2:
+        return ""
+    across, up = Scale(0.0, len(values) - 1.0, 1.0, width - 1), Scale(0.0, max(values) or 1.0, height - 2, 2.0)
+    return " ".join(f"{across.at(k)},{up.at(value)}" for k, value in enumerate(values))
+
+
 def axis(values: Sequence[float], start: float, end: float) -> tuple[Scale, tuple[Tick, ...]]:
     """A scale that holds all values with a little air, and round numbers along it."""
     low, high = (min(values), max(values)) if values else (0.0, 1.0)

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import accounts, exports, imports, judging, studies
+from annotate import accounts, exports, imports, judging, previews, studies
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
 from tests.annotate.making import TOPIC, Role, cut, lines
@@ -25,6 +25,8 @@ BODIES = {
     ("POST", "api_invitations"): {"label": "friends"},
     ("PATCH", "api_document"): {"sentences": ["Schools", "closed. Nobody was hurt."]},
     ("POST", "api_uploads"): {"topic_id": "X"},
+    ("POST", "api_previews"): {"annotators": ["machine"]},
+    ("POST", "api_exclusions"): {"annotators": ["machine"], "reason": "It is a test."},
     ("POST", "api_annotators"): {"pseudonym": "a machine"},
     ("POST", "api_judgment"): {"revision": 1, "answer": "left"},
     ("POST", "api_skip"): {"reason": "unclear"},
@@ -91,6 +93,7 @@ def furnish(study: Study) -> Keys:
             "token_id": token.pk,
             "key": assignment.key,
             ("key", "api_draw"): judge.key,
+            ("key", "api_preview"): previews.request_preview(study, owner, [judge]).key,
             **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
             **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},
         }

@@ -66,6 +66,13 @@ GET    api_exports            401 401 404 404 403 200 200 200 200 404
 POST   api_exports            401 401 404 404 403 202 202 202 202 404
 GET    api_export             401 401 404 404 403 404 200 404 200 404
 GET    api_export_file        401 401 404 404 403 404 200 404 200 404
+GET    api_judges             401 401 404 404 200 403 200 200 200 404
+GET    api_agreement          401 401 404 404 200 403 200 200 200 404
+GET    api_examination        401 401 404 404 200 403 200 200 200 404
+GET    api_acts               401 401 404 404 200 403 200 200 200 404
+POST   api_previews           401 401 404 404 202 403 202 202 403 404
+GET    api_preview            401 401 404 404 200 403 200 200 200 404
+POST   api_exclusions         401 401 404 404 200 403 200 200 403 404
 GET    api_annotators         401 401 404 404 200 403 200 200 200 404
 POST   api_annotators         401 401 404 201 201 201 201 201 403 404
 POST   api_draw               401 401 404 200 404 404 404 404 403 404

@@ -9,12 +9,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import health, judges, judging, only_added
+from annotate import closer, concord, health, judges, judging, only_added, previews
 from annotate.models import (
     Annotator,
     AnnotatorReport,
+    Assignment,
     Claim,
     Judgment,
+    Preview,
     Ranking,
     Study,
     Topic,
@@ -23,7 +25,8 @@ from annotate.models import (
     WorkerPulse,
 )
 from evaluation import tasks
-from tests.annotate import making
+from tests.annotate import making, scored
+from tests.annotate.big_study import big_study
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
 
 pytestmark = pytest.mark.django_db
@@ -269,14 +272,6 @@ def test_a_study_without_annotators_says_so() -> None:
     assert "Nobody has joined yet" in signed_in(study).get(reverse("judges", args=[study.pk])).content.decode()
 
 
-def test_the_page_of_judges_asks_as_much_of_the_database_for_one_as_for_many(django_assert_max_num_queries) -> None:
-    study = ready_study(sentences=30)
-    for _ in range(8):
-        judged(joined(study))
-    with django_assert_max_num_queries(4):
-        judges.look_at(study)
-
-
 def test_stored_figures_and_flags_are_shown_in_words() -> None:
     study = ready_study(judgments_per_pair=3)
     for _ in range(2):
@@ -284,16 +279,227 @@ def test_stored_figures_and_flags_are_shown_in_words() -> None:
     tasks.report_people(study.pk)
     AnnotatorReport.objects.filter(annotator__study=study).update(flags=["sided"])
     text = signed_in(study).get(reverse("judges", args=[study.pk])).content.decode()
-    assert "How far people agree" in text
     assert text.count("Answers by side?") == 2
     assert "A flag is a question, not a verdict" in text
 
 
-def test_a_thousand_annotators_come_a_hundred_a_page_with_few_queries(django_assert_max_num_queries) -> None:
+def test_surplus_is_what_came_too_late_and_never_a_repeat_or_a_hidden_check() -> None:
     study = ready_study()
-    Annotator.objects.bulk_create(Annotator(study=study, pseudonym=f"a{number:04}") for number in range(1000))
-    client = signed_in(study)
+    person = joined(study)
+    for reason in ("repeat", "gold", "training"):
+        assignment = judged(person)
+        Assignment.objects.filter(pk=assignment.pk).update(holds_place=False, reason=reason)
+    found = line(study, person)
+    assert (found.judged, found.surplus) == (2, 0)
+
+
+def test_the_table_is_sorted_by_what_is_asked_for_and_who_has_no_value_comes_last() -> None:
+    study = ready_study(sentences=30)
+    slow, none, quick = joined(study), joined(study), joined(study)
+    AnnotatorReport.objects.bulk_create(
+        AnnotatorReport(
+            annotator=one, version=1, figures={"seconds": {"value": value, "n": 3}}, computed_at=timezone.now()
+        )
+        for one, value in ((slow, 9.0), (quick, 2.0))
+    )
+
+    def order(sort: str) -> list[int]:
+        return [one.annotator.pk for one in judges.page_of(study, sort, None)[1]]
+
+    assert order("seconds") == [quick.pk, slow.pk, none.pk]
+    assert order("-seconds") == [slow.pk, quick.pk, none.pk]
+    assert order("joined") == order("nonsense") == [slow.pk, none.pk, quick.pk]
+    for sort in judges.SORTS:
+        assert set(order(sort)) == set(order(f"-{sort}")) == {slow.pk, none.pk, quick.pk}
+    text = signed_in(study).get(reverse("judges", args=[study.pk]) + "?sort=-seconds").content.decode()
+    assert 'aria-sort="descending"' in text
+
+
+# Pages about people, however many there are
+
+
+@pytest.fixture
+def many() -> Study:
+    return big_study(annotators=120, judgments=2_400, topics=2, sentences=30)
+
+
+PAGES = ("judges", "agreement", "disputed", "misfits", "coverage", "consistency", "log", "leaderboard")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_asks_more_than_twenty_times_however_many_people_there_are(name, many, django_assert_max_num_queries):
+    client = signed_in(many)
     with django_assert_max_num_queries(20):
-        text = client.get(reverse("judges", args=[study.pk]) + "?page=2").content.decode()
-    assert text.count("a01") == 100
-    assert "a0200" not in text
+        response = client.get(reverse(name, args=[many.pk]) + "?sort=-fit")
+    assert response.status_code == 200
+
+
+def test_annotators_come_fifty_a_page(many) -> None:
+    client = signed_in(many)
+    text = client.get(reverse("judges", args=[many.pk]) + "?page=2&sort=name").content.decode()
+    assert text.count("Choose judge-") == 50
+    assert "judge-0050" in text
+    assert "judge-0100" not in text
+    assert "sort=name&amp;page=3" in text
+
+
+def test_two_people_are_asked_about_and_the_pairs_on_which_they_differ_are_shown() -> None:
+    study = scored.scored_study(judgments_per_pair=3, smooth="none")
+    for name, answers in (("ann", "aaa"), ("bob", "abb")):
+        for number, winner in enumerate(answers):
+            _topic, left, right, _winner = scored.JUDGED[number]
+            scored.judge(study, ("rain", left, right, winner), pseudonym=name)
+    ann, bob = (study.annotators.get(pseudonym=name) for name in ("ann", "bob"))
+    client = signed_in(study)
+    text = client.get(reverse("disputed", args=[study.pk]) + f"?a={ann.pk}&b={bob.pk}").content.decode()
+    assert "He wore a hat." in text
+    assert "Schools in the towns were closed." in text
+    assert "It rained in Ohio." not in text  # on that pair they agree
+    disputes = concord.between(study, ann, bob)
+    assert [(one.first, one.second) for one in disputes] in (
+        [((ann,), (bob,)), ((ann,), (bob,))],
+        [((bob,), (ann,)), ((ann,), (bob,))],
+        [((ann,), (bob,)), ((bob,), (ann,))],
+        [((bob,), (ann,)), ((bob,), (ann,))],
+    )
+    other = joined(ready_study())
+    assert client.get(reverse("disputed", args=[study.pk]) + f"?a={ann.pk}&b={other.pk}").status_code == 404
+
+
+def test_what_preferred_means_does_not_depend_on_the_side() -> None:
+    assert concord._preferred(False, "left") == concord._preferred(True, "right") == "first"
+    assert concord._preferred(True, "left") == concord._preferred(False, "right") == "second"
+
+
+def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() -> None:
+    study = ready_study(topics=2, judgments_per_pair=3)
+    for _ in range(3):
+        judged(joined(study))
+    tasks.report_people(study.pk)
+    text = signed_in(study).get(reverse("agreement", args=[study.pk])).content.decode()
+    assert "How far people agree" in text
+    assert "cannot be told" in text
+
+
+def test_thin_cells_of_the_heat_map_have_no_colour() -> None:
+    a, b = Annotator(pseudonym="a"), Annotator(pseudonym="b")
+    assert concord.Cell(a, b, concord.THIN - 1, 1).step is None
+    assert [concord.Cell(a, b, 10, alike).step for alike in (0, 5, 10)] == [0, 5, 9]
+    assert concord.Cell(a, b, 0, 0).percent is None
+
+
+# Excluding somebody
+
+
+@pytest.fixture
+def two_judges() -> Study:
+    study = scored.scored_study(judgments_per_pair=3, smooth="none")
+    scored.judge(study, ("rain", "d1:0", "d1:1", "b"), pseudonym="bob")
+    assert tasks.catch_up(study.pk) == {}
+    return study
+
+
+def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_page(two_judges) -> None:
+    study = two_judges
+    bob = study.annotators.get(pseudonym="bob")
+    client = signed_in(study)
+    asked = client.post(reverse("preview_ask", args=[study.pk]), {"annotator": bob.pk})
+    text = client.get(asked["Location"]).content.decode()
+    assert "No worker is running" in text
+    assert 'hx-trigger="every 1s"' in text
+    preview = Preview.objects.get(study=study)
+    tasks.work_out_preview(preview.pk)
+    text = client.get(asked["Location"]).content.decode()
+    assert "Score then" in text
+    assert "Kendall" in text
+    bob.refresh_from_db()
+    assert bob.excluded_at is None
+    client.post(reverse("preview_do", args=[study.pk, preview.key]), {"reason": " "})
+    bob.refresh_from_db()
+    assert bob.excluded_at is None
+    done = client.post(reverse("preview_do", args=[study.pk, preview.key]), {"reason": "A <b>coin</b>."}, follow=True)
+    bob.refresh_from_db()
+    assert bob.excluded_at is not None
+    text = done.content.decode()
+    assert "A &lt;b&gt;coin&lt;/b&gt;." in text
+    assert "Take them back in" in text
+    back = client.post(reverse("preview_ask", args=[study.pk]), {"annotator": bob.pk, "back": "1"})
+    assert not Preview.objects.latest("pk").leave_out
+    client.post(back["Location"] + "do/", {"reason": "It was a mistake."})
+    bob.refresh_from_db()
+    assert bob.excluded_at is None
+    log = client.get(reverse("log", args=[study.pk])).content.decode()
+    assert "exclude annotator" in log
+    assert "It was a mistake." in log
+    assert "The chain is whole" in log
+    only = client.get(reverse("log", args=[study.pk]) + "?act=exclude+annotator").content.decode()
+    assert "It was a mistake." not in only
+
+
+def test_an_open_preview_hears_nothing_until_there_is_news(two_judges) -> None:
+    client = signed_in(two_judges)
+    bob = two_judges.annotators.get(pseudonym="bob")
+    asked = client.post(reverse("preview_ask", args=[two_judges.pk]), {"annotator": bob.pk})["Location"]
+    version = client.get(asked).context["version"]
+    assert client.get(f"{asked}?seen={version}").status_code == 204
+    tasks.work_out_preview(Preview.objects.get().pk)
+    news = client.get(f"{asked}?seen={version}").content.decode()
+    assert "<html" not in news
+    assert "Score then" in news
+
+
+@pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("researcher", 403), ("annotator", 404)])
+def test_only_who_looks_after_people_sees_and_excludes_them(role, status, two_judges) -> None:
+    study = two_judges
+    bob = study.annotators.get(pseudonym="bob")
+    preview = previews.request_preview(study, making.owner(study), [bob])
+    client = signed_in(study, role)
+    for name, keys in (("judge_of_study", [bob.pk]), ("preview", [preview.key]), ("log", []), ("consistency", [])):
+        assert client.get(reverse(name, args=[study.pk, *keys])).status_code == status
+    changed = 302 if status == 200 else status
+    assert client.post(reverse("preview_ask", args=[study.pk]), {"annotator": bob.pk}).status_code == changed
+    assert client.post(reverse("judge_rest", args=[study.pk, bob.pk]), {"rest": "on"}).status_code == changed
+    done = client.post(reverse("preview_do", args=[study.pk, preview.key]), {"reason": "x"})
+    assert done.status_code == changed
+    bob.refresh_from_db()
+    assert (bob.excluded_at is not None) == (status == 200)
+
+
+def test_nobody_of_another_study_is_looked_at_or_asked_about(two_judges) -> None:
+    stranger = joined(ready_study())
+    client = signed_in(two_judges)
+    assert client.get(reverse("judge_of_study", args=[two_judges.pk, stranger.pk])).status_code == 404
+    client.post(reverse("preview_ask", args=[two_judges.pk]), {"annotator": [stranger.pk, "x", "9" * 30]})
+    assert not Preview.objects.exists()
+
+
+def test_the_leaderboard_says_whether_the_first_place_rests_on_one_person(two_judges) -> None:
+    study = two_judges
+    client = signed_in(study, "researcher")
+    assert "any one person" not in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    for topic in study.topics.all():
+        tasks.examine_topic(topic.pk)
+    tasks.examine_study(study.pk)
+    text = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    assert "Does it rest on any one person?" in text
+    assert "3 people were left out in turn" in text
+    assert "Without whom" not in text  # that is for who looks after people
+    assert "Without whom" in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
+
+
+def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() -> None:
+    study = ready_study()
+    people = [joined(study) for _ in range(4)]
+
+    def report(repeats: int) -> list[str]:
+        AnnotatorReport.objects.all().delete()
+        for k, one in enumerate(people):
+            figures = {"repeats": {"value": k / 10, "n": repeats}, "fit": {"value": -k / 10, "n": 9}}
+            AnnotatorReport.objects.create(annotator=one, version=1, figures=figures, computed_at=timezone.now())
+        return [one.by for one in closer.least_consistent(study)[:1]] + [
+            one.annotator.pseudonym for one in closer.least_consistent(study)
+        ]
+
+    names = [one.pseudonym for one in people]
+    assert report(repeats=5) == ["repeats", *names]
+    assert report(repeats=0) == ["fit", *names[::-1]]

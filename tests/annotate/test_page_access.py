@@ -60,7 +60,10 @@ POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_people judges
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  judge_of_study preview agreement disputed misfits
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  coverage consistency log
 POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_people invitation_revoke
+POST   L   L   L   L   L   L 404 404 404 302 403 302 302  judge_rest preview_ask preview_do
 """
 CELLS = {
     (line.split()[0], name, visitor): line.split()[1:][place]

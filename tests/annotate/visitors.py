@@ -13,7 +13,7 @@ from django.forms import BaseForm
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotate import accounts, crowd, exports, imports, judging, links, studies
+from annotate import accounts, crowd, exports, imports, judging, links, previews, studies
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.models import Annotator, Assignment, Membership, Sentence, Study, Topic
 from tests.annotate import making, scored
@@ -52,6 +52,8 @@ BODIES: dict[str, dict[str, object]] = {
     "skip": {"reason": "unclear"},
     "withdraw": {"answers": "erase"},
     "study_state": {"state": "paused"},
+    "judge_rest": {"rest": "on"},
+    "preview_do": {"reason": "It is a test."},
     "study_delete": {"title": "Weather"},
     "member_role": {"role": "researcher"},
     "study_people": {"role": "annotator", "label": "friends"},
@@ -163,6 +165,9 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "known_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,
             "annotator_id": judge.pk,
             "key": judge.key,
+            **dict.fromkeys(
+                [("key", "preview"), ("key", "preview_do")], previews.request_preview(study, owner, [judge]).key
+            ),
             **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},
             **{("key", name): upload.key for name in ("upload", "upload_confirm", "upload_discard")},
             ("key", "export_file"): export.key,

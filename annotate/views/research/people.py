@@ -117,11 +117,7 @@ def _annotators(study: Study) -> list[dict[str, Any]]:
     """Who judges, with how much of it counts."""
     judged = counted_assignments().filter(annotator__study=study).order_by()
     counted = dict(judged.values_list("annotator_id").annotate(Count("pk")))
-    rows = (
-        Annotator.objects.filter(study=study)
-        .annotate(seen_at=Max("assignments__closed_at"))
-        .order_by("kind", "pk")
-    )
+    rows = Annotator.objects.filter(study=study).annotate(seen_at=Max("assignments__closed_at")).order_by("kind", "pk")
     return [{"annotator": row, "counted": counted.get(row.pk, 0)} for row in rows]
 
 

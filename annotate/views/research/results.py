@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 import formats
-from annotate import leaderboards
+from annotate import closer, leaderboards
 from annotate.access import in_study
 from annotate.leaderboards import Board, Row
 from annotate.models import Score, Sentence, Study, Summary, Topic
@@ -35,7 +35,9 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
     """The systems over all topics; moves by itself while it is open."""
     if is_seen(request, leaderboards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
-    return _board_page(request, study, leaderboards.of_study(study), tab="leaderboard")
+    board = leaderboards.of_study(study)
+    robust = None if "seen" in request.GET else closer.robustness(study)
+    return _board_page(request, study, board, tab="leaderboard", robust=robust)
 
 
 @in_study("see")

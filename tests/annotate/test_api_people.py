@@ -1,0 +1,67 @@
+"""The same figures about people for programs as on the pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate import judges
+from evaluation import tasks
+from tests.annotate import making, scored
+from tests.annotate.everything import program
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    made = scored.scored_study(judgments_per_pair=3, smooth="none")
+    scored.judge(made, ("rain", "d1:0", "d1:1", "b"), ("rain", "d2:2", "d1:0", "a"), pseudonym="bob")
+    assert tasks.catch_up(made.pk) == {}
+    tasks.report_people(made.pk)
+    for topic in made.topics.all():
+        tasks.examine_topic(topic.pk)
+    tasks.examine_study(made.pk)
+    return made
+
+
+def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
+    api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
+    listed = api.get(f"{here}/judges/").json()["results"]
+    assert {one["annotator"]["pseudonym"]: one["judged"] for one in listed} == {
+        one.annotator.pseudonym: one.judged for one in judges.look_at(study)
+    }
+    bob = next(one for one in listed if one["annotator"]["pseudonym"] == "bob")
+    assert bob["left"] == {"k": 1, "n": 2, "value": 0.5, "interval": pytest.approx([0.0945, 0.9055], abs=1e-4)}
+    assert bob["figures"]["fit"]["n"] == 2
+    agreement = api.get(f"{here}/agreement/").json()
+    assert agreement["figures"]["study"]["pairs"] == 2
+    found = api.get(f"{here}/examination/").json()
+    assert [one["topic"] for one in found["coverage"]] == ["rain", "snow"]
+    assert found["robustness"]["people"] == 3
+    assert found["misfits"][0]["sentence"].count(":") == 1
+
+
+def test_a_program_asks_first_and_then_excludes_and_takes_back(study) -> None:
+    api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
+    asked = api.post(f"{here}/previews/", {"annotators": ["bob"]}, format="json").json()
+    assert (asked["state"], asked["annotators"]) == ("waiting", ["bob"])
+    tasks.work_out_preview(study.previews.get().pk)
+    ready = api.get(f"{here}/previews/{asked['key']}/").json()
+    assert ready["figures"]["after"]["judgments"] == ready["figures"]["before"]["judgments"] - 2
+    sent = {"annotators": ["bob"], "reason": "A coin."}
+    (bob,) = api.post(f"{here}/exclusions/", sent, format="json").json()
+    assert bob["excluded_at"] is not None
+    (bob,) = api.post(f"{here}/exclusions/", sent | {"leave_out": False}, format="json").json()
+    assert bob["excluded_at"] is None
+    acts = api.get(f"{here}/acts/").json()["results"]
+    assert [one["act"] for one in acts][-2:] == ["exclude annotator", "take annotator back in"]
+    assert acts[-1]["detail"]["reason"] == "A coin."
+
+
+def test_a_name_that_nobody_has_changes_nothing(study) -> None:
+    api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
+    refused = api.post(f"{here}/exclusions/", {"annotators": ["bob", "eve"], "reason": "x"}, format="json")
+    assert refused.status_code == 400
+    assert "eve" in refused.json()["error"]["fields"]["annotators"][0]
+    assert not study.annotators.filter(excluded_at__isnull=False).exists()
+    assert api.post(f"{here}/exclusions/", {"annotators": ["bob"]}, format="json").status_code == 400
