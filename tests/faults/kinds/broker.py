@@ -15,7 +15,9 @@ ON_REDIS = ("services",)
 AGAIN = 30.0
 #: What the worker's log may say while it has no broker. It then stops the tasks that it cannot acknowledge any more,
 #: each in the middle of whatever it does.
-WITHOUT = r"redis\.|kombu\.|ConnectionError|TimeoutError|OperationalError|BrokenPipe|OSError|Lost|SystemExit|autocommit"
+WITHOUT = (
+    r"redis\.|kombu\.|Connection\w*Error|TimeoutError|OperationalError|BrokenPipe|OSError|Lost|SystemExit|autocommit"
+)
 
 
 def broker_of(product: Product) -> Redis:
