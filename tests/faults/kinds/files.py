@@ -1,0 +1,267 @@
+"""Files that come in and go out while things break: F26, F27, F29, F30 and C17, C20."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tests.faults.harness.checker import INVARIANTS
+from tests.faults.harness.product import Product, kill, wait_until
+from tests.faults.harness.trials import Trial, fault
+
+TOKEN = """
+from annotate import accounts
+study = Study.objects.get(pk=study)
+_token, result = accounts.create_token(study.created_by, "a trial")
+"""
+KILLED = r"WorkerLost|ExceptionWithTrace|OperationalError|MemoryError|OSError"
+
+
+class Program:
+    """A researcher's program, with a token of the API."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.root = f"http://127.0.0.1:{trial.product.port}"
+        self.study = trial.study()["study"]
+        self.token = trial.product.inside.run(TOKEN, study=self.study)
+        self.here = f"/api/v1/studies/{self.study}"
+
+    def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> Any:
+        """What the answer says, asked again while the website is away; bytes where it is no JSON."""
+        request = urllib.request.Request(self.root + path, body, method=method)
+        request.add_header("Authorization", f"Bearer {self.token}")
+        if body is not None:
+            request.add_header("Content-Type", kind)
+        found: list[bytes] = []
+
+        def tried() -> bool:
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    found.append(answer.read())
+            except urllib.error.HTTPError as error:
+                if error.code < 500 and error.code != 429:
+                    raise RuntimeError(f"{path}: {error.code} {error.read()[:300]!r}") from error
+            except OSError:
+                pass
+            return bool(found)
+
+        wait_until(tried, f"{method} {path}", pause=0.2)
+        with suppress(ValueError):
+            return json.loads(found[0])
+        return found[0]
+
+    def upload(self, name: str, content: bytes) -> str:
+        """Send a file; its key."""
+        head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+        sent = self.ask(
+            "POST", f"{self.here}/uploads/", head + content + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"
+        )
+        return str(sent["key"])
+
+    def state(self, key: str) -> str:
+        return str(self.ask("GET", f"{self.here}/uploads/{key}/")["state"])
+
+    def confirm(self, key: str) -> None:
+        self.ask("POST", f"{self.here}/uploads/{key}/confirm/", b"{}")
+
+
+def bundle(trial: Trial, topics: int, sentences: int = 60) -> bytes:
+    """Topics of short sentences, none of them there yet."""
+    lines = []
+    for number in range(topics):
+        text = " ".join(f"It rained {trial.name} for the {number}.{i} time." for i in range(sentences))
+        lines.append({"topic_id": f"{trial.name}-{number}", "documents": [{"id": "d1", "text": text}]})
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+def imported(trial: Trial) -> tuple[int, int]:
+    """How many of the file's topics are there, and how many with documents."""
+    like = f"{trial.name}-%"
+    rows = trial.product.tables.rows(
+        "SELECT t.id, (SELECT COUNT(*) FROM annotate_sourcedocument d WHERE d.topic_id = t.id) AS documents "
+        "FROM annotate_topic t WHERE t.study_id = ? AND t.name LIKE ?",
+        trial.given["study"],
+        like,
+    )
+    return len(rows), sum(row["documents"] == 1 for row in rows)
+
+
+def one_of_the_processes(trial: Trial) -> None:
+    """kill -9 the web process, the worker, or the child that reads and stores."""
+    product = trial.product
+    whom = trial.rng.choice(["web", "worker", "child"])
+    trial.seen[f"killed: {whom}"] += 1
+    if whom == "web":
+        kill(product.web_processes())
+    elif whom == "worker":
+        kill([*product.workers(), *product.pool()])
+    else:
+        kill(product.pool()[:1])
+
+
+@fault(
+    "F26", "an import killed at a random moment, and the same file sent again: all of it once", release=10, seconds=20
+)
+def torn_import(trial: Trial) -> None:
+    """Together with C20: the file comes twice, and only one of the two may bring it in."""
+    trial.expected.tracebacks, trial.expected.complete = KILLED, False
+    program, topics = Program(trial), 40
+    content = bundle(trial, topics)
+    keys = [program.upload("topics.jsonl", content)]
+    time.sleep(trial.rng.uniform(0, 0.5))
+    one_of_the_processes(trial)
+    keys.append(program.upload("topics.jsonl", content))
+    wait_until(lambda: all(program.state(key) != "waiting" for key in keys), "the previews")
+    for key in keys:
+        program.confirm(key)
+    for _ in range(2):
+        time.sleep(trial.rng.uniform(0, 0.6))
+        one_of_the_processes(trial)
+        assert imported(trial) in ((0, 0), (topics, topics)), f"half an import: {imported(trial)}"
+    wait_until(lambda: all(program.state(key) in ("stored", "refused") for key in keys), "the imports")
+    assert sorted(program.state(key) for key in keys) == ["refused", "stored"]
+    assert imported(trial) == (topics, topics)
+    wait_until(lambda: not uncut(trial), "the texts are cut")
+
+
+def uncut(trial: Trial) -> int:
+    return int(
+        trial.product.tables.value(
+            "SELECT COUNT(*) FROM annotate_topic t WHERE t.study_id = ? AND NOT EXISTS "
+            "(SELECT 1 FROM annotate_sentence s WHERE s.topic_id = t.id)",
+            trial.given["study"],
+        )
+    )
+
+
+@fault(
+    "F27",
+    "8 exports at once under load, downloads broken off, the worker killed: each file whole",
+    release=10,
+    seconds=20,
+)
+def exports(trial: Trial) -> None:
+    trial.expected.tracebacks = KILLED
+    program = Program(trial)
+    with trial.load(think=0.2):
+        trial.until(0.2)
+        keys = [program.ask("POST", f"{program.here}/exports/", b"{}")["key"] for _ in range(8)]
+        one_of_the_processes(trial)
+        places = [f"{program.here}/exports/{key}/" for key in dict.fromkeys(keys)]
+        wait_until(lambda: all(program.ask("GET", one)["state"] == "ready" for one in places), "the exports", pause=0.2)
+        for one in places:
+            break_off(program, f"{one}file/")
+            whole = program.ask("GET", f"{one}file/")
+            assert hashlib.sha256(whole).digest() == hashlib.sha256(program.ask("GET", f"{one}file/")).digest()
+            trial.seen["judgments in exports"] += judgments_in(trial, whole)
+
+
+def break_off(program: Program, path: str) -> None:
+    request = urllib.request.Request(program.root + path, headers={"Authorization": f"Bearer {program.token}"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        answer.read(100)
+
+
+def judgments_in(trial: Trial, archive: bytes) -> int:
+    """How many rows of judgments an archive has; all of them are rows of the database."""
+    room = trial.product.room / "export.zip"
+    room.write_bytes(archive)
+    with zipfile.ZipFile(room) as opened:
+        assert opened.testzip() is None
+        (name,) = [one for one in opened.namelist() if one.endswith("judgments.jsonl")]
+        lines = [json.loads(line) for line in opened.read(name).splitlines()]
+    stored = trial.product.tables.value(
+        "SELECT COUNT(*) FROM annotate_judgment j JOIN annotate_topic t ON t.id = j.topic_id WHERE t.study_id = ?",
+        trial.given["study"],
+    )
+    assert len(lines) <= stored
+    return len(lines)
+
+
+@fault("C17", "a file with more topics is brought into a study that people are judging", release=10, seconds=15)
+def import_while_judged(trial: Trial) -> None:
+    program = Program(trial)
+    with trial.load(think=0.1):
+        trial.until(0.3)
+        key = program.upload("topics.jsonl", bundle(trial, 2, sentences=8))
+        wait_until(lambda: program.state(key) == "ready", "the preview", pause=0.2)
+        program.confirm(key)
+        wait_until(lambda: program.state(key) == "stored", "the import", pause=0.2)
+        wait_until(lambda: not uncut(trial), "the texts are cut")
+        trial.wanted *= 2  # as many topics again
+
+
+@fault("F29", "the worker has hardly any memory left while it reads a large file", release=10, seconds=25)
+def no_memory(trial: Trial) -> None:
+    """What people judge goes on; the file is stored once there is memory, or refused in words, and never in part."""
+    trial.expected.tracebacks = KILLED
+    program, topics = Program(trial), 200
+    content = bundle(trial, topics, sentences=1000)
+    with trial.load(think=0.1):
+        trial.until(0.1)
+        children = trial.product.pool()
+        for pid in children:
+            resource.prlimit(pid, resource.RLIMIT_AS, (address_space(pid) + 30_000_000, resource.RLIM_INFINITY))
+        try:
+            key = program.upload("topics.jsonl", content)
+            time.sleep(trial.rng.uniform(3, 6))
+        finally:
+            for pid in children:
+                with suppress(ProcessLookupError):
+                    resource.prlimit(pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        wait_until(lambda: program.state(key) != "waiting", "the preview", pause=0.3)
+        trial.seen[f"the file is {program.state(key)}"] += 1
+    assert imported(trial) == (0, 0)
+
+
+def address_space(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+@fault("F30", "a backup taken at a random moment under load, restored elsewhere", release=10, seconds=25)
+def backup(trial: Trial) -> None:
+    """Everything that was confirmed before it began is there, and the books balance."""
+    product = trial.product
+    copy = str(product.room / f"{trial.name}.backup")
+    with trial.load(think=0.1):
+        trial.until(trial.rng.uniform(0.1, 0.8))
+        before = {(one["key"], one["revision"]) for one in trial.journal.of("acked")}
+        product.inside.run(COMMAND, command="backup", file=copy)
+    with empty(product) as other:
+        other.inside.run(COMMAND, command="restore_backup", file=copy)
+        restored = Trial(other, trial.rng, f"{trial.name}-restored", given=trial.given)
+        rows = other.tables.rows(
+            "SELECT a.key, j.revision FROM annotate_judgment j JOIN annotate_assignment a ON a.id = j.assignment_id"
+        )
+        lost = before - {(row["key"], row["revision"]) for row in rows}
+        trial.complaints += [f"{key[:8]}.{revision} was confirmed and is not in the backup" for key, revision in lost]
+        seen = restored.facts()
+        for name in ("I3", "I4", "I8"):
+            trial.complaints += [f"restored, {name}: {one}" for one in INVARIANTS[name](seen)]
+        restored.journal.close()
+    trial.seen["rows of judgments restored"] += len(rows)
+
+
+COMMAND = "from django.core.management import call_command\ncall_command(command, file)"
+
+
+@contextmanager
+def empty(product: Product) -> Iterator[Product]:
+    """Another installation of the same kind, of which nothing is there yet and nothing runs but its database."""
+    other = Product(on=product.on, checkout=product.checkout, programs=())
+    try:
+        if other.postgres:
+            other.postgres.make()
+            other.postgres.start()
+        yield other
+    finally:
+        other.__exit__()
