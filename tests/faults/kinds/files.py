@@ -78,7 +78,7 @@ def bundle(trial: Trial, topics: int, sentences: int = 60) -> bytes:
     """Topics of short sentences, none of them there yet."""
     lines = []
     for number in range(topics):
-        text = " ".join(f"It rained {trial.name} for the {number}.{i} time." for i in range(sentences))
+        text = " ".join(f"Sentence {i} of {trial.name} {number}." for i in range(sentences))
         lines.append({"topic_id": f"{trial.name}-{number}", "documents": [{"id": "d1", "text": text}]})
     return "\n".join(map(json.dumps, lines)).encode()
 
