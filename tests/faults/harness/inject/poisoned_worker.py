@@ -12,8 +12,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from evaluation import tasks
 from evaluation.worker import app
+
+# isort: split
+from evaluation import tasks  # only after Django's setup, which importing the worker does
 
 CONTROL = Path(os.environ["FAULTS_CONTROL"])
 app.conf.update(task_soft_time_limit=3.0, task_time_limit=6.0)
