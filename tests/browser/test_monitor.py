@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 
 from annotate import judging, links
 from annotate.models import Study, TopicProgress, WorkerPulse
-from tests.annotate import making
+from evaluation import tasks
+from tests.annotate import making, scored
 from tests.annotate.judging_study import joined, judged, ready_study
 
 Axe = Callable[[Page], None]
@@ -61,4 +62,37 @@ def test_the_page_of_judges_reads_well(page: Page, axe: Axe) -> None:
     expect(page.get_by_role("row", name=annotator.pseudonym)).to_contain_text("one-sided?")
     axe(page)
     assert fits_a_phone(page)
+    assert page.problems == []
+
+
+def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(page: Page, axe: Axe) -> None:
+    study = scored.scored_study(judgments_per_pair=3, smooth="none")
+    for name, answers in (("ann", "aab"), ("bob", "abb")):
+        for number, winner in enumerate(answers):
+            _topic, left, right, _winner = scored.JUDGED[number]
+            scored.judge(study, ("rain", left, right, winner), pseudonym=name)
+    assert tasks.catch_up(study.pk) == {}
+    tasks.report_people(study.pk)
+    for topic in study.topics.all():
+        tasks.examine_topic(topic.pk)
+    tasks.examine_study(study.pk)
+    sign_in(page, study)
+    for name in ("agreement", "disputed", "misfits", "coverage", "consistency", "log", "leaderboard", "judges"):
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(reverse(name, args=[study.pk]))
+        axe(page)
+        assert fits_a_phone(page), name
+    page.get_by_role("link", name="bob").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Exclude them: see first what would change").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("worked out as soon as")
+    axe(page)
+    tasks.work_out_preview(study.previews.get().pk)
+    expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
+    axe(page)
+    page.get_by_label("Why").fill("Answers like a coin.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 annotator is excluded.")).to_be_visible()
+    axe(page)
     assert page.problems == []
