@@ -27,19 +27,18 @@ def raise_version(topic_ids: Iterable[int]) -> None:
 
 @contextmanager
 def leased() -> Iterator[None]:
-    """A transaction that does not wait for the disk: one fsync a judgment is enough.
+    """A transaction that on SQLite does not wait for the disk: one fsync a judgment is enough.
 
     What it wrote survives whatever happens to the processes; a power cut may take it, if no judgment was stored since,
     and then a pair that was just handed out was not. Judgments wait, and take what was written before them along.
+    PostgreSQL keeps what need not wait in the memory of its processes, where a crash of the server takes it: somebody
+    would then answer a pair that nobody knows any more. There it waits.
     """
     lazily = connection.vendor == "sqlite" and not connection.in_atomic_block
     if lazily:
         _ask_sqlite("PRAGMA synchronous=NORMAL")
     try:
         with transaction.atomic():
-            if connection.vendor == "postgresql":
-                with connection.cursor() as cursor:
-                    cursor.execute("SET LOCAL synchronous_commit = off")
             yield
     finally:
         if lazily:

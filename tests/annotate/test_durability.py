@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from annotate import durability
+from annotate.judging import tallies
 
 ROOT = Path(__file__).resolve().parents[2]
 sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'")
@@ -70,6 +71,14 @@ def test_a_weak_postgresql_is_told_what_it_lacks() -> None:
         assert message.id == "annotate.E001"
     finally:
         connection.close()
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_pair_that_somebody_sees_outlives_a_crash_of_postgresql() -> None:
+    with tallies.leased(), connection.cursor() as cursor:
+        cursor.execute("SHOW synchronous_commit")
+        assert cursor.fetchone() == ("on",)
 
 
 @pytest.mark.django_db(transaction=True)
