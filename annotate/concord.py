@@ -14,7 +14,7 @@ from annotate.models import AgreementReport, Annotator, Assignment, Judgment, Pa
 #: Why there is no alpha or kappa.
 WHY = {
     "nobody_twice": _("No pair was judged by two people yet, so that nobody can tell."),
-    "all_equal": _("All gave the same answer: whether they would notice a difference cannot be told."),
+    "all_equal": _("Every answer was “equally important”: whether people would notice a difference cannot be told."),
 }
 #: Two people who share fewer pairs are shown in grey: one pair more could turn their share round.
 THIN = 5

@@ -2,6 +2,10 @@
 
 A judgment is a unit (the pair), a value (1: the pair's first sentence was preferred, 0: its second, 0.5: neither) and
 who gave it; each person judges a pair once here. What cannot be told is not a number, and `why` says why not.
+
+Which sentence is called a pair's first is an accident of storing. Leads of news come first and win often: counted as
+they are stored, such answers would look as if chance explained them. So what is expected by chance is worked out with
+every answer counted half in each direction; it is one half where nobody ties.
 """
 
 from __future__ import annotations
@@ -14,12 +18,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.annotators import alpha_interval, krippendorff_alpha, percent_agreement
 from evaluation.resampling import interval
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-#: Nobody judged what another had judged; all who did gave one and the same value.
+#: Nobody judged what another had judged; all who did found both sentences of every pair equally important.
 Why = Literal["", "nobody_twice", "all_equal"]
 
 DRAWS = 500
@@ -90,24 +93,16 @@ def agreement(said: Said, draws: int = DRAWS, seed: int = 0) -> Agreement:
     """Percent agreement, Krippendorff's alpha and Fleiss' kappa (1971, pooled over pairs of any number of people)."""
     counts = _counts(said)
     sizes = counts.sum(axis=1)
-    found = percent_agreement(said.pair, said.value)
-    alpha = alpha_interval(said.pair, said.value, draws=draws, seed=seed)
+    percent, alpha, kappa = (_bootstrap(counts, figure, draws, seed) for figure in (_percent, _alpha, _fleiss))
     why: Why = "nobody_twice" if not len(counts) else "all_equal" if math.isnan(alpha.value) else ""
-    return Agreement(
-        judgments=len(said),
-        pairs=len(counts),
-        comparisons=round(float((sizes * (sizes - 1)).sum() / 2)),
-        percent=_bootstrap(counts, _percent, found.value, draws, seed),
-        alpha=Bounded(alpha.value, alpha.low, alpha.high),
-        kappa=_bootstrap(counts, _fleiss, float(_fleiss(counts.sum(axis=0)[None], _alike(counts))[0]), draws, seed),
-        why=why,
-    )
+    comparisons = round(float((sizes * (sizes - 1)).sum() / 2))
+    return Agreement(len(said), len(counts), comparisons, percent, alpha, kappa, why)
 
 
 def over_time(said: Said, steps: int = STEPS) -> tuple[tuple[int, float], ...]:
     """Alpha with the first tenth of the judgments, the first two tenths, and so on: (judgments, alpha)."""
     marks = sorted({round(len(said) * step / steps) for step in range(1, steps + 1)} - {0})
-    return tuple((m, krippendorff_alpha(said.pair[:m], said.value[:m])) for m in marks)
+    return tuple((m, _whole(_counts(said.only(slice(m))), _alpha)) for m in marks)
 
 
 def who_with_whom(said: Said) -> Table:
@@ -152,37 +147,56 @@ def _counts(said: Said) -> Vector:
     return np.asarray(counts[counts.sum(axis=1) >= 2])
 
 
-def _alike(counts: Vector) -> Vector:
-    """(1, 2): how many comparisons came out alike, of how many."""
+# A figure is worked out from sums over pairs: how often each value was given (b, 3), and `_compare`d (b, 3).
+Figure = Callable[[Vector, Vector], Vector]
+
+
+def _compare(counts: Vector) -> Vector:
+    """(p, 3) for each pair: comparisons that came out alike; all of them; Krippendorff's sum of those that did not."""
     sizes = counts.sum(axis=1)
-    alike = (counts * (counts - 1)).sum() / 2
-    return np.array([[alike, (sizes * (sizes - 1)).sum() / 2]])
+    alike = (counts * (counts - 1)).sum(axis=1) / 2
+    every = sizes * (sizes - 1) / 2
+    return np.stack([alike, every, 2 * (every - alike) / (sizes - 1)], axis=1)
 
 
-def _percent(totals: Vector, alike: Vector) -> Vector:
-    found = np.full(len(alike), np.nan)
-    np.divide(alike[:, 0], alike[:, 1], out=found, where=alike[:, 1] > 0)
-    return found
+def _percent(totals: Vector, compared: Vector) -> Vector:
+    return _divide(compared[:, 0], compared[:, 1])
 
 
-def _fleiss(totals: Vector, alike: Vector) -> Vector:
-    """(b,): (observed - by chance) / (1 - by chance), chance from how often each value was given by anybody."""
+def _alpha(totals: Vector, compared: Vector) -> Vector:
+    """(b,): 1 - observed / expected disagreement, nominal (Krippendorff 2011), direction left out."""
+    n = totals.sum(axis=1)
+    return 1 - _divide((n - 1) * compared[:, 2], n**2 * (1 - _by_chance(totals)))
+
+
+def _fleiss(totals: Vector, compared: Vector) -> Vector:
+    """(b,): (observed - by chance) / (1 - by chance)."""
+    by_chance = _by_chance(totals)
+    return _divide(_percent(totals, compared) - by_chance, 1 - by_chance)
+
+
+def _by_chance(totals: Vector) -> Vector:
+    """(b,): how likely two answers are alike that anybody gave, to whatever pair, in whatever direction."""
     n = totals.sum(axis=1, keepdims=True)
-    shares = np.divide(totals, n, out=np.full(totals.shape, np.nan), where=n > 0)
-    by_chance = np.square(shares).sum(axis=1)
-    found = np.full(len(totals), np.nan)
-    np.divide(_percent(totals, alike) - by_chance, 1 - by_chance, out=found, where=by_chance < 1)
-    return found
+    both_ways = (totals + totals[:, ::-1]) / 2
+    shares = np.divide(both_ways, n, out=np.full(totals.shape, np.nan), where=n > 0)
+    return np.asarray(np.square(shares).sum(axis=1))
 
 
-def _bootstrap(
-    counts: Vector, figure: Callable[[Vector, Vector], Vector], value: float, draws: int, seed: int
-) -> Bounded:
+def _divide(a: Vector, b: Vector) -> Vector:
+    return np.asarray(np.divide(a, b, out=np.full(len(a), np.nan), where=b > 0))
+
+
+def _whole(counts: Vector, figure: Figure) -> float:
+    return float(figure(counts.sum(axis=0)[None], _compare(counts).sum(axis=0)[None])[0])
+
+
+def _bootstrap(counts: Vector, figure: Figure, draws: int, seed: int) -> Bounded:
     """Pairs of which the same was said are drawn together: there are few kinds of them."""
     if not len(counts):
         return Bounded(math.nan, math.nan, math.nan)
     kinds, times = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), size=draws).astype(np.float64)
-    alike = np.concatenate([_alike(kind[None]) for kind in kinds])
-    found = interval(value, figure(drawn @ kinds, drawn @ alike))
+    value = _whole(counts, figure)
+    found = interval(value, figure(drawn @ kinds, drawn @ _compare(kinds)))
     return Bounded(value, found.low, found.high)
