@@ -57,8 +57,8 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
 
 
 def write_preferences(preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl") -> None:
-    """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and of other keys only those
-    are there that say who judged (`kind`) and why the pair was shown (`reason`)."""
+    """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and of other keys only
+    those are there that say who judged (`kind`) and why the pair was shown (`reason`)."""
     if form == "csv":
         rows = (
             (p.topic, p.a, p.b, p.winner, p.annotator, p.seconds, p.at, _word(p, "kind") or "human", _word(p, "reason"))

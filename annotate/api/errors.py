@@ -57,8 +57,8 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
     else:
         code, message = str(exception.get_codes()), str(exception.detail)
     response = _response(exception.status_code, code, message, fields)
-    if isinstance(exception, exceptions.Throttled) and exception.wait is not None:
-        response["Retry-After"] = str(math.ceil(exception.wait))
+    if (wait := getattr(exception, "wait", None)) is not None:
+        response["Retry-After"] = str(math.ceil(wait))
     if header := getattr(exception, "auth_header", None):
         response["WWW-Authenticate"] = header
     return response
