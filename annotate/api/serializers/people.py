@@ -106,7 +106,7 @@ class ExclusionSerializer(PeopleChosenSerializer):
     reason = serializers.CharField(max_length=200)
 
 
-class PreviewSerializer(serializers.ModelSerializer[Preview]):
+class RemovalPreviewSerializer(serializers.ModelSerializer[Preview]):
     """What would change. `state`: waiting (ask again), ready, failed (`problem` says why)."""
 
     annotators = serializers.SerializerMethodField()

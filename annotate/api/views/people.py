@@ -23,7 +23,7 @@ from annotate.api.serializers.people import (
     ExclusionSerializer,
     JudgeSerializer,
     PeopleChosenSerializer,
-    PreviewSerializer,
+    RemovalPreviewSerializer,
 )
 from annotate.api.views.base import View
 from annotate.models import Act, AgreementReport, Annotator, Preview, Study
@@ -90,23 +90,25 @@ class Acts(View):
 
 @extend_schema(tags=["people"])
 class Previews(View):
-    @extend_schema(operation_id="ask_for_preview", request=PeopleChosenSerializer, responses={202: PreviewSerializer})
+    @extend_schema(
+        operation_id="ask_for_preview", request=PeopleChosenSerializer, responses={202: RemovalPreviewSerializer}
+    )
     def post(self, request: Request, study_id: int) -> Response:
         """Ask what would change without these annotators, or with them again. Nothing is changed by asking."""
         study = self.study(study_id, "people")
         sent = self.sent(PeopleChosenSerializer)
         people = _named(study, sent["annotators"])
         asked = previews.request_preview(study, self.user, people, leave_out=sent["leave_out"])
-        return self.show(PreviewSerializer, asked, 202)
+        return self.show(RemovalPreviewSerializer, asked, 202)
 
 
 @extend_schema(tags=["people"])
 class OnePreview(View):
-    @extend_schema(operation_id="read_preview", responses=PreviewSerializer)
+    @extend_schema(operation_id="read_preview", responses=RemovalPreviewSerializer)
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """What would change, as soon as the worker has found out: leaderboard and agreement before and after."""
         study = self.study(study_id, "people")
-        return self.show(PreviewSerializer, get_object_or_404(Preview, study=study, key=key))
+        return self.show(RemovalPreviewSerializer, get_object_or_404(Preview, study=study, key=key))
 
 
 @extend_schema(tags=["people"])
