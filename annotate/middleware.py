@@ -1,11 +1,15 @@
-"""What every answer carries, whoever wrote it, and the two answers that load balancers ask for."""
+"""What every answer carries, whoever wrote it, and the answers that are for machines beside us."""
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
+
+from annotate import metrics
 
 HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -16,7 +20,7 @@ Answerer = Callable[[HttpRequest], HttpResponse]
 
 
 def probes(get_response: Answerer) -> Answerer:
-    """Answer `/health/live` and `/health/ready` before hosts and TLS are looked at: probes come from inside."""
+    """Answer `/health/live`, `/health/ready` and scrapers before hosts and TLS are looked at: they come from inside."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path == "/health/live":
@@ -26,9 +30,24 @@ def probes(get_response: Answerer) -> Answerer:
             return HttpResponse(
                 "ok" if ready else "no database", content_type="text/plain", status=200 if ready else 503
             )
+        if request.path == "/metrics" and request.method in ("GET", "HEAD") and _is_scraper(request):
+            return figures()
         return get_response(request)
 
     return middleware
+
+
+def figures() -> HttpResponse:
+    """What Prometheus reads, or 503 where the tables cannot be read."""
+    try:
+        return HttpResponse(metrics.page(), content_type=metrics.CONTENT_TYPE)
+    except DatabaseError:
+        return HttpResponse("no database", content_type="text/plain", status=503)
+
+
+def _is_scraper(request: HttpRequest) -> bool:
+    shown = request.headers.get("Authorization", "").encode()
+    return bool(settings.METRICS_TOKEN) and hmac.compare_digest(shown, f"Bearer {settings.METRICS_TOKEN}".encode())
 
 
 def _database_answers() -> bool:

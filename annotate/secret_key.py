@@ -1,4 +1,4 @@
-"""The installation's secret: made once, kept in a file that only its owner may read."""
+"""The installation's secrets: its key, made once and kept in a file that only its owner may read, and the scraper's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 SHORTEST = 50
+SHORTEST_TOKEN = 20
 
 
 def load_secret_key(directory: Path) -> str:
@@ -22,6 +23,21 @@ def load_secret_key(directory: Path) -> str:
     if path := os.environ.get("PREFERENDUM_SECRET_KEY_FILE"):
         return _long_enough(Path(path).read_text().strip(), path)
     return _long_enough(_read_or_make(directory / "secret_key"), str(directory / "secret_key"))
+
+
+def load_metrics_token() -> str:
+    """What a scraper shows to read /metrics, from the environment or the file it names; "" where there is none.
+
+    Raises `ImproperlyConfigured` for one that could be guessed.
+    """
+    token = os.environ.get("PREFERENDUM_METRICS_TOKEN", "")
+    if not token and (path := os.environ.get("PREFERENDUM_METRICS_TOKEN_FILE")):
+        token = Path(path).read_text().strip()
+        if not token:
+            raise ImproperlyConfigured(f"{path}, which PREFERENDUM_METRICS_TOKEN_FILE names, is empty.")
+    if 0 < len(token) < SHORTEST_TOKEN:
+        raise ImproperlyConfigured(f"PREFERENDUM_METRICS_TOKEN needs at least {SHORTEST_TOKEN} characters.")
+    return token
 
 
 def _read_or_make(path: Path) -> str:

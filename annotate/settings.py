@@ -16,7 +16,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from annotate import logs
-from annotate.secret_key import load_secret_key
+from annotate.secret_key import load_metrics_token, load_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "annotate.middleware.probes",
+    "annotate.metrics.counted",
     "annotate.logs.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -246,6 +247,9 @@ LEASE_SECONDS = int(os.environ.get("PREFERENDUM_LEASE_SECONDS", "1200"))
 
 # How far apart one person's answers must come, in seconds; a browser that is asked to wait sends the same one again.
 PACE_SECONDS = float(os.environ.get("PREFERENDUM_PACE_SECONDS", "1"))
+
+# What a scraper shows to read /metrics; without it only superusers may.
+METRICS_TOKEN = load_metrics_token()
 
 LOGGING = logs.configuration()
 

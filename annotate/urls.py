@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotate.views import account, crowd, judge, monitor, research
+from annotate.views import account, crowd, judge, metrics, monitor, research
 
 handler400 = "annotate.views.errors.bad_request"
 handler403 = "annotate.views.errors.forbidden"
@@ -15,5 +15,6 @@ urlpatterns = [
     path("", include(crowd.urlpatterns)),
     path("", include(research.urlpatterns)),
     path("", include(monitor.urlpatterns)),
+    path("", include(metrics.urlpatterns)),
     path("api/v1/", include("annotate.api.urls")),
 ]

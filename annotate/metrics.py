@@ -1,0 +1,150 @@
+"""What Prometheus may know: how requests were answered, and how things stand.
+
+Requests are counted in each process of the website. Below gunicorn every process keeps its figures in a file of its own
+(`annotate.gunicorn`), so that whichever of them is asked answers for all; elsewhere they are in memory. How things
+stand is read from the tables when it is asked for, in a constant number of queries. Labels are names of addresses,
+methods and statuses: no study, no person, nothing that was put into an address.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from django.db.models import Count, F, Max, Min, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from annotate.models import Annotator, Assignment, Export, Fit, Judgment, Topic, TopicProgress, Upload, WorkerPulse
+from annotate.overview import SILENCE, UNDER_WAY
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+#: Seconds. A judgment should be answered within 0.1, a page within 0.25.
+BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+#: A client may make up a method, and each would be kept for ever.
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+#: Names the folder in which the processes of one gunicorn keep what they count.
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+Answerer = Callable[[HttpRequest], HttpResponse]
+_own = CollectorRegistry()
+
+requests = Histogram(
+    "preferendum_request_seconds",
+    "How long requests took to be answered.",
+    ["route", "method", "status"],
+    buckets=BUCKETS,
+    registry=_own,
+)
+
+
+def counted(get_response: Answerer) -> Answerer:
+    """Count every request by the name of its address ("none" for static files and what is not there)."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        began = time.perf_counter()
+        response = get_response(request)
+        match = request.resolver_match
+        route = (match.view_name if match else "") or "none"
+        method = request.method if request.method in METHODS else "other"
+        requests.labels(route, method, response.status_code).observe(time.perf_counter() - began)
+        return response
+
+    return middleware
+
+
+def page() -> bytes:
+    """Everything, as Prometheus reads it. Raises DatabaseError where the tables cannot be read."""
+    registry = CollectorRegistry()
+    registry.register(_Tables())
+    own = _own
+    if FOLDER in os.environ:
+        own = CollectorRegistry()
+        MultiProcessCollector(own)  # type: ignore[no-untyped-call]
+    return generate_latest(registry) + generate_latest(own)
+
+
+class _Tables:
+    """How things stand, as the tables say now."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        for name, (words, value) in figures().items():
+            yield GaugeMetricFamily(f"preferendum_{name}", words, value=value)
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        return []  # or registering would read the tables
+
+
+def figures() -> dict[str, tuple[str, float]]:
+    """By name, in words and as a number. An age is in seconds: 0 where nothing waits, infinite where none ever came."""
+    now = timezone.now()
+    behind, oldest = _behind()
+    pulses = WorkerPulse.objects.aggregate(newest=Max("at"), alive=Count("pk", filter=Q(at__gte=now - SILENCE)))
+    return {
+        "judgments": (
+            "Judgments stored, taken back ones left out.",
+            Annotator.objects.aggregate(n=Coalesce(Sum("judged"), 0))["n"],
+        ),
+        "topics_behind": ("Topics whose scores do not rest on everything there is yet.", behind),
+        "topics_behind_oldest_seconds": (
+            "Age of the oldest judgment that no score rests on yet; failed topics and imports left out.",
+            _age(oldest, now) if oldest else 0.0,
+        ),
+        "topics_failed": (
+            "Topics at which the worker failed the last time.",
+            TopicProgress.objects.exclude(problem="").count(),
+        ),
+        "workers": ("Workers that gave a sign of life lately.", pulses["alive"]),
+        "worker_pulse_age_seconds": (
+            "Age of the newest sign of life of any worker.",
+            _age(pulses["newest"], now) if pulses["newest"] else float("inf"),
+        ),
+        "uploads_waiting": (
+            "Uploads that wait to be read or stored.",
+            Upload.objects.filter(state__in=UNDER_WAY).count(),
+        ),
+        "exports_waiting": (
+            "Exports that wait to be written.",
+            Export.objects.filter(state=Export.State.WAITING).count(),
+        ),
+        "leases_open": (
+            "Pairs that are before somebody now.",
+            Annotator.objects.filter(assignments__state=Assignment.State.OPEN, assignments__expires_at__gt=now).count(),
+        ),
+    }
+
+
+def _age(moment: datetime, now: datetime) -> float:
+    return max(0.0, (now - moment).total_seconds())
+
+
+def _behind() -> tuple[int, datetime | None]:
+    """How many topics are behind, and when the oldest judgment came that waits in one that did not fail.
+
+    Of each topic only the first judgment after its newest fit is looked at: an index finds it, however many follow.
+    """
+    first = (
+        Judgment.objects.filter(topic=OuterRef("pk"), pk__gt=Coalesce(OuterRef("rests_on"), 0))
+        .order_by("pk")
+        .values("pk")[:1]
+    )
+    rests_on = Fit.objects.filter(topic=OuterRef("pk"), data_version=OuterRef("progress__fitted_version"))
+    topics = (
+        Topic.objects.filter(
+            Q(progress__isnull=True)
+            | Q(progress__prepared_version__lt=F("text_version"))
+            | Q(progress__fitted_version__lt=F("tally__data_version"))
+        )
+        .annotate(rests_on=Subquery(rests_on.values("last_judgment_id")[:1]))
+        .annotate(first=Subquery(first))
+    )
+    waiting = Judgment.objects.filter(
+        pk__in=topics.exclude(progress__problem__gt="").values("first"), assignment__holds_place=True
+    ).exclude(assignment__reason=Assignment.Reason.IMPORTED)
+    return topics.count(), waiting.aggregate(oldest=Min("at"))["oldest"]
