@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -309,10 +309,27 @@ def _told(study: Study, rows: Iterable[Act]) -> list[dict[str, Any]]:
             "act": row,
             "actor": names.get(row.actor_id or 0, ""),
             "reason": row.detail.get("reason", ""),
-            "detail": [(name, value) for name, value in row.detail.items() if name not in {"reason", "key"}],
+            "detail": list(_details(row.detail)),
         }
         for row in found
     ]
+
+
+def _details(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What an act says of itself, in words: names and values, and of each setting what it was and became."""
+    for name, value in detail.items():
+        if name == "changes":
+            yield from ((_words(one), f"{_words(before)} → {_words(after)}") for one, (before, after) in value.items())
+        elif name not in {"reason", "key"}:
+            yield _words(name), _words(value)
+
+
+def _words(value: object) -> str:
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return str(value).replace("_", " ") if isinstance(value, str) and value.isidentifier() else str(value)
 
 
 def _page(request: HttpRequest, study: Study, template: str, **context: Any) -> HttpResponse:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import closer, concord, health, judges, judging, only_added, previews
+from annotate import closer, concord, health, judges, judging, only_added, previews, studies
 from annotate.models import (
     Annotator,
     AnnotatorReport,
@@ -503,3 +503,15 @@ def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() 
     names = [one.pseudonym for one in people]
     assert report(repeats=5) == ["repeats", *names]
     assert report(repeats=0) == ["fit", *names[::-1]]
+
+
+def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> None:
+    study = making.study()
+    owner = making.owner(study)
+    studies.change_settings(study, owner, ties_allowed=not study.ties_allowed, judgments_per_pair=3)
+    client.force_login(owner)
+    log = client.get(reverse("log", args=[study.pk])).content.decode()
+    assert "judgments per pair" in log
+    assert "1 → 3" in log
+    assert "no → yes" in log
+    assert "judgments_per_pair" not in log
