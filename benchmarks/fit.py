@@ -111,10 +111,9 @@ def raw(n: int, m: int, near: bool) -> None:
     wins = preference.wins(judgments, n)
     best = zermelo.fit(wins, PRIOR, tol=1e-13)
     solvers: dict[str, Solver] = {"Newman + Anderson(6)": lambda tol: newman_anderson(Sparse(wins), tol)}
-    if n <= 2000:
+    if n <= 10_000:  # beyond, evalica needs 160 GB, and choix hours
         solvers["evalica bradley_terry"] = evalica_solver(with_phantom(wins.toarray()))
         solvers["choix mm_pairwise"] = mm_solver(judgments, n)
-    if n <= 10_000:
         solvers["scikit-learn newton-cg"] = logistic_solver(sparse_with_phantom(wins), "newton-cg")
     pairs = "pairs of near rank" if near else "random pairs"
     table(f"sparse, n = {n:,}, {m:,} judgments, {pairs}", wins, solvers, best.utilities)
