@@ -36,8 +36,8 @@ GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password studi
 POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account
 POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke
-GET  200 200 200 200 200 200 200 200 200 403 403 403 200  join crowd
-POST 302 302 302 302 302 302 302 302 302 403 403 403 302  join crowd
+GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
+POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
 GET  404 404 404 404 200 404 404 404 404 404 404 404 404  desk guidelines pair context my_data my_data_file
 POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
