@@ -120,6 +120,7 @@ def _database() -> dict[str, Any]:
     else:
         database["CONN_HEALTH_CHECKS"] = True
         database["OPTIONS"] = {**database.get("OPTIONS", {}), "options": "-c lock_timeout=10s"}
+        database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run side by side
     return database
 
 

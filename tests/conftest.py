@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from annotate.management.commands.test import PARTS
+
 # Playwright runs an event loop in the thread of the test, where Django would refuse to talk to the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
@@ -30,25 +32,33 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--part",
-        choices=["meeting", "alone"],
-        help="only tests that meet a database, a browser or real processes; or only those of functions by themselves",
-    )
+    parser.addoption("--part", choices=PARTS, help="only tests of this part (manage.py test --help)")
 
 
-def meets_others(item: pytest.Item) -> bool:
-    """Whether a test needs more than this process: a database, and so perhaps a browser, a web server, a worker."""
-    fixtures = {"db", "transactional_db", "django_db_setup", "processes", "browser"}
-    return bool(item.get_closest_marker("django_db") or fixtures.intersection(getattr(item, "fixturenames", ())))
+#: Where tests start whole installations themselves.
+STARTING = (
+    "tests/browser",
+    "tests/faults",
+    "tests/operators",
+    "tests/test_start.py",
+    "tests/annotate/test_supervisor.py",
+)
+
+
+def part_of(item: pytest.Item) -> str:
+    """What a test needs: real processes, or only a database, or nothing but this process."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if item.nodeid.startswith(STARTING) or fixtures & {"processes", "browser"}:
+        return "processes"
+    needs_tables = item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db", "django_db_setup"}
+    return "tables" if needs_tables else "alone"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose a part; leave browser tests out where there is no browser, unless they must run."""
     if part := config.getoption("--part"):
-        left_out = [item for item in items if meets_others(item) is (part == "alone")]
-        items[:] = [item for item in items if meets_others(item) is (part == "meeting")]
-        config.hook.pytest_deselected(items=left_out)
+        config.hook.pytest_deselected(items=[item for item in items if part_of(item) != part])
+        items[:] = [item for item in items if part_of(item) == part]
     if CHROMIUM or "browser" in MUST_RUN:
         return
     skip = pytest.mark.skip(reason="no Chromium here (Debian: apt-get install chromium)")

@@ -7,21 +7,25 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
 SERVICES = "--services"
-#: What meets a database, a browser or other processes, and the functions by themselves: about as long as each other.
-PARTS = ("meeting", "alone")
+PART = "--part"
+#: What starts browsers, websites and workers; what meets a database; the functions by themselves. Longest first.
+PARTS = ("processes", "tables", "alone")
+#: How many parts run side by side: the first mostly waits.
+AT_ONCE = 2
 
 
 class Command(BaseCommand):
     help = (
         "Run the tests. What follows goes to pytest: `manage.py test tests/annotate -k second`. "
-        "With --services they run on a PostgreSQL and a Redis, started for them; with --part meeting or --part alone "
-        "only what meets a database, a browser or other processes, or only the rest. Without a word both parts run "
-        "side by side."
+        "With --services they run on a PostgreSQL and a Redis, started for them. Three parts run side by side, or only "
+        "those that are named: --part processes (what starts browsers, websites and workers), --part tables (what "
+        "meets a database) and --part alone (the rest)."
     )
     requires_system_checks: tuple[str, ...] = ()
 
@@ -38,16 +42,33 @@ class Command(BaseCommand):
 
 
 def test(arguments: list[str], environment: dict[str, str]) -> int:
-    """Run pytest, both parts side by side if everything is to be run; the first exit status that is not 0."""
-    if arguments:
+    """Run pytest: once with the arguments, or once for each part; the first exit status that is not 0.
+
+    What the first part says is shown at once, what others say afterwards.
+    """
+    parts = named_parts(arguments)
+    if not parts:
         return pytest(arguments, environment)
-    with tempfile.TemporaryFile("w+") as said, ThreadPoolExecutor() as pool:
-        aside = pool.submit(pytest, ["--part", PARTS[1]], environment, said)
-        status = pytest(["--part", PARTS[0]], environment)
-        other = aside.result()
-        said.seek(0)
-        sys.stdout.write(said.read())
-    return status or other
+    with ExitStack() as stack, ThreadPoolExecutor(AT_ONCE) as pool:
+        said = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
+        runs = [pool.submit(pytest, [PART, part], environment, told) for part, told in zip(parts, said, strict=True)]
+        statuses = []
+        for run, told in zip(runs, said, strict=True):
+            statuses.append(run.result())
+            if told is not None:
+                told.seek(0)
+                sys.stdout.write(told.read())
+                sys.stdout.flush()
+    return next((status for status in statuses if status), 0)
+
+
+def named_parts(arguments: list[str]) -> list[str]:
+    """The parts that the arguments name, all of them without a word, and none where they say anything else."""
+    if not arguments:
+        return list(PARTS)
+    names = arguments[1::2]
+    known = len(names) * 2 == len(arguments) and set(arguments[::2]) == {PART} and set(names) <= set(PARTS)
+    return [part for part in PARTS if part in names] if known else []
 
 
 def pytest(arguments: list[str], environment: dict[str, str], output: IO[str] | None = None) -> int:
