@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,12 @@ def test_preferences_come_back_exactly_from_json_lines(tmp_path: Path, preferenc
 
 @slow
 @given(preferences=st.lists(strategies.preference(with_extra=False), min_size=1, max_size=5))
-def test_preferences_come_back_from_csv(tmp_path: Path, preferences: list[Preference]) -> None:
+def test_preferences_come_back_from_csv_with_a_word_on_who_judged(
+    tmp_path: Path, preferences: list[Preference]
+) -> None:
     path = written(formats.write_preferences, preferences, tmp_path / "preferences.csv", form="csv")
 
-    assert formats.read(path) == Bundle(preferences=tuple(preferences))
+    assert formats.read(path) == Bundle(preferences=tuple(replace(one, extra={"kind": "human"}) for one in preferences))
 
 
 def test_writing_the_same_topics_twice_gives_the_same_bytes() -> None:
