@@ -250,6 +250,7 @@ def test_back_reload_and_a_second_tab_double_nothing(page, context: BrowserConte
     press(page, "1")
     at_pair(page, 2)
     second = page.url
+    settled(page)
     page.reload()
     at_pair(page, 2)
     assert page.url == second
