@@ -46,9 +46,11 @@ STARTING = (
 
 
 def part_of(item: pytest.Item) -> str:
-    """What a test needs: real processes, or only a database, or nothing but this process."""
+    """What a test needs: a browser, or real processes, or only a database, or nothing but this process."""
     fixtures = set(getattr(item, "fixturenames", ()))
-    if item.nodeid.startswith(STARTING) or fixtures & {"processes", "browser"}:
+    if "browser" in fixtures or item.nodeid.startswith("tests/browser"):
+        return "browser"
+    if "processes" in fixtures or item.nodeid.startswith(STARTING):
         return "processes"
     needs_tables = item.get_closest_marker("django_db") or fixtures & {"db", "transactional_db", "django_db_setup"}
     return "tables" if needs_tables else "alone"

@@ -14,18 +14,18 @@ from django.core.management.base import BaseCommand, CommandParser
 
 SERVICES = "--services"
 PART = "--part"
-#: What starts browsers, websites and workers; what meets a database; the functions by themselves. Longest first.
-PARTS = ("processes", "tables", "alone")
-#: How many parts run side by side: the first mostly waits.
-AT_ONCE = 2
+#: What starts websites and workers, what looks at them in a browser, what meets a database, and the functions alone.
+PARTS = ("processes", "browser", "tables", "alone")
+#: How many parts run side by side: the first two mostly wait.
+AT_ONCE = 3
 
 
 class Command(BaseCommand):
     help = (
         "Run the tests. What follows goes to pytest: `manage.py test tests/annotate -k second`. "
-        "With --services they run on a PostgreSQL and a Redis, started for them. Three parts run side by side, or only "
-        "those that are named: --part processes (what starts browsers, websites and workers), --part tables (what "
-        "meets a database) and --part alone (the rest)."
+        "With --services they run on a PostgreSQL and a Redis, started for them. Four parts run side by side, or only "
+        "those that are named: --part processes (what starts websites and workers), --part browser, --part tables "
+        "(what meets a database) and --part alone (the rest)."
     )
     requires_system_checks: tuple[str, ...] = ()
 
@@ -51,7 +51,10 @@ def test(arguments: list[str], environment: dict[str, str]) -> int:
         return pytest(arguments, environment)
     with ExitStack() as stack, ThreadPoolExecutor(AT_ONCE) as pool:
         said = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
-        runs = [pool.submit(pytest, [PART, part], environment, told) for part, told in zip(parts, said, strict=True)]
+        runs = [
+            pool.submit(pytest, [PART, part], environment | own_queue(part, environment), told)
+            for part, told in zip(parts, said, strict=True)
+        ]
         statuses = []
         for run, told in zip(runs, said, strict=True):
             statuses.append(run.result())
@@ -60,6 +63,12 @@ def test(arguments: list[str], environment: dict[str, str]) -> int:
                 sys.stdout.write(told.read())
                 sys.stdout.flush()
     return next((status for status in statuses if status), 0)
+
+
+def own_queue(part: str, environment: dict[str, str]) -> dict[str, str]:
+    """A Redis has many databases: no part's worker shall take the tasks of another's."""
+    server, slash, _number = environment.get("BROKER_URL", "").rpartition("/")
+    return {"BROKER_URL": f"{server}/{PARTS.index(part)}"} if slash else {}
 
 
 def named_parts(arguments: list[str]) -> list[str]:
