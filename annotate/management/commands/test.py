@@ -96,7 +96,7 @@ def test_on_services(arguments: list[str]) -> int:
     from tests.services import Missing, running
 
     try:
-        with running() as (postgres, redis):
+        with running(in_memory=True) as (postgres, redis):
             return test(arguments, {"DATABASE_URL": postgres.url, "BROKER_URL": redis.url})
     except Missing as missing:
         sys.exit(str(missing))

@@ -18,6 +18,17 @@ class Away(Exception):
     """The database cannot be asked right now."""
 
 
+class Kept:
+    """A connection to PostgreSQL that is closed when nobody needs it any more: its thread or its tables are gone."""
+
+    def __init__(self, url: str) -> None:
+        self.connection = psycopg.connect(url, row_factory=dict_row, connect_timeout=3, autocommit=True)
+
+    def __del__(self) -> None:
+        if hasattr(self, "connection"):
+            self.connection.close()
+
+
 class Tables:
     """A database by its address (`sqlite:////path` or `postgres://...`)."""
 
@@ -61,14 +72,13 @@ class Tables:
             connection.close()
 
     def _ask_postgres(self, sql: str, parameters: tuple[Any, ...]) -> list[Row]:
-        kept: psycopg.Connection[Row] | None = getattr(self._kept, "connection", None)
         try:
-            if kept is None or kept.closed:
-                kept = psycopg.connect(self.url, row_factory=dict_row, connect_timeout=3, autocommit=True)
-                self._kept.connection = kept
-            return kept.execute(sql.replace("?", "%s"), parameters).fetchall()
+            kept: Kept | None = getattr(self._kept, "one", None)
+            if kept is None or kept.connection.closed:
+                self._kept.one = kept = Kept(self.url)
+            return kept.connection.execute(sql.replace("?", "%s"), parameters).fetchall()
         except psycopg.Error:
-            self._kept.connection = None
+            self._kept.one = None
             raise
 
 
