@@ -133,7 +133,7 @@ def test_a_known_pair_says_on_the_server_which_side_is_right():
     annotator = joined(study)
     best = Sentence.objects.latest("position")
     found = [one for one in (judged(annotator) for _ in range(20)) if one.reason == "gold"]
-    assert len(found) == 10
+    assert 5 <= len(found) <= 10  # one that was drawn by lot before does not come again
     assert all(getattr(one, one.expected) == best for one in found)
 
 
