@@ -299,14 +299,14 @@ def _wins(seen: Seen, topic: int, index: dict[int, int]) -> Iterator[tuple[int, 
 
 
 def _ranking(seen: Seen) -> Iterator[str]:
-    """The leaderboard is the mean of the topics' scores, in its order."""
-    judged = [topic for topic, rows in seen.counted.items() if rows]
-    if not judged:
-        return
+    """The leaderboard is the mean of the topics' scores, in its order; topics without summaries say nothing there."""
+    scores = {topic: _scores(seen, topic) for topic, rows in seen.counted.items() if rows}
     earned: dict[int, list[float]] = {}
-    for topic in judged:
-        for row in _scores(seen, topic):
+    for rows in scores.values():
+        for row in rows:
             earned.setdefault(row["system_id"], []).append(row["score"])
+    if not earned:
+        return
     means = {system: sum(scores) / len(scores) for system, scores in earned.items()}
     standings = seen.tables.rows(
         "SELECT s.*, r.version, r.judgments FROM annotate_systemscore s "
@@ -322,7 +322,7 @@ def _ranking(seen: Seen) -> Iterator[str]:
             yield f"system {system}: {row['score']} on the leaderboard, {mean} by its topics"
         if row["rank"] != 1 + sum(other > mean + 1e-12 for other in means.values()):
             yield f"system {system} has rank {row['rank']}, which its score is not for"
-    if standings[0]["judgments"] != sum(map(len, seen.counted.values())):
+    if standings[0]["judgments"] != sum(len(seen.counted[topic]) for topic, rows in scores.items() if rows):
         yield f"the leaderboard rests on {standings[0]['judgments']} judgments"
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import resource
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -24,6 +25,15 @@ NO_ROOM = (
 )
 
 
+@contextmanager
+def no_room(trial: Trial, latest: float = 0.5) -> Iterator[None]:
+    """The body, at a random moment while people judge; whoever finds no room may say so in the logs."""
+    trial.expected.tracebacks = NO_ROOM
+    with trial.load():
+        trial.until(trial.rng.uniform(0.1, latest))
+        yield
+
+
 def servers_back(product: Product) -> None:
     """Start again, as an operator would, what gave up without room to write."""
     for server in (product.postgres, product.redis):
@@ -35,9 +45,7 @@ def servers_back(product: Product) -> None:
 def full(trial: Trial) -> None:
     disk = trial.product.disk
     assert disk is not None
-    trial.expected.tracebacks = NO_ROOM
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.5))
+    with no_room(trial):
         disk.fill()
         try:
             time.sleep(trial.rng.uniform(2.0, 6.0))
@@ -50,9 +58,7 @@ def full(trial: Trial) -> None:
 def read_only(trial: Trial) -> None:
     product = trial.product
     assert product.disk is not None
-    trial.expected.tracebacks = NO_ROOM
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.5))
+    with no_room(trial):
         product.disk.fail()
         time.sleep(trial.rng.uniform(0.5, 2.0))
         product.kill_everything()
@@ -105,9 +111,7 @@ def clocks(trial: Trial) -> None:
 )
 def too_few(trial: Trial) -> None:
     product = trial.product
-    trial.expected.tracebacks = NO_ROOM
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.4))
+    with no_room(trial, 0.4):
         if product.postgres and trial.number % 2:
             take_all_connections(trial, trial.rng.uniform(2.0, 4.0))
         else:
@@ -158,9 +162,7 @@ def take_all_connections(trial: Trial, seconds: float) -> None:
 def leftovers(trial: Trial) -> None:
     """A half-written secret key is refused in words before anything starts (annotate/secret_key.py)."""
     product = trial.product
-    trial.expected.tracebacks = NO_ROOM
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, 0.6))
+    with no_room(trial, 0.6):
         product.kill_everything()
         if product.postgres and product.redis:
             product.postgres.kill()
