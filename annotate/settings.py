@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.conf import global_settings
+from django.utils.translation import to_locale
 
 from annotate import logs
 from annotate.secret_key import load_metrics_token, load_secret_key
@@ -119,7 +121,9 @@ def _database() -> dict[str, Any]:
         database["TEST"] = {"NAME": str(BASE_DIR / "build" / f"test-{os.getpid()}.sqlite3")}
     else:
         database["CONN_HEALTH_CHECKS"] = True
-        database["OPTIONS"] = {**database.get("OPTIONS", {}), "options": "-c lock_timeout=10s"}
+        # How often the same query is asked (annotate.prepared) before PostgreSQL keeps its plan.
+        mine = {"options": "-c lock_timeout=10s", "prepare_threshold": 5}
+        database["OPTIONS"] = {**database.get("OPTIONS", {}), **mine}
         database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run side by side
     return database
 
@@ -195,6 +199,12 @@ CONTENT_SECURITY_POLICY = {
 
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "annotate" / "locale"]
+# Django knows a hundred; a page in English that says of itself that it is another language is read out wrongly.
+LANGUAGES = [
+    (code, name)
+    for code, name in global_settings.LANGUAGES
+    if code == LANGUAGE_CODE or (LOCALE_PATHS[0] / to_locale(code)).is_dir()
+]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

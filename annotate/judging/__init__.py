@@ -7,7 +7,7 @@ them ever wait for each other crosswise. Whoever must lock several tallies does 
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
 from annotate.judging.bringing import bring_preferences
 from annotate.judging.checks import practice_pairs
-from annotate.judging.drawing import WANTED, Nothing, Reason, draw, standing
+from annotate.judging.drawing import WANTED, Nothing, Reason, draw, is_held, standing
 from annotate.judging.excluding import exclude, readmit, rest
 from annotate.judging.known import bring_known_pairs, forget_known_pair, prepare_pair
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
@@ -34,6 +34,7 @@ __all__ = [
     "find_shown",
     "forget_known_pair",
     "forget_pairs",
+    "is_held",
     "join",
     "keep_needs",
     "open_tallies",

@@ -158,7 +158,7 @@ def skip(assignment: Assignment, reason: str) -> bool:
             tallies.return_places(assignment.topic_id, [assignment.pair_id])
         assignment.skip_reason = reason
         assignment.revision = before.revision
-        _close(assignment, State.SKIPPED, before.now, False)
+        _close(assignment, State.SKIPPED, before.now, False, "skip_reason")
         annotator = assignment.annotator
         Annotator.objects.filter(pk=annotator.pk).update(
             skipped=F("skipped") + 1, skips_in_a_row=F("skips_in_a_row") + 1
@@ -196,9 +196,9 @@ def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Reco
     return Recorded(outcome, judgment, assignment.holds_place)
 
 
-def _close(assignment: Assignment, state: str, now: datetime, holds_place: bool) -> None:
+def _close(assignment: Assignment, state: str, now: datetime, holds_place: bool, *also: str) -> None:
     assignment.state, assignment.closed_at, assignment.holds_place = state, now, holds_place
-    assignment.save(update_fields=["state", "closed_at", "holds_place", "revision", "skip_reason"])
+    assignment.save(update_fields=["state", "closed_at", "holds_place", "revision", *also])
 
 
 def _add_up_answer(assignment: Assignment, before: Standing, seconds: float) -> None:

@@ -235,10 +235,17 @@ def _held(person: Annotator, besides: Assignment | None) -> Assignment | None:
     if not held:
         return None
     found = Assignment.objects.get(pk=held[0])
-    if found.expires_at is None or found.expires_at - timezone.now() < lease_of() / 2:
+    if not is_held(found):
         # Should it have been freed in this very moment, then answering takes its place again.
         Assignment.objects.filter(pk=found.pk, state=Assignment.State.OPEN).update(expires_at=Now() + lease_of())
     return found
+
+
+def is_held(assignment: Assignment) -> bool:
+    """Whether it is open, and half of its lease or more is still to come."""
+    if assignment.state != Assignment.State.OPEN or assignment.expires_at is None:
+        return False
+    return assignment.expires_at - timezone.now() >= lease_of() / 2
 
 
 _latest = Prepared(

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import Resolver404, path, resolve, reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -355,16 +355,31 @@ def _answer_script(request: HttpRequest, annotator: Annotator, said: str) -> Htt
 
     The script says which pair it shows meanwhile; the pair to judge now is sent only where that is another one.
     """
+    showing = request.headers["Judge-Showing"]
+    # Nearly always it shows the pair that is theirs already: nothing has to be drawn but the one after it.
+    if (held := _held(request, annotator, showing)) and (following := _part_ahead(request, held)):
+        return JsonResponse({"said": said, "here": showing, "part": "", "ahead": following.content.decode()})
     drawn = _draw(request, annotator)
     if isinstance(drawn, Nothing):
         nothing = drawn.reason.name.lower()
         part = _show_desk(request, annotator, nothing).content.decode()
         return JsonResponse({"said": said, "here": _desk_with(annotator, nothing), "part": part, "ahead": None})
     shown, here = _shown_again(drawn.key), reverse("pair", args=[drawn.key])
-    part = "" if request.headers["Judge-Showing"] == here else _show_pair(request, shown).content.decode()
-    following = _part_ahead(request, shown)
-    ahead = following.content.decode() if following else None
+    part = "" if showing == here else _show_pair(request, shown).content.decode()
+    ahead = following.content.decode() if (following := _part_ahead(request, shown)) else None
     return JsonResponse({"said": said, "here": here, "part": part, "ahead": ahead})
+
+
+def _held(request: HttpRequest, annotator: Annotator, here: str) -> Assignment | None:
+    """The pair of this address, if it is open to this person and will be for a while."""
+    try:
+        found = resolve(here)
+    except Resolver404:
+        return None
+    shown = judging.find_shown(found.kwargs["key"]) if found.url_name == "pair" else None
+    if shown is None or shown.annotator_id != annotator.pk or access.is_partial(request.user, annotator.study):
+        return None
+    return shown if judging.is_held(shown) else None
 
 
 def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:

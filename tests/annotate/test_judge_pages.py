@@ -1,10 +1,14 @@
 import re
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate import judging, links, studies
+from annotate.judging.drawing import lease_of
 from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
@@ -445,6 +449,40 @@ def test_the_script_is_not_sent_what_it_shows_already(client, link):
     got = script_answer(client, first, page_of(second))
     assert got["part"] == ""
     assert got["here"] == page_of(second)
+
+
+def test_only_one_pair_is_drawn_for_a_script_that_shows_theirs(client, link):
+    first = begin(client, link)
+    client.post(reverse("ahead", args=[first.key]), headers=HTMX)
+    second = Assignment.objects.latest("pk")
+    with CaptureQueriesContext(connection) as asked:
+        got = script_answer(client, first, page_of(second))
+    assert got["here"] == page_of(second)
+    # The answer locks the tally by raising it; drawing once looks at it and takes a place.
+    assert sum('FROM "annotate_tally"' in query["sql"] for query in asked) == 1
+
+
+def test_a_lease_that_the_script_shows_begins_anew_when_half_of_it_is_over(client, link):
+    first = begin(client, link)
+    client.post(reverse("ahead", args=[first.key]), headers=HTMX)
+    second = Assignment.objects.latest("pk")
+    Assignment.objects.filter(pk=second.pk).update(expires_at=timezone.now() + lease_of() / 3)
+    script_answer(client, first, page_of(second))
+    second.refresh_from_db()
+    assert second.expires_at > timezone.now() + lease_of() / 2
+
+
+@pytest.mark.parametrize("showing", ["/", "nowhere", "/judge/00000000-0000-0000-0000-000000000000/"])
+def test_a_script_that_shows_no_pair_at_all_is_led_to_theirs(client, link, showing):
+    got = script_answer(client, begin(client, link), showing)
+    assert Assignment.objects.order_by("pk")[1].left.text in got["part"]
+
+
+def test_a_script_that_shows_somebody_elses_pair_is_led_to_their_own(client, link):
+    theirs = begin(Client(), link)
+    got = script_answer(client, begin(client, link), page_of(theirs))
+    assert got["here"] != page_of(theirs)
+    assert got["part"]
 
 
 def test_the_script_is_led_on_when_it_shows_what_is_not_to_be_judged(client, link):

@@ -1,12 +1,13 @@
 import uuid
 
 import pytest
+from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import judging
-from annotate.models import Assignment, Judgment
+from annotate.models import Assignment, Judgment, Study
 from annotate.prepared import NUMBER, RANDOM, Prepared
 from tests.annotate.judging_study import drawn, joined, judged, ready_study
 
@@ -26,6 +27,16 @@ def test_a_prepared_query_gives_what_django_gives():
     for assignment in (judged(annotator), judged(annotator), drawn(annotator)):
         assert prepared(assignment.pk) == list(query(assignment.pk))
     assert prepared(0) == []
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite keeps plans by itself")
+def test_postgresql_keeps_the_plan_of_what_is_asked_again_and_again():
+    prepared = Prepared(lambda number: Study.objects.filter(seed=number).values_list("pk"), NUMBER)
+    for _time in range(10):
+        prepared(70_000)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%seed%'")
+        assert cursor.fetchone() == (1,)
 
 
 def test_a_random_key_is_found_as_django_finds_it():
