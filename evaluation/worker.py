@@ -234,8 +234,7 @@ def refuse_a_weak_database(**_: Any) -> None:
 
 @signals.worker_init.connect
 def step_back(**_: Any) -> None:
-    if EMBEDDED:
-        os.nice(5)  # on the same machine as the website: whoever waits for a page goes first
+    os.nice(5)  # where the website is on the same machine, whoever waits for a page goes first
 
 
 @signals.worker_ready.connect
