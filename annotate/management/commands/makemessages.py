@@ -1,0 +1,64 @@
+"""`manage.py makemessages`: Django's own, which also collects what the readers of files say, and the texts of plots."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+from django.core.management.base import CommandParser
+from django.core.management.commands import makemessages
+
+#: What a reader of files says of them, whatever its arguments are.
+SAYING = {"refuse", "remark"}
+
+
+def texts_of(source: str) -> list[tuple[int, str]]:
+    """The texts for people in a module that knows no gettext, with their lines: what is said, and all of two words.
+
+    Some of two words are none (a pattern, the header of a table). A translator leaves those as they are.
+    """
+    nodes = list(ast.walk(ast.parse(source)))
+    silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    silent |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    said = {id(argument) for call in calls if getattr(call.func, "attr", "") in SAYING for argument in call.args}
+    return sorted(
+        (node.lineno, node.value)
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent
+        if " " in node.value.strip() or id(node) in said
+    )
+
+
+class BuildFile(makemessages.BuildFile):
+    """A file on its way to gettext. Modules of `formats` mark nothing: pages look up what they say by its English."""
+
+    @property
+    def is_of_formats(self) -> bool:
+        return Path(self.path).parts[0] == "formats"
+
+    @property
+    def is_templatized(self) -> bool:
+        """Whether gettext reads a copy of it."""
+        return self.is_of_formats or super().is_templatized
+
+    def preprocess(self) -> None:
+        """Write the copy, every text on its line."""
+        if not self.is_of_formats:
+            super().preprocess()
+            return
+        source = Path(self.path).read_text()
+        lines = [""] * (source.count("\n") + 1)
+        for number, text in texts_of(source):
+            lines[number - 1] += f"_({json.dumps(text, ensure_ascii=False)}); "
+        Path(self.work_path).write_text("\n".join(lines))
+
+
+class Command(makemessages.Command):
+    build_file_class = BuildFile
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take SVG to be templates as well."""
+        super().add_arguments(parser)
+        parser.set_defaults(extensions=["html,txt,py,svg"])
