@@ -212,9 +212,25 @@ def test_containers_start_again_and_in_order_and_scale() -> None:
     redis = services["redis"]["command"]
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
     assert redis[redis.index("--appendonly") + 1] == "yes"
-    assert "-" in services["web"]["ports"][0].split(":")[1] + services["web"]["ports"][0], (
-        "one host port would not scale"
-    )
+    assert re.search(r":-\d+-\d+}:8000$", services["web"]["ports"][0]), "one host port would not scale"
+
+
+def test_secrets_reach_containers_as_files_and_never_the_image() -> None:
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert ".env" in ignored
+    for name, secret in COMPOSE["secrets"].items():
+        assert name in ignored
+        (variable,) = re.findall(r"^\$\{(PREFERENDUM_\w+_FILE):-", secret["file"])
+        for service in ours().values():
+            assert name in service["secrets"]
+            assert f"/run/secrets/{name}" in service["environment"][variable]
+            assert variable.removesuffix("_FILE") not in service["environment"]
+
+
+def test_a_secret_that_nobody_needs_may_be_missing() -> None:
+    assert COMPOSE["secrets"]["metrics_token"]["file"].endswith(":-/dev/null}")
+    named = ours()["web"]["environment"]["PREFERENDUM_METRICS_TOKEN_FILE"]
+    assert named == "${PREFERENDUM_METRICS_TOKEN_FILE:+/run/secrets/metrics_token}"  # without one, nothing is read
 
 
 def test_the_compose_file_is_one() -> None:
