@@ -3,7 +3,8 @@
 The moment is the database's own: it goes on taking judgments meanwhile, and what was acknowledged before a backup
 began is in it. The files are copied after the database, so that none that it names is missing. The secret key is left
 out: a backup that is stolen must not sign links; keep it apart. What the file says of itself (`manifest.json`: counts,
-a checksum, the migrations) is held against what a restore finds.
+a checksum, the migrations) is held against what a restore finds. The log of acts keeps when backups were made, and the
+last judgment that was there: what nobody noticed to have stopped can be told from it (`annotate.doctor`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import os
 import sqlite3
 import subprocess
@@ -24,13 +26,19 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 import annotate
+from annotate.acts import note
+from annotate.models import Act, Judgment
 
+logger = logging.getLogger(__name__)
+
+#: What the log calls a backup.
+ACT = "back up"
 #: Tables of which a backup says how many rows it holds.
 COUNTED = ("annotate_study", "annotate_topic", "annotate_judgment", "auth_user")
 
@@ -59,6 +67,7 @@ def backup(target: Path) -> Manifest:
     """
     if target.exists():
         raise NotPossible(f"{target} is there already.")
+    newest = Judgment.objects.order_by("-pk").values_list("pk", flat=True).first()
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".backup-") as room:
         dump, whole = Path(room) / "database", Path(room) / "whole"
         found = _manifest(_dump(dump), dump)
@@ -71,7 +80,16 @@ def backup(target: Path) -> Manifest:
         with whole.open("rb") as written:
             os.fsync(written.fileno())
         whole.replace(target)
+    try:
+        note(None, None, ACT, file=target.name, judgment=newest or 0)
+    except DatabaseError:
+        logger.exception("The backup is whole; the log could not be told of it")
     return found
+
+
+def newest_backup() -> Act | None:
+    """The act of the last backup made from here: its `detail` names the newest `judgment` that was there then."""
+    return Act.objects.filter(study=None, act=ACT).order_by("-number").first()
 
 
 def restore(source: Path) -> tuple[Manifest, list[str]]:

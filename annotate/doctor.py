@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -14,9 +15,9 @@ from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotate import __version__, durability
+from annotate import __version__, backups, durability
 from annotate import health as condition
-from annotate.models import Study, WorkerPulse
+from annotate.models import Act, Judgment, Study, WorkerPulse
 
 LEAST_FREE = 1_073_741_824  # bytes; with less, uploads are refused
 LEAST_SHARE = 0.1
@@ -45,7 +46,8 @@ def examine(*more: Look) -> list[Finding]:
     for look in (_migrations, _durability, _clock):
         findings += look()
     if not any(one.wrong for one in findings if one.about == "migrations"):
-        findings += [*_worker(), *_work()]
+        found = condition.look(Study.objects.all())
+        findings += [*_worker(found), *_work(found), *_backup()]
     for look in more:
         findings += look()
     return [*findings, *_installed()]
@@ -111,8 +113,8 @@ def _clock() -> Iterator[Finding]:
         yield Finding("clock", f"the database's is {offset:+.2f} s off ours")
 
 
-def _worker() -> Iterator[Finding]:
-    alive = [one for one in condition.look(Study.objects.none()).workers if one.is_alive]
+def _worker(found: condition.Health) -> Iterator[Finding]:
+    alive = [one for one in found.workers if one.is_alive]
     other = sorted({one.program_version for one in alive} - {__version__})
     if not alive:
         last = WorkerPulse.objects.order_by("-at").first()
@@ -126,8 +128,7 @@ def _worker() -> Iterator[Finding]:
         yield Finding("worker", f"{len(alive)} running")
 
 
-def _work() -> Iterator[Finding]:
-    found = condition.look(Study.objects.all())
+def _work(found: condition.Health) -> Iterator[Finding]:
     if found.is_late:
         mend = "If a worker is running it will catch up; more of them share the work (docs/operators.md)."
         wrong = f"a judgment has been in no score for {found.lag} s; {len(found.pending)} topics wait"
@@ -140,6 +141,22 @@ def _work() -> Iterator[Finding]:
         yield Finding("tasks", wrong=f"{found.failures} failed: {first}", mend=mend)
     else:
         yield Finding("tasks", "none failed")
+
+
+def _backup() -> Iterator[Finding]:
+    """Whether judgments have been in no backup for too long, as far as the log of acts tells."""
+    if not settings.BACKUP_HOURS:
+        yield Finding("backup", "not looked at: PREFERENDUM_BACKUP_HOURS is 0")
+        return
+    last = backups.newest_backup()
+    since = last or Act.objects.order_by("at").first()
+    is_new = Judgment.objects.filter(pk__gt=last.detail["judgment"] if last else 0).exists()
+    said = f"the newest is of {last.at:%Y-%m-%d %H:%M} UTC" if last else "none was made yet"
+    if is_new and since and timezone.now() - since.at > timedelta(hours=settings.BACKUP_HOURS):
+        mend = "Let a timer run `python3 manage.py backup FILE`, onto another disk (docs/operators.md)."
+        yield Finding("backup", wrong=f"{said}, and judgments came since", mend=mend)
+    else:
+        yield Finding("backup", said if is_new or last else f"{said}; nothing is judged")
 
 
 def _disk() -> Iterator[Finding]:

@@ -259,6 +259,9 @@ LEASE_SECONDS = int(os.environ.get("PREFERENDUM_LEASE_SECONDS", "1200"))
 # How far apart one person's answers must come, in seconds; a browser that is asked to wait sends the same one again.
 PACE_SECONDS = float(os.environ.get("PREFERENDUM_PACE_SECONDS", "1"))
 
+# How old the newest backup may be before `manage.py doctor` says so; 0 where backups are made in another way.
+BACKUP_HOURS = float(os.environ.get("PREFERENDUM_BACKUP_HOURS", "24"))
+
 # What a scraper shows to read /metrics; without it only superusers may.
 METRICS_TOKEN = load_metrics_token()
 

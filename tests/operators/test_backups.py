@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import OperationalError, connection
 
 from annotate import backups, imports, judging
 from annotate.models import Assignment, Judgment, Study, SystemScore
@@ -204,6 +204,30 @@ def test_a_backup_is_never_written_over_another_nor_left_half_written(
     with pytest.raises(OSError, match="No space"):
         backups.backup(tmp_path / "second.backup")
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == ["kept.backup"]
+
+
+def test_the_log_keeps_when_a_backup_was_made_and_what_was_the_newest_judgment(tmp_path: Path) -> None:
+    assert backups.newest_backup() is None
+    scored_study()
+    for name in ("first", "second"):
+        backups.backup(tmp_path / name)
+    last = Judgment.objects.latest("pk").pk
+    found = backups.newest_backup()
+    assert found is not None
+    assert found.detail == {"file": "second", "judgment": last}
+
+
+def test_a_backup_of_a_database_that_takes_nothing_more_is_made_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr(backups, "note", full)
+    made = backups.backup(tmp_path / "kept.backup")
+    assert (tmp_path / "kept.backup").stat().st_size
+    assert made.rows["annotate_judgment"] == 0
+    assert "The backup is whole" in caplog.text
 
 
 def test_another_secret_key_is_noticed(here: Installation, elsewhere: Installation, tmp_path: Path) -> None:

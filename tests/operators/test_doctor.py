@@ -15,8 +15,8 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from annotate import __version__, doctor
-from annotate.models import TopicProgress, WorkerPulse
+from annotate import __version__, acts, backups, doctor
+from annotate.models import Judgment, TopicProgress, WorkerPulse
 from evaluation.management.commands.doctor import broker
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.services import free_port
@@ -43,7 +43,18 @@ def test_where_nothing_is_wrong_it_says_so(capsys: pytest.CaptureFixture[str]) -
     call_command("doctor", no_color=True)
     said = capsys.readouterr().out
     assert said.strip().endswith("Nothing is wrong.")
-    for about in ("database", "migrations", "durability", "clock", "worker", "scores", "tasks", "broker", "disk"):
+    for about in (
+        "database",
+        "migrations",
+        "durability",
+        "clock",
+        "worker",
+        "scores",
+        "tasks",
+        "backup",
+        "broker",
+        "disk",
+    ):
         assert f"fine   {about}" in said
     assert "fine   static files" in said
     assert "fine   secret key" in said
@@ -57,7 +68,7 @@ def test_what_is_wrong_ends_it_with_1_and_the_way_to_mend_it(capsys: pytest.Capt
     said = capsys.readouterr().out
     assert "wrong  worker        none yet\n" in said
     assert "python -m celery -A evaluation.worker worker" in said
-    assert "1 of 11 things are wrong." in said
+    assert "1 of 12 things are wrong." in said
 
 
 def a_worker_that_was_silent_for_long(*_: Any) -> None:
@@ -106,6 +117,21 @@ def a_database_that_may_lose_what_it_said(monkeypatch: pytest.MonkeyPatch, *_: A
     monkeypatch.setattr("annotate.durability.complaints", lambda _: ["fsync is off."])
 
 
+def a_backup_of_long_ago(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    backed_up()
+    judgments_that_nobody_ever_backed_up(monkeypatch, settings)
+
+
+def judgments_that_nobody_ever_backed_up(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    judged(joined(ready_study()))
+    settings.BACKUP_HOURS = 1e-9
+
+
+def backed_up() -> None:
+    newest = Judgment.objects.order_by("-pk").first()
+    acts.note(None, None, backups.ACT, file="kept.backup", judgment=newest.pk if newest else 0)
+
+
 Break = Callable[..., None]
 
 
@@ -117,6 +143,8 @@ Break = Callable[..., None]
         (a_migration_that_was_not_made, "migrations", "1 are missing"),
         (an_old_judgment, "scores", "in no score"),
         (a_topic_that_failed, "tasks", "It took too long."),
+        (a_backup_of_long_ago, "backup", "the newest is of 20"),
+        (judgments_that_nobody_ever_backed_up, "backup", "none was made yet, and judgments came since"),
         (a_full_disk, "disk", "1.0 GB free"),
         (a_style_sheet_of_last_month, "static files", "preferendum.css"),
         (a_key_for_everybody, "secret key", "may be read by others"),
@@ -133,6 +161,19 @@ def test_each_thing_that_is_broken_is_found_alone(
     assert set(found) == {about}
     assert said in found[about].wrong
     assert found[about].mend
+
+
+def test_a_backup_is_old_only_once_something_came_after_it(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    judgments_that_nobody_ever_backed_up(monkeypatch, settings)
+    assert "backup" in wrong()
+    backed_up()
+    assert "backup" not in wrong()
+
+
+def test_who_makes_backups_in_another_way_is_not_told_of_ours(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    judgments_that_nobody_ever_backed_up(monkeypatch, settings)
+    settings.BACKUP_HOURS = 0.0
+    assert "backup" not in wrong()
 
 
 def test_without_a_database_it_says_so_and_looks_at_the_rest() -> None:

@@ -16,7 +16,7 @@ PATIENCE = 3.0  # seconds
 
 
 class Command(BaseCommand):
-    help = "Look at database, broker, worker, disk, clock, files and key; exit with 1 if anything is wrong."
+    help = "Look at database, worker, backups, broker, disk, clock, files and key; exit with 1 if anything is wrong."
     requires_system_checks: tuple[str, ...] = ()
     requires_migrations_checks = False
 
