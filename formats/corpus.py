@@ -19,14 +19,14 @@ from statistics import fmean
 from typing import TypeVar
 
 from formats import duc, limits, nist, tac
-from formats.complaints import Complaints, Place
+from formats.complaints import Complaints, Place, shown
 from formats.draft import Draft
 from formats.pyramid import Annotation, Peer, Pyramid
 from formats.pyramid_xml import read_peer, read_pyramid
 from formats.records import Remark, Summary, Text, Topic
 from formats.sgml import Statement, lenient_text, read_document, read_statements, read_summary
 from formats.sources import Source
-from formats.text import name
+from formats.text import clean, name
 from formats.topics import checked_text
 
 Value = TypeVar("Value")
@@ -39,6 +39,7 @@ _COPIES = re.compile(r"be", re.IGNORECASE)
 _DATA = re.compile(r".*\.(?:jsonl?|ndjson|csv|zip)", re.IGNORECASE)
 _PYRAMIDS = re.compile(r".*\.pyr", re.IGNORECASE)
 _LANGUAGE = "en"
+_HIGHEST = 1e15
 
 
 @dataclass(slots=True)
@@ -133,7 +134,8 @@ def _read_document(source: Source, place: Place, found: _Found) -> None:
     if any(other.name == called for other in found.documents[topic]):
         place.remark("passed over: topic %(topic)s has a document of this name already", topic=topic)
         return
-    extra = {"headline": document.headline} if document.headline else {}
+    headline = _line(document.headline, place)
+    extra = {"headline": headline} if headline else {}
     found.documents[topic].append(Text(called, content, extra=extra))
 
 
@@ -151,7 +153,8 @@ def _read_statements(source: Source, place: Place, found: _Found) -> None:
         if topic is None:
             place.remark("a topic without a name passed over")
         else:
-            found.statements.setdefault(topic, statement)
+            title, narrative = _line(statement.title, place), _line(statement.narrative, place)
+            found.statements.setdefault(topic, Statement(topic, title, narrative))
 
 
 def _read_summary(source: Source, place: Place, found: _Found) -> None:
@@ -164,7 +167,7 @@ def _read_summary(source: Source, place: Place, found: _Found) -> None:
     checked = _survived(place, lambda here: checked_text(here, "\n".join(sentences or ()) or whole or "", empty=True))
     if checked is None:
         return
-    whole = None if sentences else checked
+    whole, sentences = (None, tuple(checked.split("\n"))) if sentences else (checked, None)
     there = found.references[topic] if nist.is_person(who) else found.summaries[topic]
     if not checked:
         place.remark("an empty summary" if not nist.is_person(who) else "passed over: an empty summary")
@@ -191,6 +194,12 @@ def _read_scores(source: Source, place: Place, found: _Found) -> None:
         if not scores:
             place.at(number).remark("a row passed over: not the columns of this table")
         for score in scores:
+            # The name of a question comes from the table, and so does a number whose mean would be beyond every number.
+            named = len(score.dimension) <= limits.DIMENSION_CHARACTERS and score.dimension.isascii()
+            if not named or abs(score.score) > _HIGHEST:
+                said = "a score passed over: %(score)s for %(question)s"
+                place.at(number).remark(said, score=score.score, question=shown(score.dimension))
+                continue
             found.scores[score.topic, score.summarizer][score.dimension].append(score.score)
 
 
@@ -276,6 +285,11 @@ def _bytes(source: Source, place: Place) -> bytes | None:
         return None
     with source.open() as file:
         return file.read(limits.ANNOTATION)
+
+
+def _line(text: str, place: Place) -> str:
+    """A title, a headline or a narrative as it is stored; empty, with a remark, where it cannot be."""
+    return _survived(place, lambda here: clean(here, text)) or ""
 
 
 def _survived(place: Place, read: Callable[[Place], Value | None]) -> Value | None:

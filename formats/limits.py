@@ -30,6 +30,9 @@ LINE = 16 * MEGABYTE
 TEXT = 1 * MEGABYTE
 # A pyramid with its annotated summary.
 ANNOTATION = 5 * MEGABYTE
+# Each stretch of an annotation is looked for in the text that it annotates.
+ANNOTATED_CHARACTERS = 200_000
+ANNOTATED_STRETCHES = 10_000
 # All texts together as they lie in memory, where one rare character can make a text four times as large as its file.
 MEMORY = 250 * MEGABYTE
 

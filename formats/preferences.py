@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal, get_args
 
 from formats import limits, strict_json
@@ -89,8 +89,10 @@ def sentence_name(found: str) -> tuple[str, int] | None:
 def moment(place: Place, found: str) -> str:
     """A point in time as ISO 8601 with its zone, as given; empty and a complaint where it is none."""
     try:
-        aware = datetime.fromisoformat(found).tzinfo is not None
-    except ValueError:
+        given = datetime.fromisoformat(found)
+        # The last hours of the calendar are beyond it elsewhere.
+        aware = given.tzinfo is not None and given.astimezone(UTC) is not None
+    except (ValueError, OverflowError):
         aware = False
     if not aware or not found.isascii():
         place.refuse("%(what)s", "a time with its zone such as 2026-01-31T16:53:19Z", what=shown(found))

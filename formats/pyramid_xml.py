@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from formats import limits
 from formats.complaints import Place, shown
 from formats.pyramid import Contributor, Part, Peer, Pyramid, Scu
 
@@ -22,8 +23,8 @@ _WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
 _NAME = re.compile(r"\bD\d+\w*(?:-[A-Z])?\.[MP]\.\d+\.\w+\.(\w+)\b")
 # A pattern that comes with a file is tried on short lines only, and only if it cannot take long.
 _HEADER_CHARACTERS = 100
-_REPEATS = re.compile(r"(?<!\\)[*+{]")
-_REPEATED_GROUP = re.compile(r"\)[*+?{]|\(\?|\\\d")
+_REPEATS = re.compile(r"(?<!\\)[*+?{]")
+_CHOICES = re.compile(r"\)[*+?{]|\(\?|\\\d|\|")
 
 
 def read_pyramid(data: bytes, place: Place) -> Pyramid | None:
@@ -80,20 +81,40 @@ class _Text:
         self.text = "\n".join(line.text or "" for line in element.iterfind("text/line"))
         self._places = [i for i, character in enumerate(self.text) if not character.isspace()]
         self._squeezed = "".join(self.text[i] for i in self._places)
+        self._backwards = self._squeezed[::-1]
 
     def find(self, label: str, near: int) -> tuple[int, int] | None:
         """Where the words of `label` stand: the place nearest to the claimed one, white space aside."""
         wanted = "".join(label.split())
-        start = _nearest(wanted, self._squeezed, bisect_left(self._places, near)) if wanted else None
+        start = self._nearest(wanted, bisect_left(self._places, near)) if wanted else None
         return None if start is None else (self._places[start], self._places[start + len(wanted) - 1] + 1)
+
+    def _nearest(self, wanted: str, near: int) -> int | None:
+        """The occurrence that begins nearest to `near`, the earlier of two.
+
+        The one before is looked for backwards: `rfind` takes the product of both lengths where `find` takes their sum.
+        """
+        length = len(self._squeezed)
+        before = self._backwards.find(wanted[::-1], max(length - near - len(wanted), 0))
+        found = [] if before < 0 else [length - before - len(wanted)]
+        after = self._squeezed.find(wanted, near)
+        if after >= 0:
+            found.append(after)
+        return min(found, key=lambda start: abs(start - near), default=None)
 
 
 def _parse(data: bytes, place: Place) -> Element | None:
-    """The root element; entities and external references are refused, whatever they say."""
+    """The root element; entities and external references are refused, whatever they say, and so is what is endless."""
     try:
         root: Element = fromstring(data)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
         place.remark("passed over: not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
+        return None
+    if sum(len(line.text or "") for line in root.iter("line")) > limits.ANNOTATED_CHARACTERS:
+        place.remark("passed over: more than %(limit)s characters", limit=limits.ANNOTATED_CHARACTERS)
+        return None
+    if sum(1 for _ in root.iter("part")) > limits.ANNOTATED_STRETCHES:
+        place.remark("passed over: more than %(limit)s stretches of text", limit=limits.ANNOTATED_STRETCHES)
         return None
     return root
 
@@ -139,7 +160,7 @@ def _by_pattern(pattern: str) -> Callable[[str], str | None]:
     """Recognise a header by the file's own expression, if that is one that every engine finishes quickly."""
     pattern = pattern.strip().removeprefix("[\\n]").removeprefix("\\n")
     try:
-        if not pattern or len(pattern) > 200 or len(_REPEATS.findall(pattern)) > 3 or _REPEATED_GROUP.search(pattern):
+        if not pattern or len(pattern) > 200 or len(_REPEATS.findall(pattern)) > 3 or _CHOICES.search(pattern):
             return lambda line: None
         compiled = re.compile(pattern)
     except (re.error, FutureWarning, OverflowError, RecursionError):
@@ -166,9 +187,3 @@ def _part(element: Element, text: _Text, place: Place) -> Part:
 def _offset(given: str | None) -> int:
     return int(given) if given and given.isascii() and given.isdecimal() and len(given) < 10 else 0
 
-
-def _nearest(wanted: str, text: str, near: int) -> int | None:
-    """The occurrence that begins nearest to `near`, the earlier of two."""
-    before, after = text.rfind(wanted, 0, near + len(wanted)), text.find(wanted, near)
-    found = [start for start in (before, after) if start >= 0]
-    return min(found, key=lambda start: abs(start - near), default=None)

@@ -16,7 +16,8 @@ from formats.sources import Source
 from formats.text import replace_forbidden
 
 _DOC = re.compile(r"<DOC\b([^<>]*)>", re.IGNORECASE)
-_ID = re.compile(r"""\bid\s*=\s*["']?\s*([^"'<>]+?)\s*["'>]""", re.IGNORECASE)
+# Possessive, as no stretch of spaces can be parted in more than one way: else a long one costs its cube.
+_ID = re.compile(r"""\bid\s*+=\s*+["']?+([^"'<>]++)["'>]""", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"</?P\b[^<>]*>", re.IGNORECASE)
 # Where no tag marks a paragraph, an empty line or an indented one does.
 _BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]{2,}\S)")
@@ -26,6 +27,8 @@ _TOPIC = re.compile(r"<topic\b", re.IGNORECASE)
 _SUMMARY_SENTENCE = re.compile(r"<a\b[^<>]{0,200}\bid\s{0,9}=[^<>]{0,200}>([^<]*)", re.IGNORECASE)
 # Marks of newswire formats that stand for no character a reader would see; MD is a dash.
 _NEWSWIRE = re.compile(r"&(MD|[LU]R|Q[CLR]);")
+# Beyond every character there is; Python would not even read a number of thousands of digits.
+_NO_CHARACTER = re.compile("&#[0-9]{8,};?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def read_statements(text: str) -> Iterator[Statement]:
     for piece in _TOPIC.split(text)[1:]:
         head = piece[:_HEAD].partition(">")[0] + ">"
         match = _ID.search(head)
-        topic = match[1] if match else _flat(_between(piece, "num") or "")
+        topic = match[1].strip() if match else _flat(_between(piece, "num") or "")
         narrative = _between(piece, "narrative") or _between(piece, "narr") or ""
         yield Statement(topic, _flat(_between(piece, "title") or ""), _flat(narrative))
 
@@ -106,7 +109,8 @@ def _paragraphs(text: str) -> str:
 def _flat(text: str) -> str:
     """Without tags, entities and line breaks."""
     text = _NEWSWIRE.sub(lambda match: " – " if match[1] == "MD" else " ", _TAG.sub("", text))
-    return " ".join(replace_forbidden(html.unescape(text))[0].split())
+    text = html.unescape(_NO_CHARACTER.sub("\ufffd", text))
+    return " ".join(replace_forbidden(text)[0].split())
 
 
 def _between(text: str, tag: str) -> str | None:
