@@ -15,6 +15,8 @@ from annotate import logs
 
 #: After how long to try again what the database could not take.
 RETRY_SECONDS = 5
+#: What may be sent again by a button: of an answer that was stored after all, the first one stands.
+SENT_AGAIN = {"pair", "skip", "undo"}
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -67,8 +69,17 @@ def _answer_without_database(request: HttpRequest, status: int, code: str, title
     if request.path_info.startswith("/api/"):
         error = {"code": code, "message": f"{title}. {text}", "fields": {}}
         return JsonResponse({"error": error}, status=status)
-    context = {"title": title, "text": text, "request_id": logs.request_id()}
+    again = _sent(request) if status == 503 else None
+    context = {"title": title, "text": text, "request_id": logs.request_id(), "again": again}
     return HttpResponse(render_to_string("error.html", context), status=status)
+
+
+def _sent(request: HttpRequest) -> dict[str, Any] | None:
+    """The address and the fields of an answer, so that nobody loses it whose browser runs no script of ours."""
+    match = request.resolver_match
+    if request.method != "POST" or match is None or match.view_name not in SENT_AGAIN:
+        return None
+    return {"address": request.get_full_path(), "fields": list(request.POST.items())}
 
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
