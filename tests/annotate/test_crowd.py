@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from functools import partial
 
 import pytest
 from django.db.models import F
 from django.utils.crypto import salted_hmac
 
-from annotate import crowd, judging, studies
+import formats.study
+from annotate import crowd, exports, judging, studies
 from annotate.judging import Nothing, Reason
 from annotate.models import (
     Act,
@@ -23,6 +26,7 @@ from annotate.models import (
     Tally,
 )
 from annotate.refusal import Refusal
+from evaluation import intake
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 from tests.annotate.test_judging_together import at_once
@@ -335,3 +339,36 @@ def test_whoever_came_before_studies_had_keys_of_their_own_is_known():
     Participation.objects.filter(annotator=mine).update(digest=earlier)
     assert crowd.enter(study, "5f0c", session="second") == mine
     assert Participation.objects.get(annotator=mine).session == "second"
+
+
+# Exporting
+
+
+def test_an_archive_tells_nobodys_name_no_code_and_no_consent():
+    study = crowd_study()
+    finished(study, "CANARY-PERSON")
+    crowd.agree(joined(study, user=making.person("canary-account")))
+    studies.invite(study, making.owner(study), label="CANARY-LABEL")
+    file = io.BytesIO()
+    formats.study.write(exports.make_archive(study), file)
+    with zipfile.ZipFile(file) as archive:
+        said = "".join(archive.read(name).decode() for name in archive.namelist())
+    assert study.question in said
+    owner = making.owner(study).get_username()
+    identity = crowd.recruitment_of(study).identity_key
+    for secret in ("CANARY", "canary", "DONE1", CONSENT, identity, owner, "recruit"):
+        assert secret not in said, secret
+
+
+def test_a_study_that_is_taken_back_lets_in_only_whom_its_new_owner_invites():
+    study = crowd_study()
+    finished(study, "p1")
+    studies.invite(study, making.owner(study))
+    owner = making.person("importer")
+    restored = intake.restore(exports.make_archive(study), owner)
+    assert restored.annotators.count() == study.annotators.count()
+    assert list(restored.memberships.values_list("user", "role")) == [(owner.pk, "owner")]
+    assert crowd.recruitment_of(restored).platform == Recruitment.Platform.NONE
+    assert not restored.invitations.exists()
+    assert not restored.participations.exists()
+    assert restored.state == Study.State.OPEN
