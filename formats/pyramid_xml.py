@@ -186,4 +186,3 @@ def _part(element: Element, text: _Text, place: Place) -> Part:
 
 def _offset(given: str | None) -> int:
     return int(given) if given and given.isascii() and given.isdecimal() and len(given) < 10 else 0
-

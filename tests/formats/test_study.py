@@ -309,3 +309,16 @@ def test_the_settings_speak_the_words_of_the_mathematics() -> None:
     assert typing.get_args(evidence.Value) == study.VALUES
     assert typing.get_args(evidence.Normalization) == study.NORMALIZATIONS
     assert typing.get_args(evidence.Match) == study.MATCHES
+
+
+def test_a_study_whose_texts_pack_well_is_read_back(tmp_path: Path) -> None:
+    text = Text("d", "x" * 999_999)
+    archive = dataclasses.replace(
+        STUDY,
+        topics=(Topic("T", (text,)),),
+        sentences=(SentenceRecord("T", "d", 0, 0, "x" * 999_999), SentenceRecord("T", "d", 1, 0, "x" * 999_999)),
+        fits=(),
+    )
+    (tmp_path / "study.zip").write_bytes(packed(archive))
+
+    assert study.read(tmp_path / "study.zip") == archive

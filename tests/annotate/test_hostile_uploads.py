@@ -1,0 +1,131 @@
+"""The hostile files of `tests.formats.hostile`, sent to the website: stored whole or not at all, and nothing falls.
+
+Whatever was stored, every page and file that could show it still answers, and the study can be taken away and back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+import formats
+import formats.study
+from annotate import exports, imports
+from annotate.models import (
+    Act,
+    Annotator,
+    HumanScore,
+    Judgment,
+    Reference,
+    Sentence,
+    SourceDocument,
+    Study,
+    Summary,
+    System,
+    Topic,
+    Upload,
+)
+from annotate.refusal import Refusal
+from evaluation import intake
+from tests.annotate import making
+from tests.annotate.everything import undone
+from tests.annotate.visitors import signed_in
+from tests.formats.hostile import CASES, Case, Refused
+
+pytestmark = pytest.mark.django_db
+
+SECONDS = 5.0
+TABLES = (Topic, SourceDocument, Reference, System, Summary, HumanScore, Sentence, Annotator, Judgment)
+#: What lists or shows what an upload brings; below the study's page, and below the page of each topic.
+PAGES = ("", "topics/", "leaderboard/")
+OF_TOPICS = ("", "documents/", "leaderboard/")
+#: What else shows names and judgments.
+FILES = ("export/judgments.jsonl", "export/judgments.csv", "leaderboard.tex", "leaderboard.csv")
+OF_NAMES = ("JSON lines", "JSON lines, a name", "a table")
+KINDS = sorted({case.kind for case in CASES})
+#: Larger files are tried where they are read (`tests.formats.test_hostile`): here it is what they bring that counts.
+LARGEST = 300_000
+
+
+@pytest.fixture
+def study() -> Study:
+    """A study with the topic that the tables of the hostile files are about."""
+    study = making.study()
+    for topic in making.take_in(study):
+        making.prepare(topic)
+    return study
+
+
+def counts() -> list[int]:
+    return [table.objects.count() for table in TABLES]
+
+
+def send(study: Study, case: Case) -> Upload | None:
+    """The upload after the worker has done with it all that it does; None where the door was closed to it."""
+    try:
+        upload = making.receive(study, case.content(), case.file)
+    except Refusal:
+        return None
+    bundle = imports.read_upload(upload, intake.count_sentences)
+    if bundle is not None:
+        imports.confirm(upload, making.owner(study))
+        intake.take_in(study, bundle, upload=upload)
+    return upload
+
+
+def poisoned(client: Client, study: Study, upload: Upload | None, kind: str, folder: Path) -> Iterator[str]:
+    """What does not answer any more."""
+    here = f"/studies/{study.pk}/"
+    paths = [here + page for page in (*PAGES, *(FILES if kind in OF_NAMES else ()))]
+    if upload is None or upload.state != Upload.State.STORED:
+        paths = [here]
+    if upload is not None:
+        paths.append(f"{here}uploads/{upload.key}/")
+        if upload.state == Upload.State.STORED:
+            for topic in Topic.objects.filter(study=study).order_by("-pk")[:1]:
+                paths += [f"{here}topics/{topic.pk}/{page}" for page in OF_TOPICS]
+                paths.append(f"/api/v1{here}topics/{topic.pk}/documents/")
+            paths.append(f"/api/v1{here}topics/")
+    for path in paths:
+        response = client.get(path)
+        said = b"".join(response.streaming_content) if response.streaming else response.content
+        if response.status_code != 200:
+            yield f"{path}: {response.status_code}"
+        if response["Content-Type"].startswith("text/html") and (b"<script>alert" in said or b"<div hx-get=/" in said):
+            yield f"{path}: not escaped"
+    if upload is not None and upload.state == Upload.State.STORED:
+        with (folder / "study.zip").open("wb") as file:
+            archive = exports.make_archive(study)
+            formats.study.write(archive, file)
+        if formats.study.read(folder / "study.zip") != archive:
+            yield "the archive is read back otherwise"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hostile_file_is_stored_whole_or_not_at_all_and_poisons_nothing(kind, study, tmp_path):
+    client, before, wrong = signed_in(making.owner(study)), counts(), []
+    cases = [case for case in CASES if case.kind == kind and len(case.content()) <= LARGEST]
+    for case in cases:
+        with undone():
+            start = time.process_time()
+            upload = send(study, case)
+            seconds = time.process_time() - start
+            stored = upload is not None and upload.state == Upload.State.STORED
+            if stored == isinstance(case.becomes, Refused):
+                wrong.append(f"{case}: {upload and (upload.state, upload.complaints[:1])}")
+            if not stored and counts() != before:
+                wrong.append(f"{case}: refused, and something is stored")
+            if not stored and Act.objects.filter(act="store upload").exists():
+                wrong.append(f"{case}: refused, and the log says that it was stored")
+            if seconds > SECONDS:
+                wrong.append(f"{case}: {seconds:.1f} s")
+            wrong += [f"{case}: {one}" for one in poisoned(client, study, upload, kind, tmp_path)]
+    assert {path.name for path in tmp_path.iterdir()} <= {"files", "study.zip"}
+    assert len(list((tmp_path / "files").rglob("*.*"))) == 0
+    print(f"{len(cases)} files")
+    assert len(cases) > 20
+    assert wrong == []
