@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, F, Min, OuterRef, Q
+from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.models import Assignment, Claim, Export, Fit, Judgment, Ranking, Study, Topic, Upload, WorkerPulse
@@ -148,48 +148,49 @@ def look(studies: QuerySet[Study]) -> Health:
     )
 
 
-def _waiting(studies: QuerySet[Study]) -> tuple[Waiting, ...]:
-    topics = list(
-        Topic.objects.filter(study__in=studies)
-        .filter(
-            Q(progress__isnull=True)
-            | Q(progress__prepared_version__lt=F("text_version"))
-            | Q(progress__fitted_version__lt=F("tally__data_version"))
-        )
-        .select_related("study", "progress", "tally")
-        .order_by("study_id", "position")
+def topics_behind() -> QuerySet[Topic]:
+    """The topics that are not cut or not scored as they stand now, whatever the reason."""
+    return Topic.objects.filter(
+        Q(progress__isnull=True)
+        | Q(progress__prepared_version__lt=F("text_version"))
+        | Q(progress__fitted_version__lt=F("tally__data_version"))
     )
-    since = _oldest_judgments(topics)
+
+
+def with_since(topics: QuerySet[Topic]) -> QuerySet[Topic]:
+    """Each with `since`: when the first judgment came that counts and that its newest fit does not rest on.
+
+    Imported ones do not count: they carry the time at which they were made elsewhere. An index finds the first one,
+    however many follow.
+    """
+    newest = Fit.objects.filter(topic=OuterRef("pk"), data_version=OuterRef("progress__fitted_version"))
+    first = (
+        Judgment.objects.filter(
+            topic=OuterRef("pk"), pk__gt=Coalesce(OuterRef("rests_on"), 0), assignment__holds_place=True
+        )
+        .exclude(assignment__reason=Assignment.Reason.IMPORTED)
+        .order_by("pk")
+    )
+    rests_on = Subquery(newest.values("last_judgment_id")[:1])
+    return topics.annotate(rests_on=rests_on).annotate(since=Subquery(first.values("at")[:1]))
+
+
+def _waiting(studies: QuerySet[Study]) -> tuple[Waiting, ...]:
+    topics = with_since(topics_behind().filter(study__in=studies)).select_related("study", "progress", "tally")
     found = []
-    for topic in topics:
+    for topic in topics.order_by("study_id", "position"):
         progress = getattr(topic, "progress", None)
         found.append(
             Waiting(
                 topic=topic,
                 is_cut=progress is not None and progress.prepared_version >= topic.text_version,
-                since=since.get(topic.pk),
+                since=topic.since,  # type: ignore[attr-defined]  # annotated by the query
                 problem=progress.problem if progress else "",
                 tries=progress.tries if progress else 0,
                 retry_at=progress.retry_at if progress else None,
             )
         )
     return tuple(found)
-
-
-def _oldest_judgments(topics: list[Topic]) -> Mapping[int, datetime]:
-    """By topic, when the first judgment came that its newest fit does not rest on.
-
-    Imported ones do not count: they carry the time at which they were made elsewhere.
-    """
-    known = Fit.objects.filter(
-        topic=OuterRef("topic"),
-        data_version=OuterRef("topic__progress__fitted_version"),
-        last_judgment_id__gte=OuterRef("pk"),
-    )
-    newer = Judgment.objects.filter(~Exists(known), topic__in=topics, assignment__holds_place=True).exclude(
-        assignment__reason=Assignment.Reason.IMPORTED
-    )
-    return dict(newer.order_by().values_list("topic_id").annotate(Min("at")))
 
 
 def _busy(studies: QuerySet[Study], now: datetime) -> tuple[Busy, ...]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from django.db.models import Count, F, Max, Min, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Max, Min, Q, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -21,7 +21,8 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Histo
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from annotate.models import Annotator, Assignment, Export, Fit, Judgment, Topic, TopicProgress, Upload, WorkerPulse
+from annotate.health import topics_behind, with_since
+from annotate.models import Annotator, Assignment, Export, TopicProgress, Upload, WorkerPulse
 from annotate.overview import SILENCE, UNDER_WAY
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -84,14 +85,15 @@ class _Tables:
 def figures() -> dict[str, tuple[str, float]]:
     """By name, in words and as a number. An age is in seconds: 0 where nothing waits, infinite where none ever came."""
     now = timezone.now()
-    behind, oldest = _behind()
+    behind = topics_behind()
+    oldest = with_since(behind).exclude(progress__problem__gt="").aggregate(Min("since"))["since__min"]
     pulses = WorkerPulse.objects.aggregate(newest=Max("at"), alive=Count("pk", filter=Q(at__gte=now - SILENCE)))
     return {
         "judgments": (
             "Judgments stored, taken back ones left out.",
             Annotator.objects.aggregate(n=Coalesce(Sum("judged"), 0))["n"],
         ),
-        "topics_behind": ("Topics whose scores do not rest on everything there is yet.", behind),
+        "topics_behind": ("Topics whose scores do not rest on everything there is yet.", behind.count()),
         "topics_behind_oldest_seconds": (
             "Age of the oldest judgment that no score rests on yet; failed topics and imports left out.",
             _age(oldest, now) if oldest else 0.0,
@@ -122,29 +124,3 @@ def figures() -> dict[str, tuple[str, float]]:
 
 def _age(moment: datetime, now: datetime) -> float:
     return max(0.0, (now - moment).total_seconds())
-
-
-def _behind() -> tuple[int, datetime | None]:
-    """How many topics are behind, and when the oldest judgment came that waits in one that did not fail.
-
-    Of each topic only the first judgment after its newest fit is looked at: an index finds it, however many follow.
-    """
-    first = (
-        Judgment.objects.filter(topic=OuterRef("pk"), pk__gt=Coalesce(OuterRef("rests_on"), 0))
-        .order_by("pk")
-        .values("pk")[:1]
-    )
-    rests_on = Fit.objects.filter(topic=OuterRef("pk"), data_version=OuterRef("progress__fitted_version"))
-    topics = (
-        Topic.objects.filter(
-            Q(progress__isnull=True)
-            | Q(progress__prepared_version__lt=F("text_version"))
-            | Q(progress__fitted_version__lt=F("tally__data_version"))
-        )
-        .annotate(rests_on=Subquery(rests_on.values("last_judgment_id")[:1]))
-        .annotate(first=Subquery(first))
-    )
-    waiting = Judgment.objects.filter(
-        pk__in=topics.exclude(progress__problem__gt="").values("first"), assignment__holds_place=True
-    ).exclude(assignment__reason=Assignment.Reason.IMPORTED)
-    return topics.count(), waiting.aggregate(oldest=Min("at"))["oldest"]

@@ -22,7 +22,7 @@ from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.parser import text_string_to_metric_families
 
 from annotate import gunicorn, metrics
-from annotate.models import TopicProgress, WorkerPulse
+from annotate.models import Assignment, TopicProgress, WorkerPulse
 from annotate.secret_key import load_metrics_token
 from tests.annotate.judging_study import drawn, joined, judged, ready_study
 from tests.conftest import Processes, free_port, stop
@@ -111,6 +111,17 @@ def test_it_says_how_things_stand(client: Client) -> None:
     found = scraped(client)
     assert found["preferendum_topics_failed",] == 2
     assert found["preferendum_topics_behind_oldest_seconds",] == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("token")
+def test_a_judgment_waits_also_where_one_came_before_it_that_does_not_count(client: Client) -> None:
+    person = joined(ready_study())
+    first = judged(person)
+    Assignment.objects.filter(pk=first.pk).update(holds_place=False)
+    assert scraped(client)["preferendum_topics_behind_oldest_seconds",] == 0
+    judged(person)
+    assert scraped(client)["preferendum_topics_behind_oldest_seconds",] > 0
 
 
 @pytest.mark.django_db
