@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from annotate.acts import LONGEST, note
 from annotate.judging import tallies
 from annotate.judging.bringing import recount_places
-from annotate.judging.drawing import give_up
 from annotate.judging.people import pause
 from annotate.models import Annotator, Assignment, Study, Topic
 from annotate.refusal import Refusal
@@ -33,48 +32,12 @@ def exclude(annotator: Annotator, user: User, reason: str) -> bool:
 
     Raises `Refusal` without a reason, or with too long a one.
     """
-    reason = _checked(reason)
-    with transaction.atomic():
-        topics = tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
-        if not _set(annotator, excluded=True):
-            return False
-        judged = _judged(annotator, topics)
-        held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
-        for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
-            leases = held.filter(topic_id=topic_id).values_list("pk", "pair_id", "holds_place")
-            give_up(topic_id, list(leases), timezone.now())
-        _count_afresh(annotator, judged)
-        note(
-            annotator.study,
-            user,
-            "exclude annotator",
-            annotator=annotator.pseudonym,
-            key=str(annotator.key),
-            reason=reason,
-            judgments=sum(judged.values()),
-        )
-    return True
+    return _decide(annotator, user, reason, excluded=True)
 
 
 def readmit(annotator: Annotator, user: User, reason: str) -> bool:
-    """Count again what they judged; False where they are not excluded. Raises `Refusal` without a reason."""
-    reason = _checked(reason)
-    with transaction.atomic():
-        topics = tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
-        if not _set(annotator, excluded=False):
-            return False
-        judged = _judged(annotator, topics)
-        _count_afresh(annotator, judged)
-        note(
-            annotator.study,
-            user,
-            "take annotator back in",
-            annotator=annotator.pseudonym,
-            key=str(annotator.key),
-            reason=reason,
-            judgments=sum(judged.values()),
-        )
-    return True
+    """Count again what they judged; False where they are not excluded. Raises `Refusal` as `exclude` does."""
+    return _decide(annotator, user, reason, excluded=False)
 
 
 def rest(annotator: Annotator, user: User, on: bool) -> bool:
@@ -102,11 +65,29 @@ def _checked(reason: str) -> str:
     return reason
 
 
-def _set(annotator: Annotator, *, excluded: bool) -> bool:
-    row = Annotator.objects.filter(pk=annotator.pk, excluded_at__isnull=excluded)
-    changed = bool(row.update(excluded_at=timezone.now() if excluded else None))
-    annotator.refresh_from_db(fields=["excluded_at"])
-    return changed
+def _decide(annotator: Annotator, user: User, reason: str, *, excluded: bool) -> bool:
+    reason = _checked(reason)
+    with transaction.atomic():
+        topics = tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        row = Annotator.objects.filter(pk=annotator.pk, excluded_at__isnull=excluded)
+        changed = row.update(excluded_at=timezone.now() if excluded else None)
+        annotator.refresh_from_db(fields=["excluded_at"])
+        if not changed:
+            return False
+        judged = _judged(annotator, topics)
+        if excluded:
+            pause(annotator)
+        _count_afresh(annotator, judged)
+        note(
+            annotator.study,
+            user,
+            "exclude annotator" if excluded else "take annotator back in",
+            annotator=annotator.pseudonym,
+            key=str(annotator.key),
+            reason=reason,
+            judgments=sum(judged.values()),
+        )
+    return True
 
 
 def _judged(annotator: Annotator, topics: list[int]) -> dict[int, int]:
