@@ -1,6 +1,10 @@
-"""The answer of a verb that cannot be done as things stand."""
+"""The answer of a verb that cannot be done as things stand, or with such a value."""
 
 from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.utils.translation import gettext as _
 
 
 class Refusal(ValueError):
@@ -14,3 +18,12 @@ class Refusal(ValueError):
         self.message = message
         self.code = code
         self.fields = fields or {}
+
+
+def check(row: Model) -> None:
+    """What the model's validators say of a row, as a refusal with its fields."""
+    try:
+        row.full_clean()
+    except ValidationError as error:
+        fields = {name: [str(one) for one in said] for name, said in error.message_dict.items()}
+        raise Refusal(_("Some values will not do."), "invalid", fields) from error

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotate import access, accounts, imports, judging, only_added
 from annotate.acts import note
 from annotate.models import Export, Invitation, Membership, Study, Topic, Upload
-from annotate.refusal import Refusal
+from annotate.refusal import Refusal, check
 from annotate.words import cleaned
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def create_study(user: User, **fields: Any) -> Study:
 def make_study(user: User, *, extra: Mapping[str, Any] | None = None, **fields: Any) -> Study:
     """Like `create_study`, for an operator at the machine, who may give a study to anybody."""
     study = Study(created_by=user, extra=dict(extra or {}), **_only_settings(fields))
-    _check(study)
+    check(study)
     study.save(force_insert=True)
     Membership.objects.create(study=study, user=user, role=Role.OWNER)
     note(study, user, "create study", title=study.title)
@@ -111,7 +111,7 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
         return found
     for name, (_before, after) in changes.items():
         setattr(found, name, after)
-    _check(found)
+    check(found)
     if "language" in changes:
         imports.cut_again(found)
     found.save(update_fields=list(changes))
@@ -173,7 +173,7 @@ def invite(
     invitation = Invitation(
         study=study, role=role, label=label, expires_at=expires_at, max_uses=max_uses, created_by=user
     )
-    _check(invitation)
+    check(invitation)
     invitation.save(force_insert=True)
     note(study, user, "invite", invitation=invitation.pk, role=role, label=label, max_uses=max_uses)
     return invitation
@@ -252,15 +252,6 @@ def _only_settings(fields: dict[str, Any]) -> dict[str, Any]:
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of a study: {', '.join(unknown)}")
     return {name: cleaned(name, value) if isinstance(value, str) else value for name, value in fields.items()}
-
-
-def _check(row: Study | Invitation) -> None:
-    """What the model's validators say, as a refusal with its fields."""
-    try:
-        row.full_clean()
-    except ValidationError as error:
-        fields = {name: [str(one) for one in found] for name, found in error.message_dict.items()}
-        raise Refusal(_("Some values will not do."), "invalid", fields) from error
 
 
 def _locked(study: Study) -> Study:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotate.acts import note
 from annotate.models import Recruitment, Study
-from annotate.refusal import Refusal
+from annotate.refusal import Refusal, check
 from annotate.words import cleaned
 
 if TYPE_CHECKING:
@@ -54,11 +53,7 @@ def recruit(study: Study, user: User, **fields: str) -> Recruitment:
 
 
 def _check(found: Recruitment) -> None:
-    try:
-        found.full_clean()
-    except ValidationError as error:
-        fields = {name: [str(one) for one in said] for name, said in error.message_dict.items()}
-        raise Refusal(_("Some values will not do."), "invalid", fields) from error
+    check(found)
     if found.platform == Recruitment.Platform.PROLIFIC and not found.code_done:
         message = _("Copy the completion code from Prolific: without it nobody can say that they are done.")
         raise Refusal(message, "invalid", {"code_done": [message]})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
@@ -12,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotate.acts import note
 from annotate.judging.bringing import sentence_ids
 from annotate.models import KnownPair, Sentence, Study, Topic
-from annotate.refusal import Refusal
+from annotate.refusal import Refusal, check
 from annotate.words import cleaned
 from formats.complaints import Place, shown
 from formats.known_pairs import read_known_pairs
@@ -38,11 +37,7 @@ def prepare_pair(
         raise _refusal("worse", _("This pair is prepared already."))
     explanation = cleaned("explanation", explanation)
     known = KnownPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
-    try:
-        known.full_clean()
-    except ValidationError as error:
-        fields = {name: [str(one) for one in said] for name, said in error.message_dict.items()}
-        raise Refusal(_("Some values will not do."), "invalid", fields) from error
+    check(known)
     known.save(force_insert=True)
     note(study, user, "prepare pair", known_pair=known.pk, use=use)
     return known
