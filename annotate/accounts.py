@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from annotate.acts import note
 from annotate.models import Study, Token
-from annotate.refusal import Refusal
+from annotate.refusal import Refusal, invalid
 from annotate.words import cleaned
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def create_token(user: User, name: str, *, study: Study | None = None, read_only
     """
     name = cleaned("name", name)
     if not name or len(name) > 100:
-        message = _("Give it a name of at most 100 characters.")
-        raise Refusal(message, "invalid", {"name": [message]})
+        raise invalid("name", _("Give it a name of at most 100 characters."))
     if Token.objects.filter(user=user, revoked_at__isnull=True).count() >= TOKENS_EACH:
         raise Refusal(_("You have as many tokens as one may have: revoke one first."), "too_many")
     secret = PREFIX + secrets.token_urlsafe(32)
@@ -113,8 +112,7 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError as error:
-        message = _("This name is taken.")
-        raise Refusal(message, "invalid", {"username": [message]}) from error
+        raise invalid("username", _("This name is taken.")) from error
     if settings.SIGN_UP_OPEN:
         user.user_permissions.add(Permission.objects.get(content_type__app_label="annotate", codename="add_study"))
     note(None, user, "sign up")

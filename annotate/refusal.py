@@ -20,6 +20,11 @@ class Refusal(ValueError):
         self.fields = fields or {}
 
 
+def invalid(field: str, message: str) -> Refusal:
+    """A value of this field will not do."""
+    return Refusal(message, "invalid", {field: [message]})
+
+
 def check(row: Model) -> None:
     """What the model's validators say of a row, as a refusal with its fields."""
     try:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotate import access, accounts, imports, judging, only_added
 from annotate.acts import note
 from annotate.models import Export, Invitation, Membership, Study, Topic, Upload
-from annotate.refusal import Refusal, check
+from annotate.refusal import Refusal, check, invalid
 from annotate.words import cleaned
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
 def set_state(study: Study, user: User, state: str) -> Study:
     """Open, pause or close a study; while it is not open nobody draws a pair. Answers on their way are still taken."""
     if state not in Study.State.values:
-        raise Refusal(_("There is no such state."), "invalid", {"state": [_("There is no such state.")]})
+        raise invalid("state", _("There is no such state."))
     found = _locked(study)
     if found.state != state:
         before, found.state = found.state, state
@@ -164,11 +164,9 @@ def invite(
     """A link that lets people in (`links.invitation_path`). Whoever manages annotators invites annotators only."""
     _may_give(user, study, role)
     if expires_at is not None and expires_at <= timezone.now():
-        message = _("This moment has passed already.")
-        raise Refusal(message, "invalid", {"expires_at": [message]})
+        raise invalid("expires_at", _("This moment has passed already."))
     if max_uses is not None and max_uses < 1:
-        message = _("At least one person must be able to use it.")
-        raise Refusal(message, "invalid", {"max_uses": [message]})
+        raise invalid("max_uses", _("At least one person must be able to use it."))
     label = cleaned("label", label)
     invitation = Invitation(
         study=study, role=role, label=label, expires_at=expires_at, max_uses=max_uses, created_by=user
@@ -221,7 +219,7 @@ def accept(invitation: Invitation, user: User) -> Membership:
 def set_role(study: Study, user: User, member: User, role: str) -> Membership:
     """Give somebody another role, or a first one. A study keeps at least one owner."""
     if role not in Role.values:
-        raise Refusal(_("There is no such role."), "invalid", {"role": [_("There is no such role.")]})
+        raise invalid("role", _("There is no such role."))
     if not access.may(user, study, "members"):
         raise PermissionDenied
     _locked(study)

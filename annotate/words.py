@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from annotate.refusal import Refusal
+from annotate.refusal import invalid
 from formats import text
 from formats.complaints import Complaints, Place
 
@@ -18,5 +18,5 @@ def cleaned(field: str, typed: str) -> str:
     found = text.clean(Place(Complaints(), field), typed.strip())
     if found is None:
         message = _("There is a character in it that cannot be stored. Type it anew instead of pasting it.")
-        raise Refusal(message, "invalid", {field: [message]})
+        raise invalid(field, message)
     return found

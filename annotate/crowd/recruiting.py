@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotate.acts import note
 from annotate.models import Recruitment, Study
-from annotate.refusal import Refusal, check
+from annotate.refusal import check, invalid
 from annotate.words import cleaned
 
 if TYPE_CHECKING:
@@ -56,11 +56,9 @@ def _check(found: Recruitment) -> None:
     check(found)
     if found.platform == Recruitment.Platform.PROLIFIC and not found.code_done:
         message = _("Copy the completion code from Prolific: without it nobody can say that they are done.")
-        raise Refusal(message, "invalid", {"code_done": [message]})
+        raise invalid("code_done", message)
     codes = [code for name in CODES if (code := getattr(found, name))]
     if len(set(codes)) < len(codes):
-        message = _("Each outcome needs a code of its own, so that you can tell them apart.")
-        raise Refusal(message, "invalid", {"code_done": [message]})
+        raise invalid("code_done", _("Each outcome needs a code of its own, so that you can tell them apart."))
     if found.session_parameter == found.person_parameter:
-        message = _("The person and the session cannot come under one name.")
-        raise Refusal(message, "invalid", {"session_parameter": [message]})
+        raise invalid("session_parameter", _("The person and the session cannot come under one name."))

@@ -18,7 +18,7 @@ from annotate.judging import tallies
 from annotate.judging.bringing import recount_places
 from annotate.judging.people import pause
 from annotate.models import Annotator, Assignment, Study, Topic
-from annotate.refusal import Refusal
+from annotate.refusal import invalid
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -56,12 +56,11 @@ def rest(annotator: Annotator, user: User, on: bool) -> bool:
 
 def _checked(reason: str) -> str:
     reason = reason.strip()
-    message = _("Say why: whoever reads the log later will want to know.")
     if not reason:
-        raise Refusal(message, "invalid", {"reason": [message]})
+        raise invalid("reason", _("Say why: whoever reads the log later will want to know."))
     if len(reason) > LONGEST_REASON:
         message = _("At most %(most)d characters, please: the log keeps it word for word.") % {"most": LONGEST_REASON}
-        raise Refusal(message, "invalid", {"reason": [message]})
+        raise invalid("reason", message)
     return reason
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotate.acts import note
 from annotate.judging.bringing import sentence_ids
 from annotate.models import KnownPair, Sentence, Study, Topic
-from annotate.refusal import Refusal, check
+from annotate.refusal import Refusal, check, invalid
 from annotate.words import cleaned
 from formats.complaints import Place, shown
 from formats.known_pairs import read_known_pairs
@@ -29,12 +29,12 @@ def prepare_pair(
     Raises `Refusal` where the sentences are one, or of two topics, or prepared already.
     """
     if better.topic_id != worse.topic_id or better.topic.study_id != study.pk:
-        raise _refusal("worse", _("Both sentences must be of one topic of this study."))
+        raise invalid("worse", _("Both sentences must be of one topic of this study."))
     if better.pk == worse.pk:
-        raise _refusal("worse", _("Choose two different sentences."))
+        raise invalid("worse", _("Choose two different sentences."))
     either = Q(better=better, worse=worse) | Q(better=worse, worse=better)
     if KnownPair.objects.filter(either).exists():
-        raise _refusal("worse", _("This pair is prepared already."))
+        raise invalid("worse", _("This pair is prepared already."))
     explanation = cleaned("explanation", explanation)
     known = KnownPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
     check(known)
@@ -74,7 +74,3 @@ def forget_known_pair(known: KnownPair, user: User) -> None:
     """Prepare this pair no longer. Those who were shown it keep what they answered, and whether it was right."""
     note(known.topic.study, user, "forget pair", known_pair=known.pk, use=known.use)
     KnownPair.objects.filter(pk=known.pk).delete()
-
-
-def _refusal(field: str, message: str) -> Refusal:
-    return Refusal(message, "invalid", {field: [message]})

@@ -27,7 +27,7 @@ from annotate.api.serializers.judging import (
 )
 from annotate.api.views.base import View
 from annotate.models import Annotator, Assignment, Judgment
-from annotate.refusal import Refusal
+from annotate.refusal import Refusal, invalid
 
 
 def _nothing(reason: judging.Reason) -> Refusal:
@@ -127,7 +127,7 @@ class Answer(JudgeView):
         sent = self.sent(AnswerSerializer)
         if sent["answer"] == "tie" and not assignment.annotator.study.ties_allowed:
             message = _("This study asks for a choice: “equally important” is no answer here.")
-            raise Refusal(message, "invalid", {"answer": [message]})
+            raise invalid("answer", message)
         recorded = judging.record_judgment(assignment, sent["revision"], sent["answer"], sent.get("seconds"))
         if recorded.outcome == judging.Outcome.DIFFERS:
             raise Refusal(
