@@ -8,14 +8,22 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from annotate import metrics
 
 HEADERS = {
+    # These three are Django's too, but not on what is refused before its own middleware is done.
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
+    "Cross-Origin-Opener-Policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), interest-cohort=()",
 }
+TEXT = "text/plain; charset=utf-8"
+#: What a browser may do with a file that it was to keep and opened all the same: nothing.
+OF_FILES = "sandbox; default-src 'none'"
 Answerer = Callable[[HttpRequest], HttpResponse]
 
 
@@ -24,12 +32,10 @@ def probes(get_response: Answerer) -> Answerer:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path == "/health/live":
-            return HttpResponse("ok", content_type="text/plain")
+            return HttpResponse("ok", content_type=TEXT)
         if request.path == "/health/ready":
             ready = _database_answers()
-            return HttpResponse(
-                "ok" if ready else "no database", content_type="text/plain", status=200 if ready else 503
-            )
+            return HttpResponse("ok" if ready else "no database", content_type=TEXT, status=200 if ready else 503)
         if request.path == "/metrics" and request.method in ("GET", "HEAD") and _is_scraper(request):
             return figures()
         return get_response(request)
@@ -42,7 +48,7 @@ def figures() -> HttpResponse:
     try:
         return HttpResponse(metrics.page(), content_type=metrics.CONTENT_TYPE)
     except DatabaseError:
-        return HttpResponse("no database", content_type="text/plain", status=503)
+        return HttpResponse("no database", content_type=TEXT, status=503)
 
 
 def _is_scraper(request: HttpRequest) -> bool:
@@ -60,13 +66,21 @@ def _database_answers() -> bool:
 
 
 def security_headers(get_response: Answerer) -> Answerer:
-    """Add the headers that Django and django-csp leave out; pages are never kept by a cache unless they say so."""
+    """Add the headers that Django and django-csp leave out; pages are never kept by a cache unless they say so.
+
+    Files to be kept may do nothing where they are opened. Whoever signs out leaves nothing behind in this browser, but
+    for cookies: clearing those would clear them for every website of the same domain, and the session is gone anyway.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         response.headers.setdefault("Cache-Control", "no-store")
+        if response.headers.get("Content-Disposition", "").startswith("attachment"):
+            response.headers["Content-Security-Policy"] = OF_FILES
+        if request.method == "POST" and request.path == reverse("sign_out") and response.status_code == 302:
+            response.headers["Clear-Site-Data"] = '"cache", "storage"'
         return response
 
     return middleware

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import crowd, links, studies
-from annotate.models import Annotator, Assignment, Consent, Judgment, Participation, Recruitment, Study
+from annotate.models import Act, Annotator, Assignment, Consent, Judgment, Participation, Recruitment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.test_crowd import CONSENT, crowd_study, recruit
@@ -308,3 +308,5 @@ def test_whoever_pays_reads_who_left_with_which_code_and_no_pseudonym(client, ow
     assert head[:4] == ["person", "session", "outcome", "code"]
     assert [row[:4] for row in rows] == [["p1", "s1", "done", codes[0]], ["'=2*2", "s1", "done", codes[1]]]
     assert not any(name in table for name in Annotator.objects.values_list("pseudonym", flat=True))
+    noted = Act.objects.get(act="download participants")
+    assert (noted.study, noted.actor, noted.detail) == (owned, making.owner(owned), {"people": 2})

@@ -1,7 +1,57 @@
 """Headers on every answer, and the probes of load balancers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
+from django.conf import settings as django_settings
+from django.core.exceptions import SuspiciousOperation
+from django.db import OperationalError, connection
+from django.http import Http404, HttpResponseBase
 from django.test import Client
+
+from annotate import limits
+from annotate.middleware import OF_FILES
+from tests.annotate import making
+from tests.annotate.everything import World, everything, undone
+from tests.annotate.visitors import Website, pages, website
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+FIXED = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), interest-cohort=()",
+}
+STRICT = {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"}
+ABSENT = ("Server", "X-Powered-By", "Access-Control-Allow-Origin")
+
+
+def lacking(response: HttpResponseBase) -> list[str]:
+    """What the answer should carry and does not, or carries and should not."""
+    found = [name for name, value in FIXED.items() if response.headers.get(name) != value]
+    found += [name for name in ABSENT if name in response.headers]
+    policy = response.headers.get("Content-Security-Policy", "")
+    is_file = response.headers.get("Content-Disposition", "").startswith("attachment")
+    if is_file and policy != OF_FILES:
+        found.append(f"a file's policy: {policy}")
+    if not is_file and (not set(policy.split("; ")) >= STRICT or "unsafe" in policy or "*" in policy):
+        found.append(f"a page's policy: {policy}")
+    if not response.headers.get("Cache-Control", "").startswith(("no-store", "max-age=")):
+        found.append(f"Cache-Control: {response.headers.get('Cache-Control')}")
+    if response.headers.get("Content-Type", "").startswith("text/") and "charset=utf-8" not in response["Content-Type"]:
+        found.append(response["Content-Type"])
+    for cookie in response.cookies.values():
+        kept_close = cookie["httponly"] and cookie["samesite"] == "Lax" and cookie["path"] == "/"
+        if cookie["max-age"] != 0 and not kept_close:
+            found.append(f"cookie {cookie.key}")
+    return found
 
 
 @pytest.mark.django_db
@@ -9,19 +59,149 @@ from django.test import Client
 def test_a_probe_is_answered_whatever_name_it_calls_us(client: Client, path: str) -> None:
     answer = client.get(path, headers={"host": "10.1.2.3:8000"})
     assert (answer.status_code, answer.content) == (200, b"ok")
+    assert lacking(answer) == []
+
+
+def falling(error: Exception) -> Callable[..., HttpResponseBase]:
+    def view(*_: Any, **__: Any) -> HttpResponseBase:
+        raise error
+
+    return view
+
+
+def fallen(monkeypatch: pytest.MonkeyPatch, error: Exception, path: str = "/about/") -> HttpResponseBase:
+    """What is answered where a view raises."""
+    client = Client(raise_request_exception=False)
+    with monkeypatch.context() as patched:
+        patched.setattr("django.urls.resolvers.URLResolver.resolve", falling(error))
+        return client.get(path)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/", "/about/", "/no/such/page/", "/sign-in/"])
-def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
-    headers = client.get(path).headers
-    policy = headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["X-Frame-Options"] == "DENY"
-    assert headers["Referrer-Policy"] == "same-origin"
-    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
-    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert "no-store" in headers["Cache-Control"]
-    assert "camera=()" in headers["Permissions-Policy"]
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(SuspiciousOperation(), 400), (Http404(), 404), (RuntimeError(), 500), (OperationalError("locked"), 503)],
+    ids=["400", "404", "500", "503"],
+)
+@pytest.mark.parametrize("path", ["/about/", "/api/v1/studies/"])
+def test_what_fell_carries_the_headers_too(monkeypatch, path, error, status):
+    response = fallen(monkeypatch, error, path)
+    assert response.status_code == status
+    assert lacking(response) == []
+
+
+@pytest.mark.django_db
+def test_what_is_refused_before_a_view_sees_it_carries_the_headers_too(settings, monkeypatch):
+    client = Client(enforce_csrf_checks=True)
+    answers = {
+        "400 another host": client.get("/about/", headers={"host": "evil.test"}),
+        "301 no slash": client.get("/about"),
+        "302 to the door": client.get("/studies/"),
+        "403 forged": client.post("/sign-in/", {"username": "x", "password": "x"}),
+        "405 page": Client().put("/about/"),
+        "404 page": client.get("/no/such/page/"),
+        "404 API": client.get("/api/v1/no/such/"),
+        "401 API": client.get("/api/v1/studies/"),
+    }
+    for _ in range(limits.GUESSES.times + 1):
+        answers["429 guessed"] = client.get("/join/no-such-invitation/")
+    person = making.person()
+    for _ in range(django_settings.AXES_FAILURE_LIMIT + 1):
+        answers["429 locked"] = Client().post("/sign-in/", {"username": person.username, "password": "wrong"})
+    settings.SECURE_SSL_REDIRECT = True
+    answers["301 to TLS"] = Client().get("/about/")
+    monkeypatch.setattr("annotate.middleware._database_answers", lambda: False)
+    answers["503 probe"] = Client().get("/health/ready")
+    wrong = {name: response.status_code for name, response in answers.items() if f"{response.status_code}" != name[:3]}
+    assert wrong == {}
+    assert {name: found for name, response in answers.items() if (found := lacking(response))} == {}
+
+
+@pytest.mark.django_db
+def test_what_is_refused_by_the_session_carries_the_headers_too(client: Client) -> None:
+    def refuse(*_: Any) -> None:
+        raise OperationalError("the database is away")
+
+    client = Client(raise_request_exception=False)
+    client.cookies["session"] = "f" * 32
+    with connection.execute_wrapper(refuse):
+        response = client.get("/studies/")
+    assert response.status_code == 503
+    assert lacking(response) == []
+
+
+@pytest.mark.django_db
+def test_a_body_that_is_too_large_is_refused_with_the_headers(settings) -> None:
+    world: World = everything()
+    settings.UPLOAD_LIMIT = 10
+    owner = world.clients["owner"]
+    path = world.path("api_uploads") + "?filename=x"
+    response = owner.post(path, b"x" * 100, content_type="application/octet-stream")
+    assert response.status_code == 413
+    assert lacking(response) == []
+    assert lacking(owner.put(world.path("api_studies"))) == []
+
+
+def test_static_files_carry_the_headers_and_may_be_read_by_no_other_website(settings, db):
+    settings.STATIC_ROOT = STATIC
+    client = Client()
+    name = next(path.relative_to(STATIC) for path in sorted(STATIC.rglob("*.css")))
+    found = client.get(f"/static/{name}")
+    assert (found.status_code, found["Content-Type"]) == (200, 'text/css; charset="utf-8"')
+    again = client.get(f"/static/{name}", headers={"if-modified-since": found["Last-Modified"]})
+    assert again.status_code == 304
+    assert b"".join(found.streaming_content)
+    for response in (found, again, client.get("/static/none.css")):
+        assert [one for one in lacking(response) if not one.startswith("text/css")] == []
+
+
+@pytest.mark.django_db
+def test_every_page_carries_the_headers_whoever_opens_it():
+    site: Website = website()
+    wrong, tried, files = {}, 0, set()
+    for name, _address, _holes in pages():
+        for visitor in ("nobody", "participant", "admin", "owner"):
+            for method in ("GET", "POST", "PUT", "OPTIONS"):
+                with undone():
+                    response = site.visit(visitor, method, name)
+                tried += 1
+                if found := lacking(response):
+                    wrong[method, name, visitor, response.status_code] = found
+                if response.headers.get("Content-Disposition"):
+                    files.add(name)
+    print(f"{tried} answers")
+    assert wrong == {}
+    assert files >= {"export_file", "participants_csv", "judgments_csv", "judgments_jsonl", "leaderboard_csv"}
+
+
+@pytest.mark.django_db
+def test_every_answer_of_the_api_carries_the_headers():
+    world = everything()
+    wrong = {}
+    for name in ("api_studies", "api_study", "api_topics", "api_export_file", "api_judgments", "api_schema"):
+        for caller in ("nobody", "stranger", "owner"):
+            for method in ("GET", "DELETE", "PATCH"):
+                with undone():
+                    response = world.call(caller, method, name)
+                    if response.streaming:
+                        assert b"".join(response.streaming_content)
+                if found := lacking(response):
+                    wrong[method, name, caller, response.status_code] = found
+    assert wrong == {}
+
+
+@pytest.mark.django_db
+def test_whoever_signs_out_leaves_nothing_behind() -> None:
+    client = Client()
+    client.force_login(making.person())
+    assert "Clear-Site-Data" not in client.get("/about/").headers
+    response = client.post("/sign-out/")
+    assert response["Clear-Site-Data"] == '"cache", "storage"'
+    assert response.cookies["session"]["max-age"] == 0
+
+
+def test_a_policy_that_is_missing_would_be_seen(monkeypatch, db):
+    """The check of these tests is no sham."""
+    monkeypatch.setattr("annotate.middleware.HEADERS", {})
+    found = lacking(Client().get("/about/"))
+    assert found == ["Cross-Origin-Resource-Policy", "Cross-Origin-Embedder-Policy", "Permissions-Policy"]

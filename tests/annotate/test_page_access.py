@@ -51,7 +51,8 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv 
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings upload_new upload document_mend
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export export_file
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export
+GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  known_pairs
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  known_pairs known_pair_forget
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  judgments_jsonl judgments_csv

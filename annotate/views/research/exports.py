@@ -6,6 +6,7 @@ import tempfile
 from typing import Literal
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 import formats
 from annotate import exports
-from annotate.access import in_study
+from annotate.access import in_study, may
 from annotate.models import Export, Study
 from annotate.overview import worker_is_there
 from annotate.snapshot import snapshot
@@ -31,7 +32,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         exports.request_export(study, person(request))
         return redirect("study_export", study_id=study.pk)
-    found = list(Export.objects.filter(study=study).select_related("user").order_by("-pk")[:SHOWN])
+    found = list(_exports(request, study).select_related("user").order_by("-pk")[:SHOWN])
     moves = any(export.state == Export.State.WAITING for export in found)
     missing = moves and not worker_is_there()
     version = digest([(export.pk, export.state) for export in found], missing)
@@ -52,8 +53,8 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("export")
 @require_safe
 def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
-    """The file itself, once it is written."""
-    export = get_object_or_404(Export, study=study, key=key, state=Export.State.READY)
+    """The file itself, once it is written, for whoever asked for it or owns the study."""
+    export = get_object_or_404(_exports(request, study), key=key, state=Export.State.READY)
     name = f"{slugify(study.title) or 'study'}-{export.created_at:%Y-%m-%d}.zip"
     try:
         return FileResponse(export.file.open(), as_attachment=True, filename=name, content_type="application/zip")
@@ -71,6 +72,12 @@ def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "c
     file.seek(0)
     name = f"{slugify(study.title) or 'study'}-judgments.{form}"
     return FileResponse(file, as_attachment=True, filename=name, content_type=KINDS[form])
+
+
+def _exports(request: HttpRequest, study: Study) -> QuerySet[Export]:
+    """The exports that this person may fetch."""
+    found = Export.objects.filter(study=study)
+    return found if may(request.user, study, "members") else found.filter(user=person(request))
 
 
 _STUDY = "studies/<int:study_id>/"

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 import formats
 from annotate import crowd, links
 from annotate.access import in_study
+from annotate.acts import note
 from annotate.forms import RecruitmentForm, complain
 from annotate.models import Participation, Recruitment, Study
 from annotate.refusal import Refusal
@@ -56,9 +57,11 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
 def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
     """Who came from the platform, how it ended and with which code, to be held against what the platform says.
 
-    Without pseudonyms: whoever pays people need not know what each of them judged.
+    Without pseudonyms: whoever pays people need not know what each of them judged. The log says who looked.
     """
-    rows = study.participations.exclude(person="").order_by("pk").values_list(*COLUMNS)
+    rows = list(study.participations.exclude(person="").order_by("pk").values_list(*COLUMNS))
+    if request.method == "GET":
+        note(study, person(request), "download participants", people=len(rows))
     file = io.BytesIO()
     formats.write_rows(
         file, COLUMNS, [(*said, came.isoformat(), left.isoformat() if left else None) for *said, came, left in rows]
