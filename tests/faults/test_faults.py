@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.faults.command import table
-from tests.faults.harness import checker
+from tests.faults.harness import checker, exported
+from tests.faults.harness.footprint import Footprint, footprints, too_much
 from tests.faults.harness.product import Product
 from tests.faults.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
 
@@ -69,10 +72,10 @@ def test_the_checker_sees_rows_that_are_wrong(
 
     shift(by)
     try:
-        found = checker.broken(judged.facts())
+        found = list(checker.INVARIANTS[invariant](judged.facts()))
     finally:
         shift(-by)
-    assert invariant in {complaint.partition(":")[0] for complaint in found}
+    assert found
 
 
 def test_the_checker_sees_what_is_lost_doubled_and_made_up(judged: Trial) -> None:
@@ -96,6 +99,63 @@ def test_the_checker_sees_versions_that_go_back_errors_and_leaks(judged: Trial) 
     assert list(checker.no_trouble(facts)) == ["a traceback in the logs: ValueError: no"]
     facts.log = "canary-system-1"
     assert list(checker.secrets(facts))
+
+
+def test_the_checker_sees_exports_that_are_not_the_rows(judged: Trial, tmp_path: Path) -> None:
+    facts = judged.facts()
+    first, second = facts.run(exported.ASK, study=facts.study)
+    other = tmp_path / "other.zip"
+    other.write_bytes(Path(second[1]).read_bytes() + b" ")
+
+    def told(*answers: list[str]) -> list[str]:
+        facts.run = lambda _code, **_names: answers
+        return list(exported.exports(facts))
+
+    assert told(first, second) == []
+    assert "SHA-256" in told(first, [*second[:2], "0" * 64])[0]
+    assert "differ" in told(first, ["ready", str(other), second[2]])[-1]
+    assert "failed" in told(["failed", "", ""], second)[0]
+
+    with zipfile.ZipFile(second[1]) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    for name in exported.tables(facts):
+        lines = files[name].splitlines(keepends=True)
+        assert any("differ first" in one for one in exported.differences(facts, files | {name: b"".join(lines[1:])}))
+    assert any("MANIFEST" in one for one in exported.differences(facts, files | {"README.txt": b""}))
+
+
+USUAL = {"web": Footprint((70.0, 60.0, 60.0), 400 << 20, 100)}
+
+
+@pytest.mark.parametrize(
+    ("now", "complaints"),
+    [
+        (Footprint((9.0, 8.0, 8.0), 470 << 20, 119), ()),
+        (Footprint((9.0, 8.0, 8.0), 200 << 20, 20), ()),
+        (Footprint((9.0, 8.0, 8.0), 490 << 20, 119), ("web: 490 MB of memory, 400 before",)),
+        (Footprint((9.0, 8.0, 8.0), 400 << 20, 121), ("web: 121 open files, 100 before",)),
+        (Footprint((9.0, 8.0), 300 << 20, 80), ("web: 2 processes, 3 before",)),
+        (Footprint((9.0, 8.0, 0.5), 400 << 20, 80), ("web: a process is 0.5 s old, however long one waits",)),
+    ],
+)
+def test_the_checker_sees_memory_files_and_processes_that_do_not_come_back(
+    now: Footprint, complaints: tuple[str, ...]
+) -> None:
+    assert tuple(too_much(USUAL, {"web": now})) == complaints
+
+
+def test_processes_are_found_wherever_they_went(judged: Trial) -> None:
+    product = judged.product
+    before = footprints(product.mark_of_processes)
+    assert {part: len(one.ages) for part, one in before.items()} == {"supervisor": 1, "web": 3, "worker": 2}
+    assert all(one.memory > 1 << 20 and one.files >= 3 for one in before.values())
+    left_over = product.popen(["sleep", "60"])
+    try:
+        found = list(too_much(before, footprints(product.mark_of_processes)))
+    finally:
+        left_over.kill()
+        left_over.wait()
+    assert "others: 1 processes, 0 before" in found
 
 
 def test_every_fault_says_where_it_is_tried_and_how_often() -> None:

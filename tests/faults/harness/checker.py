@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from tests.faults.harness import fitter
 from tests.faults.harness.clients import CANARY, Journal
+from tests.faults.harness.exported import exports
 from tests.faults.harness.tables import Row, Tables
 
 PRIOR = 0.5  # as in inside.py
@@ -42,13 +43,17 @@ class Expected:
 
 @dataclass
 class Seen:
-    """A study's rows, with the journal of those who judged in it and what was observed meanwhile."""
+    """A study's rows, with the journal of those who judged in it and what was observed meanwhile.
+
+    `not_back`: waits a little, and says what the processes take that they did not take before.
+    """
 
     tables: Tables
     study: int
     journal: Journal
     from_scratch: Callable[[int], dict[str, Any]]
     run: Callable[..., Any]
+    not_back: Callable[[], Iterable[str]] = tuple
     observed: list[tuple[int, int, int]] = field(default_factory=list)
     log: str = ""
     expected: Expected = field(default_factory=Expected)
@@ -409,7 +414,8 @@ def codes(seen: Seen) -> Iterator[str]:
 
 
 def no_trouble(seen: Seen) -> Iterator[str]:
-    """I13: nobody met an error other than 503 with Retry-After, and no program fell over unhandled."""
+    """I13: nobody met an error other than 503 with Retry-After, no program fell over unhandled; all are as before."""
+    yield from seen.not_back()
     for entry in seen.journal.of("error"):
         fine = entry["status"] == 503 and entry["retry_after"]
         if not fine and entry["status"] not in seen.expected.statuses:
@@ -442,6 +448,7 @@ INVARIANTS: dict[str, Callable[[Seen], Iterator[str]]] = {
     "I9": secrets,
     "I10": acts,
     "I11": codes,
+    "I12": exports,
     "I13": no_trouble,
 }
 MOST = 3  # complaints of one kind that are told

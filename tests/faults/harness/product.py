@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.harness.disk import SmallDisk
+from tests.faults.harness.footprint import Footprint
 from tests.faults.harness.tables import Away, Tables
 from tests.services import PostgreSQL, Redis, free_port
 
@@ -51,7 +52,8 @@ class Product:
     `programs`: what its supervisor keeps running, each "web..." or "worker..."; `wsgi`: what gunicorn serves, and
     `app`: what Celery runs, which may be wrappers from the folder `inject` that crash when they are told to;
     `checkout`: the tree whose code runs, which may be a copy with a mistake in it. `megabytes`: of a disk of its own
-    for all that is kept, if any; `clocks`: whether the website and the worker have clocks that can be moved.
+    for all that is kept, if any; `clocks`: whether the website and the worker have clocks that can be moved. `usual`:
+    what its processes took before the first fault; `spent`: no further trial can be made with it.
     """
 
     on: str = "sqlite"
@@ -67,6 +69,8 @@ class Product:
     postgres: PostgreSQL | None = None
     redis: Redis | None = None
     supervisor: subprocess.Popen[bytes] | None = None
+    usual: dict[str, Footprint] = field(default_factory=dict)
+    spent: bool = False
 
     def __post_init__(self) -> None:
         self.room.chmod(0o755)
@@ -92,6 +96,7 @@ class Product:
             "DJANGO_SETTINGS_MODULE": "annotate.settings",
             "PYTHONPATH": os.pathsep.join(map(str, (self.checkout, HERE / "inject"))),
             "FAULTS_CONTROL": str(self.control),
+            "FAULTS_TREES": str(self.room / "trees.json"),
             "OPENBLAS_NUM_THREADS": "1",
             **self.environment,
         }
@@ -204,7 +209,35 @@ class Product:
         kill([self.supervisor.pid, *descendants(self.supervisor.pid)])
         self.supervisor.wait()
 
+    # Another version
+
+    def release(self, tree: Path) -> None:
+        """Bring the tables up to what the code of another tree needs, as its release step does."""
+        environment = self.variables | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(tree),
+        }
+        subprocess.run(["deploy/release"], cwd=tree, env=environment, check=True, capture_output=True)
+
+    def replace(self, name: str, tree: Path) -> None:
+        """End "web" or "worker" as a deploy does, and wait until it runs again with the other tree's code."""
+        trees = Path(self.variables["FAULTS_TREES"])
+        named = json.loads(trees.read_text()) if trees.exists() else {}
+        trees.with_suffix(".new").write_text(json.dumps({**named, name: str(tree)}))
+        trees.with_suffix(".new").rename(trees)
+        parts = self.web_masters if name == "web" else self.workers
+        old = parts()
+        kill(old, signal.SIGTERM)
+        wait_until(lambda: bool(parts()) and not {*old} & {*parts()}, f"the {name} process of another version")
+        self.wait_for_web()
+        self.wait_for_worker()
+
     # Its processes
+
+    @property
+    def mark_of_processes(self) -> str:
+        """What all of them, and no others, have in their environment."""
+        return f"FAULTS_CONTROL={self.control}"
 
     def _parts(self, word: str) -> list[int]:
         if not self.supervisor or self.supervisor.poll() is not None:

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.faults.harness import checker
+from tests.faults.harness import checker, footprint
 from tests.faults.harness.clients import Client, Journal
 from tests.faults.harness.product import LEASE, ROOT, Product, Stuck, wait_until
 from tests.faults.harness.tables import Away
@@ -264,10 +264,15 @@ class Trial:
             self.journal,
             lambda topic: self.product.inside.ask("from_scratch", topic=topic),
             self.product.inside.run,
+            self.not_back,
             self.observed,
             self.product.said_since(self.log_from),
             self.expected,
         )
+
+    def not_back(self) -> list[str]:
+        """What the product's processes take beyond what they took before the first fault."""
+        return footprint.not_back(self.product.mark_of_processes, self.product.usual) if self.product.usual else []
 
     def count(self) -> None:
         """Put into words what the clients met."""
@@ -310,6 +315,7 @@ def attempt(chosen: Fault, product: Product, number: int, seed: int) -> Outcome:
     trial = Trial(product, random.Random(f"{seed} {chosen.id} {product.on} {number}"), f"{chosen.id}-{number}", number)
     began = time.monotonic()
     try:
+        warm_up(product)
         chosen.act(trial)
         found = trial.verdict()
     except Exception as error:
@@ -319,6 +325,20 @@ def attempt(chosen: Fault, product: Product, number: int, seed: int) -> Outcome:
     seen = {word: times for word, times in trial.seen.items() if times}
     took = time.monotonic() - began
     return Outcome(chosen.id, chosen.title, product.on, number, seed, round(took, 2), seen, found, trial.tries)
+
+
+def warm_up(product: Product) -> None:
+    """Let a new product do everything once, and remember what its processes take when nothing has gone wrong yet."""
+    if product.usual:
+        return
+    trial = Trial(product, random.Random(0), "before")
+    trial.study(topics=1, sentences=5, judgments_per_topic=10)
+    with trial.load(clients=6):
+        pass
+    found = trial.verdict()
+    trial.journal.close()
+    assert not found, f"before any fault: {found}"
+    product.usual = footprint.footprints(product.mark_of_processes)
 
 
 def run(
@@ -351,6 +371,7 @@ def run(
                         tell(outcomes[-1])
                         if outcomes[-1].broken:
                             keep(product, outcomes[-1])
+                        if outcomes[-1].broken or product.spent:
                             break  # the next one begins with a new installation
     return outcomes
 

@@ -1,4 +1,4 @@
-"""Processes that are killed, stopped, poisoned or too many: F01, F02, F05, F06, F13, F22, F24, F25, F31."""
+"""Processes that are killed, stopped, poisoned or too many: F01, F02, F05, F06, F13, F22-F25, F31."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 
 from tests.faults.harness.product import children, kill, wait_until
 from tests.faults.harness.trials import Trial, fault
+from tests.faults.harness.versions import WRITTEN_BY, next_version
+from tests.faults.kinds.judging import change
 from tests.services import PostgreSQL, Redis
 
 
@@ -53,6 +55,38 @@ def deploy(trial: Trial) -> None:
         for _ in trial.strikes():
             trial.product.stop()
             trial.product.start()
+
+
+@fault("F23", "tables grow under load; old code on them for seconds; new web, then new worker", release=10, seconds=30)
+def migrated(trial: Trial) -> None:
+    """The tables stay as the next version wants them, so the next trial needs another installation."""
+    product = trial.product
+    product.spent = True
+    tree = next_version(product.checkout, product.room / "next")
+    trial.study(judgments_per_topic=30, sentences=16)
+    with trial.load(think=0.3):
+        trial.until(trial.rng.uniform(0.05, 0.5))
+        began = time.monotonic()
+        product.release(tree)
+        trial.seen["ms to migrate"] += round(1000 * (time.monotonic() - began))
+        # However slow the machine is: there is something to judge for each version.
+        want(trial, 80)
+        migrated_at = trial.journal.acked
+        trial.until((migrated_at + trial.rng.randint(10, 30)) / trial.wanted)
+        trial.seen["by old code on new tables"] += trial.journal.acked - migrated_at
+        for name in trial.rng.sample(["web", "worker"], 2):
+            product.replace(name, tree)
+        want(trial, 100)
+    by_new = product.tables.value(WRITTEN_BY)
+    trial.seen["by new code"] += by_new
+    if not by_new:
+        trial.complaints.append("nothing was judged with the new code")
+
+
+def want(trial: Trial, judgments: int) -> None:
+    """From now on, want so many of each topic."""
+    change(trial, judgments_per_topic=judgments)
+    trial.wanted = judgments * len(trial.given["topics"])
 
 
 def wait_for_a_fit(trial: Trial) -> None:
