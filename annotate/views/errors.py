@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate import logs
 
@@ -29,8 +31,13 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def too_often(request: HttpRequest, seconds: int) -> HttpResponse:
     """Somebody did too often what nobody needs to do often; when to come back."""
-    text = _("There were too many tries from where you are. Wait a quarter of an hour, then try again.")
-    response = _page(request, 429, _("Please wait a little"), text)
+    minutes = math.ceil(seconds / 60)
+    text = ngettext(
+        "There were too many tries from where you are. Wait %(minutes)d minute, then try again.",
+        "There were too many tries from where you are. Wait %(minutes)d minutes, then try again.",
+        minutes,
+    )
+    response = _page(request, 429, _("Please wait a little"), text % {"minutes": minutes})
     response["Retry-After"] = str(seconds)
     return response
 

@@ -86,11 +86,12 @@ def test_nobody_brings_a_crowd_from_one_address_without_end(client: Client, monk
 
 def test_nobody_makes_accounts_without_end(client: Client, settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.SIGN_UP_OPEN = True
-    monkeypatch.setattr(limits, "SIGN_UPS", THRICE)
+    monkeypatch.setattr(limits, "SIGN_UPS", Limit("sign up", 3, 3600))
     for number in range(4):
         body = {"username": f"name{number}", "password": "seven unrelated words"}
         found = Client().post(reverse("sign_up"), body)
     assert found.status_code == 429
+    assert "Wait 60 minutes, then try again." in found.content.decode()
 
 
 def test_a_token_that_was_revoked_is_a_guess_like_any_other(client: Client) -> None:
