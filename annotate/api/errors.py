@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from rest_framework import exceptions
@@ -17,14 +15,12 @@ from rest_framework.views import set_rollback
 from annotate import judging
 from annotate.refusal import Refusal
 
-logger = logging.getLogger(__name__)
-
 #: A refusal is a conflict with how things stand, unless its code says that it is about what was sent.
 STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "no_room": 507}
 
 
 def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """The answer to an exception, or None for one that nobody foresaw."""
+    """The answer to an exception; None for what is no fault of the caller: `views.errors` answers that, as on pages."""
     if isinstance(exception, Refusal):
         status = STATUS_OF_REFUSALS.get(exception.code, 409)
         return _response(status, exception.code, exception.message, exception.fields)
@@ -35,13 +31,6 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
         message = _("A person's answers come at least a second apart: send this one again in a moment.")
         response = _response(429, "too_soon", message)
         response["Retry-After"] = "1"
-        return response
-    if isinstance(exception, OperationalError):
-        # No room on the disk, a lock that nobody gives back, a server that is restarting: it passes, and nothing was
-        # stored. A program that tries again with the same key and revision loses and doubles nothing.
-        logger.exception("the database did not answer")
-        response = _response(503, "unavailable", _("The database does not answer. Nothing was stored; try again."))
-        response["Retry-After"] = "5"
         return response
     if isinstance(exception, Http404):
         exception = exceptions.NotFound(_("There is nothing here, or you may not see it."))

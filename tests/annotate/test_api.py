@@ -587,6 +587,7 @@ def test_other_media_types_are_refused(study, owner):
 
 def test_a_database_that_does_not_answer_is_said_to_be_back_soon(study, machine, monkeypatch, caplog):
     client, draw = machine
+    client.raise_request_exception = False
     path = f"{API}/assignments/{client.post(draw).json()['key']}/judgment/"
 
     def fail(*args, **kwargs):
