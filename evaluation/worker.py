@@ -21,6 +21,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 import logging
+import random
 import signal
 import socket
 import sys
@@ -44,6 +45,7 @@ from annotate import durability, logs
 from evaluation import broker, records
 
 logger = logging.getLogger(__name__)
+chance = random.SystemRandom()  # workers that were forked from one another must not draw alike
 
 EMBEDDED = settings.BROKER_URL.startswith("memory://")
 SOFT_LIMIT = 60.0
@@ -55,8 +57,9 @@ PULSE_SECONDS = 2.0
 PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
 #: A message that changed nothing for so long was lost, or waits in a long queue: the next one may be sent.
 LOST_SECONDS = 10.0
-#: Messages of ours that may be under way at once: the queue stays short, whatever there is to do.
-UNDER_WAY = 32
+#: Messages of ours that may be under way at once, as many as our processes do in a second or two: the queue stays
+#: short, whatever there is to do.
+UNDER_WAY = 32 * settings.WORKER_PROCESSES
 #: Work waits and this process was given none for so long: it no longer hears its broker and had better start anew.
 DEAF_SECONDS = 180.0
 #: The same in beats, where nothing runs here and the broker takes messages. (An acknowledgement that a frozen Redis did
@@ -168,12 +171,10 @@ class Heartbeat(threading.Thread):
             for address, (mark, at) in self._sent.items()
             if still.get(address) == mark and now - at < LOST_SECONDS
         }
-        for work in waiting:
-            if len(self._sent) >= UNDER_WAY:
-                break
-            if (work.task, work.key) not in self._sent:
-                self._publish_or_wait(work, now)
-                self._sent[work.task, work.key] = (work.mark, now)
+        new = [work for work in waiting if (work.task, work.key) not in self._sent]
+        for work in _our_share(new, max(0, UNDER_WAY - len(self._sent))):
+            self._publish_or_wait(work, now)
+            self._sent[work.task, work.key] = (work.mark, now)
         self._notice_deafness(bool(waiting), now)
 
     def _publish_or_wait(self, work: records.Work, now: float) -> None:
@@ -193,6 +194,14 @@ class Heartbeat(threading.Thread):
         if self._idle_beats > IDLE_BEATS or silence > DEAF_SECONDS:
             logger.critical("work is waiting and the broker gave this worker none for %d s: leaving", silence)
             os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _our_share(waiting: list[records.Work], room: int) -> list[records.Work]:
+    """The first ones; by lot among as many as all workers together can take, so that few are sent by two of them."""
+    if len(waiting) <= room:
+        return waiting
+    together = min(len(waiting), room * max(1, records.workers_alive()))
+    return [waiting[place] for place in sorted(chance.sample(range(together), room))]
 
 
 def claims_at_work() -> set[str]:

@@ -6,7 +6,7 @@ away. Claims only keep two workers from doing the same work.
 """
 
 from evaluation.records.agenda import Mark, Work, curves_owed, find_work, topics_behind, topics_uncut
-from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims
+from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims, workers_alive
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.examination import (
     fitted_version,
@@ -81,4 +81,5 @@ __all__ = [
     "topics_behind",
     "topics_judged",
     "topics_uncut",
+    "workers_alive",
 ]

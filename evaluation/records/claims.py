@@ -72,3 +72,8 @@ def give_sign_of_life(name: str) -> None:
     now = timezone.now()
     WorkerPulse.objects.update_or_create(name=name, defaults={"at": now, "program_version": __version__})
     WorkerPulse.objects.filter(at__lt=now - FORGOTTEN).delete()
+
+
+def workers_alive() -> int:
+    """How many worker processes gave a sign of life of late."""
+    return WorkerPulse.objects.filter(at__gte=timezone.now() - LASTING).count()

@@ -327,6 +327,23 @@ def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: worker.Heartbe
     assert queue.taken() == []
 
 
+def test_several_workers_send_different_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "UNDER_WAY", 20)
+    made = studies.study()
+    topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(100)]
+    judging.raise_version([topic.pk for topic in studies.intake.take_in(made, studies.formats.Bundle(tuple(topics)))])
+    sent: list[records.Work] = []
+    several = [worker.Heartbeat(sent.append) for _ in range(4)]
+    for number, heartbeat in enumerate(several):
+        heartbeat.alone, heartbeat.name_of_process = False, f"worker {number}"
+        records.give_sign_of_life(heartbeat.name_of_process)
+    for heartbeat in several:
+        heartbeat.beat(0.0)
+    assert len(sent) == 80
+    assert {work.key for work in sent} <= set(made.topics.order_by("pk").values_list("pk", flat=True)[:80])
+    assert len({work.key for work in sent}) > 40  # 55 of 80 on average; all the same 20 if each sent the first
+
+
 def test_topics_take_turns(heartbeat: worker.Heartbeat, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     made, first = studies.example_study()
     (second,) = studies.intake.take_in(made, studies.example_bundle("second"))
