@@ -27,16 +27,25 @@ class Work:
     mark: Mark
 
 
+#: After how many topics the studies have their turn: where more are always behind, none would ever be ranked.
+TURN = 16
+
+
 def find_work() -> list[Work]:
-    """Everything that is behind, due and claimed by nobody; among topics those first that were tried longest ago."""
+    """Everything that is behind, due and claimed by nobody, in the order in which it shall be done.
+
+    First what somebody waits for, then the topics that were tried longest ago.
+    """
     now = timezone.now()
     claimed = set(Claim.objects.filter(until__gt=now).values_list("name", flat=True))
+    topics = _topics(now)
     found = [
-        *_topics(now),
-        *_studies(),
         *_uploads(),
         *_exports(),
         *_previews(),
+        *topics[:TURN],
+        *_studies(),
+        *topics[TURN:],
         *_people(),
         *_curves(),
         *_examinations(now),

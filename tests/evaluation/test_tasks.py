@@ -327,6 +327,17 @@ def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: worker.Heartbe
     assert queue.taken() == []
 
 
+def test_however_many_topics_wait_files_are_read_and_studies_ranked(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    made, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    Ranking.objects.all().delete()
+    topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(50)]
+    judging.raise_version([one.pk for one in studies.intake.take_in(made, studies.formats.Bundle(tuple(topics)))])
+    upload = imports.receive(made, made.created_by, SimpleUploadedFile("topics.jsonl", TOPICS))
+    heartbeat.beat(0.0)
+    assert {("read_upload", upload.pk), ("rank_study", made.pk)} < set(queue.taken())
+
+
 def test_several_workers_send_different_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "UNDER_WAY", 20)
     made = studies.study()
