@@ -19,6 +19,7 @@ from ruamel.yaml import YAML
 
 from benchmarks.serving import Browser, judge_and_show
 from tests.conftest import ROOT
+from tests.faults.harness.versions import WRITTEN_BY, next_version
 from tests.services import free_port, running
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
@@ -34,6 +35,13 @@ made = studies.study(judgments_per_topic=100_000, pairs_per_annotator=10_000)
 studies.wide_topic(made, 40)
 print(links.invitation_path(verbs.invite(made, made.created_by)))
 """
+#: How many judgments the new version has stored.
+BY_NEW = f"""
+from django.db import connection
+cursor = connection.cursor()
+cursor.execute({WRITTEN_BY!r})
+print(cursor.fetchone()[0])
+"""
 #: How far things are: judgments stored, and whether the newest fit rests on all of them.
 STATE = """
 from annotate.models import Judgment, Topic, WorkerPulse
@@ -42,7 +50,7 @@ print(Judgment.objects.count(), topics_behind().count(), WorkerPulse.objects.cou
 """
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"still waiting for {what}"
@@ -50,7 +58,12 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 class Site:
-    """What the compose file describes, started by its own scripts, each in a process group of its own."""
+    """What the compose file describes, started by its own scripts, each in a process group of its own.
+
+    `tree`: the version of the program that is run and started from now on.
+    """
+
+    tree = ROOT
 
     def __init__(self, room: Path, database: str, broker: str) -> None:
         self.room, self.processes = room, []  # type: ignore[var-annotated]
@@ -79,14 +92,14 @@ class Site:
     def run(self, command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
         environment = self.environment | more
         return subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+            command, cwd=self.tree, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
         )
 
     def start(self, name: str, **more: str) -> subprocess.Popen[bytes]:
         with (self.room / f"{name}{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [f"deploy/{name}"],
-                cwd=ROOT,
+                cwd=self.tree,
                 env=self.environment | more,
                 stdout=log,
                 stderr=log,
@@ -109,6 +122,13 @@ class Site:
             process.wait()
 
 
+def wait_for_more(acknowledged: list[int], failures: list[Exception], what: str) -> None:
+    """Until everybody has judged two pairs more, or somebody met an error."""
+    before = list(acknowledged)
+    wait_until(lambda: all(now >= then + 2 for now, then in zip(acknowledged, before, strict=True)) or failures, what)
+    assert failures == []
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     with running() as (postgres, redis):
@@ -121,14 +141,13 @@ def site(tmp_path: Path) -> Iterator[Site]:
     not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="`manage.py test --services` runs it"
 )
 @pytest.mark.usefixtures("django_db_setup")  # beside the other tests that start processes
-def test_two_web_and_two_worker_processes_carry_on_through_a_deploy(site: Site) -> None:
+def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
     done = site.script("release")
     assert done.returncode == 0, done.stderr
     pulses = [site.room / f"pulse{number}" for number in range(2)]
     assert site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulses[0])).returncode != 0
-    for pulse in pulses:
-        site.start("worker", PREFERENDUM_PULSE_FILE=str(pulse))
-    (old, port), (_other, other_port) = site.start_web(), site.start_web()
+    workers = [site.start("worker", PREFERENDUM_PULSE_FILE=str(pulse)) for pulse in pulses]
+    (old, port), (other, other_port) = site.start_web(), site.start_web()
     invitation = site.shell(STUDY)
     ports = [port, other_port]
     acknowledged, failures, stopping = [0, 0], [], threading.Event()
@@ -156,32 +175,39 @@ def test_two_web_and_two_worker_processes_carry_on_through_a_deploy(site: Site) 
         person.start()
     try:
         wait_until(lambda: min(acknowledged) >= 3 or bool(failures), "the first judgments")
-        # The new version expands the tables while the old one goes on, in its own release step.
-        site.shell(
-            "from django.db import connection\n"
-            "connection.cursor().execute('ALTER TABLE annotate_judgment ADD COLUMN mood varchar(9) DEFAULT NULL')"
-        )
-        assert site.script("release").returncode == 0
-        _new, new_port = site.start_web()
-        ports[0] = new_port
-        moved_at = acknowledged[0]
-        wait_until(lambda: acknowledged[0] >= moved_at + 3 or bool(failures), "judgments by the new web process")
-        old.terminate()
-        assert old.wait(60) == 0
-        wait_until(lambda: acknowledged[1] >= 8 or bool(failures), "judgments by the other web process")
+        # The new version expands the tables in its own release step, while the old one goes on.
+        site.tree = next_version(ROOT, site.room / "next")
+        done = site.script("release")
+        assert done.returncode == 0, done.stderr
+        wait_for_more(acknowledged, failures, "judgments by the old version on the new tables")
+        assert site.shell(BY_NEW) == "0"
+        # Old and new beside each other, behind the same balancer.
+        new, ports[0] = site.start_web()
+        wait_for_more(acknowledged, failures, "judgments by both versions")
+        assert int(site.shell(BY_NEW)) >= 2
+        _newer, ports[1] = site.start_web()
+        for process in (old, other):
+            process.terminate()
+            assert process.wait(60) == 0
+        pulses.append(site.room / "pulse2")
+        site.start("worker", PREFERENDUM_PULSE_FILE=str(pulses[2]))
+        wait_until(lambda: site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulses[2])).returncode == 0, "it")
+        for process in workers:
+            process.terminate()
+            process.wait(60)
+        wait_for_more(acknowledged, failures, "judgments by the new version alone")
+        assert new.poll() is None
     finally:
         stopping.set()
         for person in people:
             person.join()
     assert failures == []
     wait_until(lambda: site.shell(STATE).split()[1] == "0", "the workers")
-    stored, _behind, workers = map(int, site.shell(STATE).split())
+    stored, _behind, _workers = map(int, site.shell(STATE).split())
     assert stored == sum(acknowledged)
-    assert workers == 2
-    for pulse in pulses:
-        assert site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulse)).returncode == 0
+    assert site.script("worker-healthy", PREFERENDUM_PULSE_FILE=str(pulses[2])).returncode == 0
     doctor = site.run([sys.executable, "manage.py", "doctor", "--no-color"])
-    assert re.search(r"fine +worker +2 running", doctor.stdout), doctor.stdout
+    assert re.search(r"fine +worker +1 running", doctor.stdout), doctor.stdout
     assert re.search(r"fine +broker +Redis answers", doctor.stdout), doctor.stdout
     assert re.search(r"fine +clock", doctor.stdout), doctor.stdout
 
