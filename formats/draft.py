@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from formats import limits
 from formats.complaints import Place
@@ -12,6 +12,9 @@ from formats.pyramid import Annotation
 from formats.records import HumanScore, LateSummary, Preference, Topic
 
 Record = TypeVar("Record")
+
+#: Bytes of a record itself with its place and names, whatever else it holds.
+RECORD = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +35,34 @@ class Draft:
     def add_topic(self, topic: Topic, place: Place) -> bool:
         """Add it, or complain and say False where there is too much."""
         texts = (*topic.documents, *topic.references, *topic.summaries)
-        self.memory += sum(sys.getsizeof(part) for text in texts for part in (text.text, *(text.sentences or ())))
+        self.memory += RECORD * len(texts)
+        parts = [part for text in texts for part in (text.text, text.sentences, text.extra)]
+        return self._add(self.topics, topic, limits.TOPICS, place, topic.extra, parts)
+
+    def add_row(self, rows: list[Placed[Record]], row: Record, place: Place, *held: Any) -> bool:
+        """Add it to those of its kind, or complain and say False where there is too much.
+
+        `held`: its texts and values.
+        """
+        return self._add(rows, row, limits.ROWS, place, *held)
+
+    def _add(self, records: list[Placed[Record]], record: Record, limit: int, place: Place, *held: Any) -> bool:
+        self.memory += RECORD + sum(map(weight, held))
         if self.memory > limits.MEMORY:
-            place.refuse(
-                "more than %(limit)s MB of text", "a smaller part of it", limit=limits.MEMORY // limits.MEGABYTE
-            )
+            found = "more than %(limit)s MB of texts and values"
+            place.refuse(found, "a smaller part of it", limit=limits.MEMORY // limits.MEGABYTE)
             return False
-        self.topics.append(Placed(topic, place))
-        return has_room(self.topics, limits.TOPICS, place)
+        records.append(Placed(record, place))
+        if len(records) > limit:
+            place.refuse("more than %(limit)s of them", "at most so many in one file", limit=limit)
+        return len(records) <= limit
 
 
-def has_room(records: list[Placed[Record]], limit: int, place: Place) -> bool:
-    """Whether there may be so many of them; a complaint where there are too many."""
-    if len(records) > limit:
-        place.refuse("more than %(limit)s of them", "at most so many in one file", limit=limit)
-    return len(records) <= limit
+def weight(value: Any) -> int:
+    """How many bytes of memory a value takes with all that is in it."""
+    size = sys.getsizeof(value)
+    if isinstance(value, dict):
+        return size + sum(weight(key) + weight(held) for key, held in value.items())
+    if isinstance(value, list | tuple):
+        return size + sum(map(weight, value))
+    return size

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from formats import limits, strict_json
 from formats.complaints import Place
-from formats.draft import Draft, Placed, has_room
+from formats.draft import Draft
 from formats.lines import Sink
 from formats.records import HumanScore, LateSummary, Summary
 from formats.tables import Columns, number, read_rows, write_rows
@@ -24,8 +24,8 @@ def read_summaries(file: BinaryIO, place: Place, draft: Draft) -> None:
         text = checked_text(here.key("text"), row["text"], empty=True)
         extra = strict_json.extras(here, dict(row), frozenset(SUMMARIES.needed))
         if topic and system and text is not None:
-            draft.summaries.append(Placed(LateSummary(topic, Summary(system, text, extra=extra)), here))
-            if not has_room(draft.summaries, limits.ROWS, here):
+            summary = LateSummary(topic, Summary(system, text, extra=extra))
+            if not draft.add_row(draft.summaries, summary, here, text, extra):
                 return
 
 
@@ -34,10 +34,10 @@ def read_human_scores(file: BinaryIO, place: Place, draft: Draft) -> None:
         topic, system = name(here.key("topic"), row["topic"]), name(here.key("system"), row["system"])
         dimension = name(here.key("dimension"), row["dimension"], limits.DIMENSION_CHARACTERS)
         score = number(here.key("score"), row["score"])
-        if topic and system and dimension and score is not None:
-            draft.human_scores.append(Placed(HumanScore(topic, system, dimension, score), here))
-            if not has_room(draft.human_scores, limits.ROWS, here):
-                return
+        if not (topic and system and dimension) or score is None:
+            continue
+        if not draft.add_row(draft.human_scores, HumanScore(topic, system, dimension, score), here):
+            return
 
 
 def write_human_scores(scores: Iterable[HumanScore], file: Sink) -> None:

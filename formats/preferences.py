@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal, get_args
 
-from formats import limits, strict_json
+from formats import strict_json
 from formats.complaints import Place, kind, shown
-from formats.draft import Draft, Placed, has_room
+from formats.draft import Draft
 from formats.lines import Sink, read_lines
 from formats.records import Preference, Winner
 from formats.tables import Columns, number, read_rows, write_rows
@@ -36,10 +36,8 @@ def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
         preference = _preference(here, found)
-        if preference is not None:
-            draft.preferences.append(Placed(preference, here))
-            if not has_room(draft.preferences, limits.ROWS, here):
-                return
+        if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
+            return
 
 
 def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
@@ -50,10 +48,8 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
             if found["seconds"] is None:
                 continue
         preference = _preference(here, found)
-        if preference is not None:
-            draft.preferences.append(Placed(preference, here))
-            if not has_room(draft.preferences, limits.ROWS, here):
-                return
+        if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
+            return
 
 
 def write_preferences(preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl") -> None:

@@ -36,7 +36,7 @@ def messages(path: Path) -> list[str]:
         ("ROWS", "topic,system,dimension,score\n" + "T,s,r,1\n" * 4, "x:5: found more than 3 of them"),
         ("VALUES", TOPIC.replace("}\n", ', "x": [1,2,3,4]}') % 1, "x:1: found more than 3 values; expected less"),
         ("COLUMNS", "topic,a,b,winner\n", "x:1: found more than 3 columns; expected fewer"),
-        ("MEMORY", TOPIC % 1, "x:1: found more than 0 MB of text; expected a smaller part of it"),
+        ("MEMORY", TOPIC % 1, "x:1: found more than 0 MB of texts and values; expected a smaller part of it"),
         ("TEXT", '{"topic_id": "T", "documents": [{"id": "d", "sentences": ["On", "e."]}]}', "x:1: documents[0].sent"),
         ("TEXT", '{"topic_id": "T", "documents": [{"id": "d", "text": "éé"}]}', "x:1: documents[0].text: found a text"),
     ],
