@@ -141,7 +141,6 @@ def look_at(study: Study, annotators: Sequence[int] | None = None) -> tuple[Judg
     keys = list(_in_order(study, "joined") if annotators is None else annotators)
     people = Annotator.objects.filter(study=study).annotate(seen_at=Max("assignments__closed_at")).in_bulk(keys)
     sheets = _sheets(keys)
-    skips = _counted(Assignment.objects.filter(annotator__in=keys, state=Assignment.State.SKIPPED), "annotator_id")
     undone = _counted(
         Judgment.objects.filter(assignment__annotator__in=keys, answer=Answer.UNDONE), "assignment__annotator_id"
     )
@@ -153,7 +152,6 @@ def look_at(study: Study, annotators: Sequence[int] | None = None) -> tuple[Judg
             people[key],
             sheets.get(key, _Sheet()),
             reports.get(key),
-            skips=skips.get(key, 0),
             undone=undone.get(key, 0),
             reason=reasons.get(str(people[key].key), ""),
         )
@@ -173,6 +171,7 @@ def _judge(study: Study, person: Annotator, sheet: _Sheet, report: AnnotatorRepo
         pace=_course(sheet.seconds),
         left=Share(sheet.given["left"], sheet.given["left"] + sheet.given["right"]),
         ties=sheet.given["tie"],
+        skips=person.skipped,
         seen_at=seen_at or person.joined_at,
         figures=report.figures if report else {},
         flags=tuple(FLAGS[flag] for flag in report.flags if flag in FLAGS) if report else (),
@@ -228,16 +227,12 @@ def _by_last_seen(study: Study) -> Values:
     return dict(rows.annotate(Max("closed_at")))
 
 
-def _by_skips(study: Study) -> Values:
-    return _counted(Assignment.objects.filter(annotator__study=study, state=Assignment.State.SKIPPED), "annotator_id")
-
-
 #: What the table can be sorted by.
 SORTS: Mapping[str, Callable[[Study], Values]] = {
     "joined": _by_column("pk"),
     "name": _by_column("pseudonym"),
     "judged": _by_column("judged"),
-    "skips": _by_skips,
+    "skips": _by_column("skipped"),
     "seen": _by_last_seen,
     "flags": _by_flags,
     **{name: _by_figure(name) for name in ("seconds", "left", "ties", "gold", "repeats", "circles", "fit", "e")},

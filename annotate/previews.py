@@ -24,6 +24,11 @@ def version_of(study: Study) -> int:
     return found["version"] or 0
 
 
+def people_of(preview: Preview) -> list[Annotator]:
+    """Whom the question is about."""
+    return list(Annotator.objects.filter(study=preview.study_id, pk__in=preview.annotators).order_by("pk"))
+
+
 @transaction.atomic
 def request_preview(study: Study, user: User, annotators: Iterable[Annotator], *, leave_out: bool = True) -> Preview:
     """Ask what would change without these annotators (or with them again); one that is up to date is not asked twice.

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -134,8 +135,7 @@ def judge_rest(request: HttpRequest, study: Study, annotator_id: int) -> HttpRes
 @require_POST
 def preview_ask(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask what would change without these annotators, or with them again."""
-    keys = [int(key) for key in request.POST.getlist("annotator") if key.isascii() and key.isdigit() and len(key) < 16]
-    found = list(Annotator.objects.filter(study=study, pk__in=keys))
+    found = Annotator.objects.filter(study=study, pk__in=_keys(request.POST.getlist("annotator")))
     leave_out = request.POST.get("back") != "1"
     concerned = [one for one in found if (one.excluded_at is None) == leave_out]
     if not concerned:
@@ -150,10 +150,11 @@ def preview_ask(request: HttpRequest, study: Study) -> HttpResponse:
 def preview(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
     """What would change: worked out by the worker, shown beside what is now."""
     found = get_object_or_404(Preview, study=study, key=key)
-    people = list(Annotator.objects.filter(study=study, pk__in=found.annotators).order_by("pk"))
-    version = digest(found.state, found.done, found.topics, worker_is_there())
+    has_worker = worker_is_there()
+    version = digest(found.state, found.done, found.topics, has_worker)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
+    people = previews.people_of(found)
     return _page(
         request,
         study,
@@ -164,7 +165,7 @@ def preview(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
         is_done=all((one.excluded_at is not None) == found.leave_out for one in people),
         rows=_beside(found.figures),
         version=version,
-        has_worker=worker_is_there(),
+        has_worker=has_worker,
         is_old=found.state == Preview.State.READY and found.version != previews.version_of(study),
         most=judging.excluding.LONGEST_REASON,
     )
@@ -189,10 +190,11 @@ def _beside(figures: dict[str, Any]) -> list[dict[str, Any]]:
 def preview_do(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
     """Exclude whom the preview is about, or take them back in, with a reason."""
     found = get_object_or_404(Preview, study=study, key=key)
-    people = list(Annotator.objects.filter(study=study, pk__in=found.annotators).order_by("pk"))
+    people = previews.people_of(found)
     do = judging.exclude if found.leave_out else judging.readmit
     try:
-        done = sum([do(one, person(request), request.POST.get("reason", "")) for one in people])
+        with transaction.atomic():
+            done = sum([do(one, person(request), request.POST.get("reason", "")) for one in people])
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("preview", study_id=study.pk, key=key)
@@ -231,15 +233,15 @@ def study_agreement(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def study_disputed(request: HttpRequest, study: Study) -> HttpResponse:
     """The pairs that divide people most; or those on which two people, `a` and `b`, differ."""
-    both = [get_object_or_404(Annotator, study=study, pk=key) for key in _two(request)]
-    disputes = concord.between(study, *both) if len(both) == 2 else concord.most_disputed(study)
+    asked = _keys(request.GET.get(name, "") for name in ("a", "b"))
+    both = [get_object_or_404(Annotator, study=study, pk=key) for key in asked] if len(asked) == 2 else []
+    disputes = concord.between(study, *both) if both else concord.most_disputed(study)
     return _page(request, study, "monitor/disputed.html", show="disputed", disputes=disputes, both=both)
 
 
-def _two(request: HttpRequest) -> list[int]:
-    """The keys of the two people that are asked about; none where the address does not name two."""
-    keys = [request.GET.get(name, "") for name in ("a", "b")]
-    return [int(key) for key in keys] if all(key.isascii() and key.isdigit() and len(key) < 16 for key in keys) else []
+def _keys(sent: Iterable[str]) -> list[int]:
+    """Those that can be keys of rows."""
+    return [int(key) for key in sent if key.isascii() and key.isdigit() and len(key) < 16]
 
 
 @in_study("people")
@@ -283,8 +285,9 @@ def study_log(request: HttpRequest, study: Study) -> HttpResponse:
     """Every administrative act: who did what and when, and whether the log is what was written."""
     rows = Act.objects.filter(study=study)
     kinds = sorted(set(rows.order_by().values_list("act", flat=True)))
-    kind = request.GET.get("act", "")
-    wanted = rows.filter(act=kind) if kind in kinds else rows
+    asked = request.GET.get("act", "")
+    kind = asked if asked in kinds else ""
+    wanted = rows.filter(act=kind) if kind else rows
     chosen = Paginator(wanted.order_by("-number"), ACTS_A_PAGE).get_page(request.GET.get("page"))
     return _page(
         request,
@@ -294,8 +297,8 @@ def study_log(request: HttpRequest, study: Study) -> HttpResponse:
         chosen=chosen,
         lines=_told(study, chosen),
         kinds=kinds,
-        kind=kind if kind in kinds else "",
-        keep=urlencode({"act": kind}) + "&" if kind in kinds else "",
+        kind=kind,
+        keep=urlencode({"act": kind}) + "&" if kind else "",
         broken=acts.check(study),
     )
 

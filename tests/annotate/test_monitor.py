@@ -24,6 +24,7 @@ from annotate.models import (
     Upload,
     WorkerPulse,
 )
+from annotate.refusal import Refusal
 from evaluation import tasks
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
@@ -446,6 +447,23 @@ def test_an_open_preview_hears_nothing_until_there_is_news(two_judges) -> None:
     news = client.get(f"{asked}?seen={version}").content.decode()
     assert "<html" not in news
     assert "Score then" in news
+
+
+def test_of_several_all_are_excluded_or_none(two_judges, monkeypatch) -> None:
+    study = two_judges
+    people = list(study.annotators.filter(kind=Annotator.Kind.HUMAN)[:2])
+    preview = previews.request_preview(study, making.owner(study), people)
+    exclude = judging.exclude
+
+    def break_off(one: Annotator, *given: object) -> bool:
+        if one == people[-1]:
+            raise Refusal("not this one")
+        return exclude(one, *given)
+
+    monkeypatch.setattr(judging, "exclude", break_off)
+    path = reverse("preview_do", args=[study.pk, preview.key])
+    assert "not this one" in signed_in(study).post(path, {"reason": "x"}, follow=True).content.decode()
+    assert not study.annotators.exclude(excluded_at=None).exists()
 
 
 @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("researcher", 403), ("annotator", 404)])

@@ -7,10 +7,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotate import previews
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.serializers.strict import Strict
 from annotate.judges import Judge
-from annotate.models import Act, Annotator, Preview
+from annotate.models import Act, Preview
 
 
 class ShareSerializer(serializers.Serializer[Any]):
@@ -118,5 +119,4 @@ class RemovalPreviewSerializer(serializers.ModelSerializer[Preview]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_annotators(self, preview: Preview) -> list[str]:
-        people = Annotator.objects.filter(study=preview.study_id, pk__in=preview.annotators).order_by("pk")
-        return list(people.values_list("pseudonym", flat=True))
+        return [one.pseudonym for one in previews.people_of(preview)]
