@@ -1,0 +1,275 @@
+"""Judgments and draws stepped through statement by statement, in every order that the database's locks let happen.
+
+On PostgreSQL alone: on SQLite one transaction begins where another ends, so there is nothing to interleave.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from annotate import judging
+from annotate.judging import Nothing, Outcome, drawing
+from annotate.models import Annotator, Assignment, Judgment, Study
+from tests.annotate.judging_study import assert_books_balance, drawn, joined, let_lapse, ready_study
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(
+        not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="`manage.py test --services` runs it"
+    ),
+]
+
+Job = Callable[[], Any]
+Check = Callable[[list[Any]], None]
+PATIENCE = 30.0
+MOMENT = 0.002  # seconds without a sign of a session, after which the database is asked whether it waits for a lock
+
+
+class Session(threading.Thread):
+    """A thread with a connection of its own that stops before each statement, COMMIT and ROLLBACK."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.jobs = queue.SimpleQueue[Job | None]()
+        self.stopped, self.go = threading.Semaphore(0), threading.Semaphore(0)
+        self.stops: Callable[[str], bool] = bool
+        self.over, self.pid = True, 0
+        self.result: Any = None
+        self.ready = threading.Event()
+
+    def run(self) -> None:
+        connection.ensure_connection()
+        self.pid = connection.connection.info.backend_pid
+        for name in ("_commit", "_rollback"):
+            setattr(connection, name, self._pausing(getattr(connection, name), name.strip("_").upper()))
+        self.ready.set()
+        with connection.execute_wrapper(self._wrapper):
+            while (job := self.jobs.get()) is not None:
+                try:
+                    self.result = job()
+                except Exception as error:
+                    self.result = error
+                self.over = True
+                self.stopped.release()
+        connection.close()
+
+    def begin(self, job: Job, stops: Callable[[str], bool]) -> None:
+        self.over, self.stops = False, stops
+        self.jobs.put(job)
+
+    def _wrapper(self, execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        self._pause(sql)
+        return execute(sql, *rest)
+
+    def _pausing(self, act: Callable[[], None], name: str) -> Callable[[], None]:
+        def pause_and_act() -> None:
+            self._pause(name)
+            act()
+
+        return pause_and_act
+
+    def _pause(self, statement: str) -> None:
+        if self.stops(statement):
+            self.stopped.release()
+            assert self.go.acquire(timeout=PATIENCE), "nobody let this session go on"
+
+    def comes_to_a_stop(self) -> bool:
+        """Wait until it stands before its next statement or has ended; False where it waits for somebody's lock."""
+        while not self.stopped.acquire(timeout=MOMENT):
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT cardinality(pg_blocking_pids(%s)) > 0", [self.pid])
+                if cursor.fetchone()[0]:
+                    return False
+        return True
+
+
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Session]]:
+    several = [Session() for _ in range(4)]
+    for one in several:
+        one.start()
+        assert one.ready.wait(PATIENCE)
+    yield several
+    for one in several:
+        one.jobs.put(None)
+        one.join(PATIENCE)
+
+
+def in_one_order(sessions: Sequence[Session], prefix: list[int]) -> list[tuple[int, int]]:
+    """Let them go on one at a time, at first as the prefix says; at each step, which was chosen of how many."""
+    path: list[tuple[int, int]] = []
+    waiting = list(sessions)  # for a lock, or not yet before their first statement
+    standing: list[Session] = []
+    while True:
+        for one in list(waiting):
+            if one.comes_to_a_stop():
+                waiting.remove(one)
+                if not one.over:
+                    standing.append(one)
+        if not waiting and not standing:
+            return path
+        if not standing:
+            continue  # should they wait for each other, the database ends one of them
+        standing.sort(key=sessions.index)
+        chosen = prefix[len(path)] if len(path) < len(prefix) else 0
+        path.append((chosen, len(standing)))
+        one = standing.pop(chosen)
+        one.go.release()
+        waiting.insert(0, one)  # the others may wait for what it does now
+
+
+def in_every_order(
+    sessions: Sequence[Session],
+    make: Callable[[], tuple[Study, list[Job], Check]],
+    monkeypatch: pytest.MonkeyPatch,
+    stops: Callable[[str], bool] = bool,
+) -> int:
+    """Make the situation anew for each order and check what came of it; how many orders there are."""
+    orders, prefix = 0, list[int]()
+    monkeypatch.setattr(drawing, "TRIES", 1)  # many tries to find a pair by chance would be as many orders
+    while True:
+        monkeypatch.setattr(drawing, "chance", random.Random(7))  # chance must not decide what is asked
+        study, jobs, check = make()
+        ours = sessions[: len(jobs)]
+        for session, job in zip(ours, jobs, strict=True):
+            session.begin(job, stops)
+        path = in_one_order(ours, prefix)
+        results = [session.result for session in ours]
+        assert not [one for one in results if isinstance(one, Exception)], (results, path)
+        check(results)
+        assert_books_balance(study)
+        orders += 1
+        while path and path[-1][0] + 1 == path[-1][1]:
+            path.pop()
+        if not path:
+            return orders
+        prefix = [chosen for chosen, _of in path[:-1]] + [path[-1][0] + 1]
+
+
+def answer(assignment: Assignment, side: str = "left") -> Job:
+    fresh = Assignment.objects.select_related("annotator__study").get(pk=assignment.pk)
+    return partial(judging.record_judgment, fresh, 1, side, 2.0)
+
+
+def draw(annotator: Annotator) -> Job:
+    return partial(judging.draw, Annotator.objects.select_related("study").get(pk=annotator.pk))
+
+
+def places_of(study: Study) -> int:
+    return Assignment.objects.filter(topic__study=study, holds_place=True).count()
+
+
+@pytest.mark.parametrize("other", ["left", "right"])
+def test_one_form_sent_twice_in_any_order_is_one_judgment(other, sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study(sentences=3)
+        assignment = drawn(joined(study))
+
+        def check(results: list[Any]) -> None:
+            second = Outcome.REPEATED if other == "left" else Outcome.DIFFERS
+            assert Counter(one.outcome for one in results) == {Outcome.STORED: 1, second: 1}
+            (judgment,) = Judgment.objects.filter(assignment=assignment)
+            assert {one.judgment.pk for one in results} == {judgment.pk}
+
+        return study, [answer(assignment), answer(assignment, other)], check
+
+    orders = in_every_order(sessions, make, monkeypatch)
+    print(orders, "orders")
+    assert orders >= 10
+
+
+def test_two_late_answers_in_any_order_share_the_one_place(sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study(sentences=2)
+        late = []
+        for _ in range(2):
+            late.append(drawn(joined(study)))
+            let_lapse(late[-1])
+        judging.skip(drawn(joined(study)), "unclear")  # they took the place over, and give it back
+
+        def check(results: list[Any]) -> None:
+            assert {one.outcome for one in results} == {Outcome.STORED}
+            assert sum(one.counted for one in results) == 1
+            assert places_of(study) == 1
+
+        return study, [answer(one) for one in late], check
+
+    orders = in_every_order(sessions, make, monkeypatch)
+    print(orders, "orders")
+    assert orders >= 10
+
+
+def of_tallies(statement: str) -> bool:
+    """What reads, locks or changes a topic's tally, and the end of the transaction: in between, others only read."""
+    return '"annotate_tally"' in statement or statement in ("COMMIT", "ROLLBACK")
+
+
+def locks(statement: str) -> bool:
+    """What locks a topic's tally: from there to its end a transaction is alone, so this gives every order of them."""
+    return '"annotate_tally"' in statement and ("FOR UPDATE" in statement or '"data_version" = ' in statement)
+
+
+def test_two_draws_in_any_order_share_the_one_place(sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study(sentences=2)
+
+        def check(results: list[Any]) -> None:
+            assert sum(isinstance(one, Nothing) for one in results) == 1
+            assert places_of(study) == 1
+
+        return study, [draw(joined(study)), draw(joined(study))], check
+
+    orders = in_every_order(sessions, make, monkeypatch, of_tallies)
+    print(orders, "orders")
+    assert orders >= 20
+
+
+def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study(sentences=2)
+        late = drawn(joined(study))
+        let_lapse(late)
+
+        def check(results: list[Any]) -> None:
+            recorded, taken = results
+            assert recorded.outcome == Outcome.STORED
+            assert recorded.counted == isinstance(taken, Nothing)
+            assert places_of(study) == 1
+
+        return study, [answer(late), draw(joined(study))], check
+
+    orders = in_every_order(sessions, make, monkeypatch)
+    print(orders, "orders")
+    assert orders >= 50
+
+
+def test_two_answers_and_two_draws_in_any_order_fill_two_places(sessions, monkeypatch):
+    """One answer comes in time and one late, while two others reach for the late one's place."""
+
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study(sentences=2, judgments_per_pair=2)
+        late, timely = drawn(joined(study)), drawn(joined(study))
+        let_lapse(late)
+
+        def check(results: list[Any]) -> None:
+            by_late, by_timely, *taken = results
+            assert by_late.outcome == by_timely.outcome == Outcome.STORED
+            assert by_timely.counted
+            assert by_late.counted + sum(isinstance(one, Assignment) for one in taken) == 1
+            assert places_of(study) == 2
+
+        return study, [answer(late), answer(timely), draw(joined(study)), draw(joined(study))], check
+
+    orders = in_every_order(sessions, make, monkeypatch, locks)
+    print(orders, "orders")
+    assert orders >= 50
