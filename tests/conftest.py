@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from annotate.management.commands.test import PARTS
+from tests.guard import sitecustomize as guard
 
 # Playwright runs an event loop in the thread of the test, where Django would refuse to talk to the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -29,6 +30,20 @@ MUST_RUN = set(os.environ.get("PREFERENDUM_MUST_RUN", "").split(","))
 
 def pytest_configure(config: pytest.Config) -> None:
     (ROOT / "build").mkdir(exist_ok=True)
+    if guard.LOG not in os.environ:
+        os.environ[guard.LOG] = str(ROOT / "build" / f"reached-out-{os.getpid()}.txt")
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(ROOT / "tests" / "guard"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """No test may pass over in silence that it, or what it started, wanted to speak to another machine."""
+    log = Path(os.environ[guard.LOG])
+    if log.exists():
+        print(f"\nThe tests reached out to other machines:\n{log.read_text()}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        log.unlink()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
