@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from typing import Any
 
@@ -71,8 +70,8 @@ class Examination(View):
             for one in closer.coverage(study)
         ]
         misfits = [
-            dataclasses.asdict(dataclasses.replace(one, sentence=None))  # type: ignore[arg-type]
-            | {"sentence": f"{one.sentence.document.name}:{one.sentence.index}", "topic": one.sentence.topic.name}
+            {"sentence": f"{one.sentence.document.name}:{one.sentence.index}", "topic": one.sentence.topic.name}
+            | {"z": one.z, "wins": one.wins, "expected": one.expected, "judgments": one.judgments}
             for one in closer.misfits(study)
         ]
         found = {"coverage": covered, "misfits": misfits, "robustness": closer.robustness(study)}
