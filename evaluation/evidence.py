@@ -26,7 +26,8 @@ class Settings:
     """How judgments become scores; the names are the command line's options (docs/model.md says what each does).
 
     `prior`: pseudo-wins and as many pseudo-losses of every sentence against one of utility 0.
-    `budget`: characters that `normalize="budget"` divides by; None takes the topic's longest summary.
+    `budget`: characters that `normalize="budget"` divides by; None takes the topic's longest summary. It says nothing
+    where `match="content"`, which does not count characters.
     """
 
     smooth: Smoothing = "kernel"

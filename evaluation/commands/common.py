@@ -101,7 +101,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         "--budget",
         metavar="CHARACTERS",
         type=positive,
-        help="what --normalize budget divides by (default: the topic's longest summary)",
+        help="what --normalize budget divides by, but with --match content (default: the topic's longest summary)",
     )
     _choice(group, "--match", get_args(Match), default.match, "whether a distant match earns less")
     _choice(group, "--similarity", sorted(SIMILARITIES), default.similarity, "how sentences are compared")
@@ -112,9 +112,12 @@ def settings_from(options: argparse.Namespace) -> Settings:
     base = AS_PUBLISHED if options.as_published else Settings()
     asked = {field.name: getattr(options, field.name) for field in fields(Settings)}
     changes = {name: value for name, value in asked.items() if value is not None}
-    if "budget" in changes and changes.setdefault("normalize", "budget") != "budget":
-        raise Refusal("--budget goes with --normalize budget, not with --normalize length")
-    return replace(base, **changes)
+    settings = replace(base, **({"normalize": "budget"} if options.budget else {}) | changes)
+    if options.budget and settings.normalize != "budget":
+        raise Refusal(f"--budget goes with --normalize budget, not with --normalize {settings.normalize}")
+    if options.budget and settings.match == "content":
+        raise Refusal("--budget counts characters, which --match content does not: add --match any or similarity")
+    return settings
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:

@@ -199,7 +199,8 @@ def test_options_become_settings(capsys: pytest.CaptureFixture[str], judged: lis
     base = settings()
     assert settings("--value", "chance") == base | {"value": "chance"}
     assert settings("--match", "similarity", "--smooth", "none") == base | {"match": "similarity", "smooth": "none"}
-    assert settings("--budget", "99") == base | {"normalize": "budget", "budget": 99}
+    of_characters = {"normalize": "budget", "match": "any", "budget": 99}
+    assert settings("--budget", "99", "--match", "any") == base | of_characters
     assert settings("--similarity", "jaccard", "--no-redundancy") == base | {
         "similarity": "jaccard",
         "redundancy": False,
@@ -262,6 +263,7 @@ def test_a_refused_file_is_refused_with_file_line_and_field(
         ([], "--preferences FILE, or --simulate references"),
         (["--pairs", "5"], "--simulate"),
         (["--simulate", "references", "--budget", "9", "--normalize", "length"], "--normalize budget"),
+        (["--simulate", "references", "--budget", "9"], "--match content"),
         (["--simulate", "references", "--preferences", "x"], "not allowed with"),
         (["--smooth", "papr"], "'paper'"),
         (["--prior", "-1"], "from 0 on"),
