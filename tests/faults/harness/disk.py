@@ -49,6 +49,10 @@ class SmallDisk:
             time.sleep(0.1)
         _run("umount", "--lazy", self.folder)
 
+    def settle(self) -> None:
+        """Have everything written: what was copied here a moment ago was nobody's to wait for."""
+        _run("sync", "-f", self.folder)
+
     def fill(self) -> None:
         """Leave no byte free."""
         with (self.folder / "balloon").open("wb", buffering=0) as file, suppress(OSError):

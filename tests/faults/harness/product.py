@@ -137,6 +137,8 @@ class Product:
             self.redis.start()
         self.start()
         self.wait_for_worker()
+        if self.disk:
+            self.disk.settle()
 
     def migrate(self) -> None:
         if self.postgres:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,13 +16,14 @@ from pathlib import Path
 import psycopg
 
 from tests.faults.harness.clients import Browser
-from tests.faults.harness.product import Product, kill
+from tests.faults.harness.product import Product, descendants, kill, wait_until
 from tests.faults.harness.trials import Trial, fault
 
 DISK = {"megabytes": 400}
 #: What the logs say where there is no room, or nothing can be written.
 NO_ROOM = (
     r"OperationalError|OSError|InterfaceError|psycopg\.|redis\.|kombu\.|ConnectionError|WorkerLost|ExceptionWithTrace"
+    r"|Read-only file system"
 )
 
 
@@ -54,12 +56,38 @@ def full(trial: Trial) -> None:
         servers_back(trial.product)
 
 
+@contextmanager
+def stopped(product: Product) -> Iterator[None]:
+    """Nobody is in the middle of a write: ext4 may tell a program that is just then waiting that all went well."""
+    assert product.supervisor
+    starts = [product.supervisor, *(one.process for one in (product.postgres, product.redis) if one)]
+    pids = [pid for one in starts if one for pid in (one.pid, *descendants(one.pid))]
+    kill(pids, signal.SIGSTOP)
+    try:
+        wait_until(lambda: all(is_stopped(pid) for pid in pids), "all processes stand still")
+        yield
+    finally:
+        kill(pids, signal.SIGCONT)
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether none of its threads runs or waits for a disk any more; also where it has ended."""
+    with suppress(OSError):
+        states = [
+            (one / "stat").read_text().rpartition(")")[2].split()[0] for one in Path(f"/proc/{pid}/task").iterdir()
+        ]
+        return set(states) <= {"T", "Z"}
+    return True
+
+
 @fault("F19", "the disk turns read-only after an error; checked, mounted and started again", release=10, variant=DISK)
 def read_only(trial: Trial) -> None:
     product = trial.product
     assert product.disk is not None
     with no_room(trial):
-        product.disk.fail()
+        seen_before = len(trial.observed)
+        with stopped(product):
+            product.disk.fail()
         time.sleep(trial.rng.uniform(0.5, 2.0))
         product.kill_everything()
         product.inside.end()
@@ -68,6 +96,8 @@ def read_only(trial: Trial) -> None:
         if product.redis:
             product.redis.kill()
         product.disk.mend()
+        # Whoever looked meanwhile may have been shown what was never on the disk, and never confirmed.
+        del trial.observed[seen_before:]
         if product.postgres:
             product.postgres.start()
         if product.redis:
