@@ -28,7 +28,7 @@ from django.db import connections
 
 import formats
 from annotate import links, studies
-from annotate.models import Study
+from annotate.models import Allowance, Study
 from evaluation import intake, tasks
 from evaluation.evaluate import evaluate
 from evaluation.records import load_evidence
@@ -53,6 +53,7 @@ def migrate() -> None:
 
 def make_study(topics: int, sentences: int, systems: int = 3, **settings: Any) -> dict[str, Any]:
     """A study of small topics with made-up sentences, and the link that lets annotators in."""
+    Allowance.objects.all().delete()  # the visitors of a hundred trials all come from one address
     owner, _ = User.objects.get_or_create(username="owner")
     study = studies.make_study(owner, **{"title": "A trial", "question": "Which matters more?"} | PLAIN | settings)
     bundle = formats.Bundle(topics=tuple(_topic(study.pk, number, sentences, systems) for number in range(topics)))
