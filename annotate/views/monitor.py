@@ -180,8 +180,8 @@ def _beside(figures: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for name in [*after, *(name for name in before if name not in after)]:
         old, new = before.get(name), after.get(name)
-        moved = old["rank"] - new["rank"] if old and new else 0
-        rows.append({"system": name, "before": old, "after": new, "moved": moved})
+        risen = old["rank"] - new["rank"] if old and new else 0
+        rows.append({"system": name, "before": old, "after": new, "risen": max(0, risen), "fallen": max(0, -risen)})
     return rows
 
 

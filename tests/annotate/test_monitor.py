@@ -449,6 +449,18 @@ def test_an_open_preview_hears_nothing_until_there_is_news(two_judges) -> None:
     assert "Score then" in news
 
 
+def test_a_preview_says_how_many_places_a_system_would_rise_or_fall(two_judges) -> None:
+    study = two_judges
+    preview = previews.request_preview(study, making.owner(study), [study.annotators.get(pseudonym="bob")])
+    board = {rank: {"system": name, "rank": rank, "score": 1 / rank, "low": None} for rank, name in enumerate("abc", 1)}
+    then = [board[2] | {"rank": 1}, board[3] | {"rank": 2}, board[1] | {"rank": 3}]
+    agreed = {"agreement": {}, "judgments": 1}
+    figures = {"before": agreed | {"systems": list(board.values())}, "after": agreed | {"systems": then}}
+    Preview.objects.filter(pk=preview.pk).update(state=Preview.State.READY, figures=figures)
+    text = signed_in(study).get(reverse("preview", args=[study.pk, preview.key])).content.decode()
+    assert [text.count(moved) for moved in ("▲ 1<", "▼ 2<", "▼")] == [2, 1, 1]
+
+
 def test_of_several_all_are_excluded_or_none(two_judges, monkeypatch) -> None:
     study = two_judges
     people = list(study.annotators.filter(kind=Annotator.Kind.HUMAN)[:2])

@@ -11,6 +11,7 @@ from annotate import previews
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.serializers.strict import Strict
 from annotate.judges import Judge
+from annotate.judging.excluding import LONGEST_REASON
 from annotate.models import Act, Preview
 
 
@@ -104,7 +105,7 @@ class PeopleChosenSerializer(Strict[Any]):
 class ExclusionSerializer(PeopleChosenSerializer):
     """Whom to exclude (or, with `leave_out` false, to take back in), and why; the log keeps it."""
 
-    reason = serializers.CharField(max_length=200)
+    reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
 class RemovalPreviewSerializer(serializers.ModelSerializer[Preview]):
