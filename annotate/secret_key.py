@@ -49,7 +49,19 @@ def _read_or_make(path: Path) -> str:
         return _read(path)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(64))
+        file.flush()
+        os.fsync(file.fileno())
+    _sync(path.parent)
     return _read(path)
+
+
+def _sync(directory: Path) -> None:
+    """What is signed with a key that a power cut takes is worth nothing afterwards: its name waits for the disk, too."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _read(path: Path) -> str:

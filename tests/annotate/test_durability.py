@@ -14,6 +14,7 @@ from django.db import connection
 
 from annotate import durability
 from annotate.judging import tallies
+from annotate.secret_key import load_secret_key
 
 ROOT = Path(__file__).resolve().parents[2]
 sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'")
@@ -105,3 +106,20 @@ def test_website_and_worker_ask_when_they_start(tmp_path: Path) -> None:
         )
         assert done.returncode != 0
         assert "It forgets." in done.stderr
+
+
+def test_a_new_secret_key_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PREFERENDUM_SECRET_KEY", raising=False)
+    monkeypatch.delenv("PREFERENDUM_SECRET_KEY_FILE", raising=False)
+    waited: list[tuple[Path, int]] = []
+
+    def fsync(descriptor: int) -> None:
+        there = Path(f"/proc/self/fd/{descriptor}").resolve()
+        waited.append((there, there.stat().st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    key = load_secret_key(tmp_path)
+    assert [path for path, _size in waited] == [tmp_path / "secret_key", tmp_path]
+    assert waited[0][1] == len(key)
+    assert load_secret_key(tmp_path) == key
+    assert len(waited) == 2
