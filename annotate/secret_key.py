@@ -56,7 +56,7 @@ def _read_or_make(path: Path) -> str:
 
 
 def _sync(directory: Path) -> None:
-    """What is signed with a key that a power cut takes is worth nothing afterwards: its name waits for the disk, too."""
+    """Let the name of the file wait for the disk, too: what a lost key has signed is worth nothing."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
