@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from benchmarks.serving import Browser, judge_and_show
-from tests.conftest import ROOT
+from tests.conftest import MUST_RUN, ROOT
 from tests.faults.harness.versions import WRITTEN_BY, next_version
-from tests.services import free_port, running
+from tests.services import free_port, running, wait_until
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
 PATIENCE = 120.0
@@ -48,13 +49,6 @@ from annotate.models import Judgment, Topic, WorkerPulse
 from evaluation.records import topics_behind
 print(Judgment.objects.count(), topics_behind().count(), WorkerPulse.objects.count())
 """
-
-
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"still waiting for {what}"
-        time.sleep(0.1)
 
 
 class Site:
@@ -263,3 +257,17 @@ def test_the_compose_file_is_one() -> None:
     command = [str(Path(sys.executable).parent / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec"]
     done = subprocess.run([*command, "docker-compose.yml"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_compose_itself_takes_the_file() -> None:
+    """It reads the file and fills in variables; the containers themselves need an engine."""
+    program = shutil.which("docker-compose")
+    if program is None:
+        assert "compose" not in MUST_RUN
+        pytest.skip("no docker-compose here (Debian: apt-get install docker-compose)")
+    given = {"POSTGRES_PASSWORD": "a secret", "PREFERENDUM_ORIGIN": "https://judge.example.org"}
+    done = subprocess.run([program, "config"], cwd=ROOT, env=os.environ | given, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert YAML(typ="safe").load(done.stdout)["services"].keys() == COMPOSE["services"].keys()
+    without = subprocess.run([program, "config"], cwd=ROOT, capture_output=True, text=True)
+    assert "POSTGRES_PASSWORD" in without.stderr
