@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MEMORY, ROOM = Path("/dev/shm"), 2 << 30  # bytes that must be free there
-PATIENCE = 60.0  # seconds for a server to answer; after a crash PostgreSQL first replays its log
+PATIENCE = 120.0  # seconds; after a crash PostgreSQL first replays its log
 
 
 class Missing(RuntimeError):
@@ -28,11 +28,12 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def wait_until(ready: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not ready():
+def wait_until(is_so: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    """Look again and again, and give up after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"{what} did not answer within {PATIENCE:.0f} s")
+            raise RuntimeError(f"still waiting for {what} after {seconds:.0f} s")
         time.sleep(0.05)
 
 
@@ -94,7 +95,7 @@ class PostgreSQL:
                 start_new_session=True,
                 **self.owner,  # type: ignore[call-overload]
             )
-        wait_until(self.answers, "PostgreSQL")
+        wait_until(self.answers, "PostgreSQL to answer")
 
     def answers(self) -> bool:
         done = subprocess.run(
@@ -141,7 +142,7 @@ class Redis:
         self.process = subprocess.Popen(
             [program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
         )
-        wait_until(self.answers, "Redis")
+        wait_until(self.answers, "Redis to answer")
 
     def answers(self) -> bool:
         try:

@@ -7,14 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from annotate.supervisor import Program, port_is_free
 from tests.conftest import ROOT
+from tests.services import wait_until
 
 PROGRAM = """
 import os, sys, time
@@ -29,13 +28,6 @@ from annotate.supervisor import Program, Supervisor
 programs = [Program(name, ["sleeper", f"{name}.pids"]) for name in ("web", "worker")]
 Supervisor(programs, os.environ, lambda line: print(line, flush=True)).run(lambda: None)
 """
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen within 20 s"
-        time.sleep(0.02)
 
 
 def pids(path: Path) -> list[int]:
@@ -60,13 +52,13 @@ def supervised(tmp_path: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    wait_for(lambda: bool(pids(tmp_path / "web.pids") and pids(tmp_path / "worker.pids")))
+    wait_until(lambda: pids(tmp_path / "web.pids") and pids(tmp_path / "worker.pids"), "both to start")
     return process
 
 
 def test_a_process_that_is_killed_is_started_again(supervised: subprocess.Popen[str], tmp_path: Path) -> None:
     os.kill(pids(tmp_path / "web.pids")[0], signal.SIGKILL)
-    wait_for(lambda: len(pids(tmp_path / "web.pids")) == 2)
+    wait_until(lambda: len(pids(tmp_path / "web.pids")) == 2, "one to be started again")
     assert len(pids(tmp_path / "worker.pids")) == 1
     supervised.send_signal(signal.SIGINT)
     supervised.communicate(timeout=20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+
+
+def settled(page: Page) -> None:
+    """Wait until the server has confirmed every answer."""
+    deadline = time.monotonic() + 20
+    while page.evaluate("localStorage.getItem('preferendum-answers')") is not None:
+        assert time.monotonic() < deadline, "an answer is still on its way"
+        page.wait_for_timeout(20)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from annotate import judging, links, studies
 from annotate.models import Annotator, Assignment, Judgment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
+from tests.browser.conftest import settled
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -44,14 +45,6 @@ def press(page: Page, key: str) -> None:
 
 def at_pair(page: Page, number: int) -> None:
     expect(page.get_by_text(f"Pair {number} of")).to_be_visible()
-
-
-def settled(page: Page) -> None:
-    """Wait until the server has confirmed every answer."""
-    deadline = time.monotonic() + 15
-    while page.evaluate("localStorage.getItem('preferendum-answers')") is not None:
-        assert time.monotonic() < deadline, "an answer is still on its way"
-        page.wait_for_timeout(20)
 
 
 def no_posts(page: Page) -> None:

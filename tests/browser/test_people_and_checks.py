@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +12,7 @@ from annotate.models import Annotator, Assignment, Judgment, Participation, Sent
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, crowd_study
+from tests.browser.conftest import settled
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -48,14 +48,6 @@ def practise(page: Page, number: int, right: bool, axe: Axe | None = None) -> No
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Go on")).to_be_focused()
     page.keyboard.press("Enter")
-
-
-def settled(page: Page) -> None:
-    """Wait until the server has confirmed every answer."""
-    deadline = time.monotonic() + 20
-    while page.evaluate("localStorage.getItem('preferendum-answers')") is not None:
-        assert time.monotonic() < deadline, "an answer is still on its way"
-        page.wait_for_timeout(20)
 
 
 def at_pair(page: Page, number: int) -> None:
