@@ -26,15 +26,13 @@ def load_secret_key(directory: Path) -> str:
 
 
 def load_metrics_token() -> str:
-    """What a scraper shows to read /metrics, from the environment or the file it names; "" where there is none.
+    """What a scraper shows to read /metrics, from the environment or the file it names; "" where that is empty.
 
     Raises `ImproperlyConfigured` for one that could be guessed.
     """
     token = os.environ.get("PREFERENDUM_METRICS_TOKEN", "")
     if not token and (path := os.environ.get("PREFERENDUM_METRICS_TOKEN_FILE")):
         token = Path(path).read_text().strip()
-        if not token:
-            raise ImproperlyConfigured(f"{path}, which PREFERENDUM_METRICS_TOKEN_FILE names, is empty.")
     if 0 < len(token) < SHORTEST_TOKEN:
         raise ImproperlyConfigured(f"PREFERENDUM_METRICS_TOKEN needs at least {SHORTEST_TOKEN} characters.")
     return token
