@@ -190,7 +190,7 @@ def _differs(name: str, path: Path) -> bool:
 def _secret_key() -> Iterator[Finding]:
     path = settings.DATA_DIR / "secret_key"
     if not path.exists():
-        yield Finding("secret key", "comes from the environment")
+        yield Finding("secret key", "comes from the environment, or from the file that it names")
     elif stat.S_IMODE(path.stat().st_mode) & 0o077:
         yield Finding("secret key", wrong=f"{path} may be read by others", mend=f"chmod 600 {path}")
     else:

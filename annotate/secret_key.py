@@ -16,7 +16,8 @@ SHORTEST_TOKEN = 20
 def load_secret_key(directory: Path) -> str:
     """The secret key from the environment, from the file it names, or from `directory`, made there if need be.
 
-    Raises `ImproperlyConfigured` for a key that is too short or a file that others may read.
+    Raises `ImproperlyConfigured` for a key that is too short, and where others may read the one in `directory`; who may
+    read what the environment names (a Docker secret, say) is for whoever put it there to see to.
     """
     if key := os.environ.get("PREFERENDUM_SECRET_KEY"):
         return _long_enough(key, "PREFERENDUM_SECRET_KEY")
