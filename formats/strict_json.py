@@ -17,6 +17,7 @@ _LARGEST = 2**63 - 1
 _STRINGS = re.compile(r'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)
 _BRACKETS = re.compile(r"[\[\]{}]")
 _EXTENDED = {"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"}
+_LONG_NUMBER = re.compile("[0-9]{19}")
 _LINE_ENDS = re.compile("[\u2028\u2029\x85]")
 
 
@@ -69,9 +70,29 @@ def extras(place: Place, found: dict[str, Any], known: frozenset[str]) -> dict[s
     return kept
 
 
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def _as_given(value: Any) -> Any:
+    """The same with numbers in place of endless whole numbers."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return float(value)
+    if isinstance(value, dict):
+        return {key: _as_given(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_given(held) for held in value]
+    return value
+
+
 def line(value: Any) -> str:
-    """One line of JSON, keys sorted, characters as they are but those that some programs take for line ends."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    """One line of JSON, keys sorted, characters as they are but those that some programs take for line ends.
+
+    A whole number that would not be read again was 1e300 or so before PostgreSQL kept it: it is written so.
+    """
+    text = _dumped(value)
+    if _LONG_NUMBER.search(text):
+        text = _dumped(_as_given(value))
     return _LINE_ENDS.sub(lambda found: _EXTENDED[found[0]], text)
 
 

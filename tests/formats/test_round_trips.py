@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import formats
+from formats import strict_json
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
 from formats.tables import write_rows
 from tests.formats import strategies
@@ -217,3 +218,13 @@ def test_real_data_is_read_whole_and_comes_back_exactly(tmp_path: Path, data: st
     assert len(bundle.topics) == {"wikinews": 3, "summeval_op": 32}[data]
     path = written(formats.write_topics, bundle.topics, tmp_path / "again.jsonl")
     assert formats.read(path).topics == bundle.topics
+
+
+def test_a_number_that_a_database_made_whole_is_read_back_as_it_was_given() -> None:
+    given = {"a": 1e300, "b": [10**300, {"c": -(10**22)}], "d": 2**63 - 1, "e": "9" * 30}
+    assert json.loads(strict_json.line(given)) == {
+        "a": 1e300,
+        "b": [1e300, {"c": -1e22}],
+        "d": 2**63 - 1,
+        "e": "9" * 30,
+    }
