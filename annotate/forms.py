@@ -64,7 +64,7 @@ class StudyForm(StudyModelForm):
         "judgments_per_hour",
         "pilot",
     )
-    SCORING = ("smooth", "prior", "similarity", "value", "match", "normalize", "redundancy")
+    SCORING = ("smooth", "prior", "similarity", "value", "match", "normalize", "redundancy", "weigh_annotators")
 
     class Meta:
         model = Study
@@ -143,6 +143,10 @@ class StudyForm(StudyModelForm):
             ),
             "similarity": gettext_lazy(
                 "How alike two sentences are, for smoothing and to match summaries with sources."
+            ),
+            "weigh_annotators": gettext_lazy(
+                "Lets a judgment count the more, the more whoever gave it agrees with what others say of the topic. It "
+                "helps where some people click at random, and costs next to nothing where nobody does."
             ),
             "value": gettext_lazy(
                 "What a source sentence lends to a summary that has it. Strengths let a few sentences hold nearly all; "

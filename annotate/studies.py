@@ -72,9 +72,12 @@ SETTINGS = (
     "normalize",
     "match",
     "similarity",
+    "weigh_annotators",
 )
 #: Those that change what the same judgments come to.
-FIT_SETTINGS = frozenset({"seed", "smooth", "prior", "redundancy", "value", "normalize", "match", "similarity"})
+FIT_SETTINGS = frozenset(
+    {"seed", "smooth", "prior", "redundancy", "value", "normalize", "match", "similarity", "weigh_annotators"}
+)
 
 #: An invitation may raise a member's role and never lowers it.
 RANK = {Role.ANNOTATOR: 0, Role.ADMIN: 1, Role.RESEARCHER: 2, Role.OWNER: 3}

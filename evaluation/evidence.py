@@ -28,6 +28,7 @@ class Settings:
     `prior`: pseudo-wins and as many pseudo-losses of every sentence against one of utility 0.
     `budget`: characters that `normalize="budget"` divides by; None takes the topic's longest summary. It says nothing
     where `match="content"`, which does not count characters.
+    `weigh_annotators`: whether a judgment counts as much as whoever gave it is reliable (`evaluation.reliability`).
     """
 
     smooth: Smoothing = "kernel"
@@ -38,6 +39,7 @@ class Settings:
     match: Match = "content"
     similarity: str = "tfidf-jaccard"
     budget: int | None = None
+    weigh_annotators: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ without k (the cavity of expectation propagation), with their variance. A batch 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, log_expit
 
-from evaluation.evidence import Judgments
+from evaluation.evidence import Evidence, Judgments, Settings
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -172,6 +172,14 @@ def estimate(
     return Reliability(
         beta, sd, usual, tuple(found), tuple(mean for mean, _ in cavities), tuple(v for _, v in cavities)
     )
+
+
+def weighed(evidence: Evidence, settings: Settings) -> Evidence:
+    """The evidence with each judgment weighed as the settings say.
+
+    It rests on nothing but the topic's own judgments, so that the topic's version says all about it.
+    """
+    return replace(evidence, judgments=weigh(evidence.judgments)) if settings.weigh_annotators else evidence
 
 
 def weigh(judgments: Judgments) -> Judgments:

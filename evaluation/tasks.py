@@ -5,7 +5,6 @@ A task may come twice, late or never: it looks at the tables first and finds not
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import time
 import uuid
@@ -284,14 +283,7 @@ def _draw(topic_id: int) -> None:
 
 
 def _weighed(snapshot: records.Snapshot) -> Evidence:
-    """The evidence, each judgment weighed by how reliable whoever gave it is on this topic, if the study says so.
-
-    It rests on nothing but the topic's own judgments, so that the topic's version says all about it.
-    """
-    evidence = snapshot.evidence
-    if not snapshot.weigh_annotators:
-        return evidence
-    return dataclasses.replace(evidence, judgments=reliability.weigh(evidence.judgments))
+    return reliability.weighed(snapshot.evidence, snapshot.settings)
 
 
 @lru_cache(maxsize=4096)

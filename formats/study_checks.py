@@ -51,6 +51,7 @@ SETTINGS: dict[str, shapes.Check] = {
     "repeat_share": shapes.real(0, 0.5),
     "reading_speed": shapes.whole(0, 10_000),
     "skips_in_a_row": shapes.whole(0, 1_000),
+    "weigh_annotators": shapes.flag,
     "seed": _large,
     "smooth": shapes.one_of(SMOOTHINGS),
     "prior": shapes.real(0),
@@ -74,6 +75,7 @@ SINCE_2 = frozenset(
         "repeat_share",
         "reading_speed",
         "skips_in_a_row",
+        "weigh_annotators",
         "expected",
     }
 )

@@ -60,6 +60,7 @@ class StudySettings:
     repeat_share: float = 0.0
     reading_speed: int = 100
     skips_in_a_row: int = 10
+    weigh_annotators: bool = False
     extra: Extra = field(default_factory=dict)
 
 

@@ -18,6 +18,7 @@ from evaluation.annotated import annotated_sentences
 from evaluation.evaluate import AS_PUBLISHED
 from evaluation.evidence import Evidence, Match, Normalization, Settings, Smoothing, Value
 from evaluation.prepare import evidence
+from evaluation.reliability import weighed
 from evaluation.similarity import SIMILARITIES, Similarity, similarity
 from evaluation.tables import Table
 from evaluation.text import cut
@@ -105,6 +106,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
     _choice(group, "--match", get_args(Match), default.match, "whether a distant match earns less")
     _choice(group, "--similarity", sorted(SIMILARITIES), default.similarity, "how sentences are compared")
+    group.add_argument(
+        "--weigh-annotators",
+        action=argparse.BooleanOptionalAction,
+        help=f"let judgments count as much as whoever gave them is reliable (default: {_on(default.weigh_annotators)})",
+    )
 
 
 def settings_from(options: argparse.Namespace) -> Settings:
@@ -137,7 +143,8 @@ def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: b
         pairs = PAIRS if options.pairs is None else options.pairs
         return _simulated(bundle, options.simulate, settings, pairs, options.seed)
     preferences = _preferences(options.preferences, bundle, judgments_needed)
-    return [evidence(topic, preferences, bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
+    topics = [evidence(topic, preferences, bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
+    return [weighed(topic, settings) for topic in topics]
 
 
 def judgments_are_simulated(options: argparse.Namespace) -> str:

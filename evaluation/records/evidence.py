@@ -38,7 +38,6 @@ class Snapshot:
     summary_keys: tuple[int, ...]
     annotator_keys: tuple[int, ...]
     last_judgment_id: int
-    weigh_annotators: bool = False
     random_share: float = 1.0
 
 
@@ -93,7 +92,6 @@ def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[in
         summary_keys=tuple(summary.pk for summary in summaries),
         annotator_keys=people,
         last_judgment_id=last,
-        weigh_annotators=topic.study.weigh_annotators,
         random_share=topic.study.random_share,
     )
 
@@ -136,4 +134,5 @@ def settings_of(study: Study) -> Settings:
         normalize=cast("Normalization", study.normalize),
         match=cast("Match", study.match),
         similarity=study.similarity,
+        weigh_annotators=study.weigh_annotators,
     )

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def study() -> Study:
     """A study in which two people and a machine have judged, taken back and skipped."""
-    study = making.study(seed=7, judgments_per_pair=2, ties_allowed=True)
+    study = making.study(seed=7, judgments_per_pair=2, ties_allowed=True, weigh_annotators=True)
     for topic in making.take_in(study, making.TOPIC, making.TOPIC | {"topic_id": "M2"}):
         making.prepare(topic)
     for kind, answers in (("human", "lrt"), ("human", "rl"), ("machine", "ll")):

@@ -215,6 +215,30 @@ def test_options_become_settings(capsys: pytest.CaptureFixture[str], judged: lis
     }
 
 
+def test_who_answers_against_everybody_else_weighs_less_if_asked_for(
+    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
+) -> None:
+    in_order = [{"topic": "M0", "a": f"d1:{i}", "b": f"d1:{j}"} for i in range(4) for j in range(i + 1, 4)]
+    said = [pair | {"winner": "a", "annotator": who} for pair in in_order for who in ("Ann", "Bob", "Cem", "Dia")]
+    against = [pair | {"winner": "b", "annotator": "Eve"} for pair in in_order]
+    asked = (
+        "score",
+        topics,
+        "--preferences",
+        write_jsonl(tmp_path / "said.jsonl", *said, *against),
+        "--format",
+        "json",
+    )
+
+    def utilities(*options: str) -> list[float]:
+        found = json.loads(run(capsys, *asked, *options)[1])
+        assert found["settings"]["weigh_annotators"] == bool(options)
+        return [sentence["utility"] for sentence in found["topics"][0]["sentences"]]
+
+    plain, weighed = utilities(), utilities("--weigh-annotators")
+    assert weighed[0] - weighed[3] > plain[0] - plain[3]
+
+
 def test_intervals_over_topics_are_wider_or_unknown(
     capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 from django.utils import timezone
 
 import formats
-from annotate import judging
+from annotate import judging, studies
 from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Sentence, Study, Utility
 from benchmarks import replay
 from evaluation import intake, records, tasks
@@ -210,8 +210,7 @@ def test_people_weigh_the_same_unless_the_study_says_otherwise() -> None:
     study = scored_study()
     plain = list(Utility.objects.filter(sentence__topic__study=study).order_by("pk").values_list("wins", flat=True))
     assert all(float(2 * wins).is_integer() for wins in plain)
-    Study.objects.filter(pk=study.pk).update(weigh_annotators=True)
-    judging.raise_version(study.topics.values_list("pk", flat=True))
+    studies.change_settings(study, study.created_by, weigh_annotators=True)
     assert tasks.catch_up(study.pk) == {}
     weighed = list(Utility.objects.filter(sentence__topic__study=study).order_by("pk").values_list("wins", flat=True))
     assert not all(float(2 * wins).is_integer() for wins in weighed)

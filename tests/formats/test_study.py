@@ -237,7 +237,7 @@ def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
     def as_it_was(files: dict[str, str]) -> None:
         head = json.loads(files["study.json"])
         later = set(head["settings"]) & study.study_checks.SINCE_2
-        assert len(later) == 10
+        assert len(later) == 11
         head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
         files["study.json"] = json.dumps(head | {"format": 1})
         edit("assignments", 1, expected=...)(files)
