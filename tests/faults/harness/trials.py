@@ -194,12 +194,14 @@ class Trial:
     def is_complete(self) -> bool:
         """Whether every topic has all the judgments that it wants."""
         with suppress(Away):
-            counted = self.product.tables.value(
-                "SELECT COUNT(*) FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
-                "WHERE t.study_id = ? AND a.state = 'judged' AND a.holds_place",
+            counted = self.product.tables.rows(
+                "SELECT COUNT(*) AS judgments FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
+                "JOIN annotate_annotator n ON n.id = a.annotator_id WHERE t.study_id = ? AND a.state = 'judged' "
+                "AND a.holds_place AND n.excluded_at IS NULL GROUP BY t.id",
                 self.given["study"],
             )
-            return bool(counted >= self.wanted)
+            topics = len(self.given["topics"])
+            return sum(row["judgments"] * topics >= self.wanted for row in counted) == topics
         return False
 
     @contextmanager

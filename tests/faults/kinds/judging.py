@@ -116,12 +116,13 @@ def no_session(trial: Trial) -> None:
             shown = shown_to(client)
             send(client, shown, "left")
             trial.product.tables.write("DELETE FROM django_session")
-            assert send(client, shown, "left").status == 302
+            # From the browser itself: the answer brings it a new session.
+            assert send(client, shown, "left", client.browser).status == 302
             assert stored(trial, shown.key) == ["left"]
             client.draw()
             following = shown_to(client)
             trial.product.tables.write("DELETE FROM django_session")
-            assert send(client, following, "right").status == 302
+            assert send(client, following, "right", client.browser).status == 302
             client.draw()
 
 
