@@ -201,7 +201,8 @@ class Trial:
                 self.given["study"],
             )
             topics = len(self.given["topics"])
-            return sum(row["judgments"] * topics >= self.wanted for row in counted) == topics
+            filled = [row for row in counted if row["judgments"] * topics >= self.wanted]
+            return len(filled) == topics
         return False
 
     @contextmanager
