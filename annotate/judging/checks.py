@@ -176,7 +176,7 @@ def _here_first(annotator: Annotator, rows: list[Row]) -> list[Row]:
 
 def _give(annotator: Annotator, check: Check, besides: Assignment | None) -> Assignment | Nothing | None:
     """Show it to them now, under a lease that keeps nobody else waiting; None where they have seen it meanwhile."""
-    with tallies.leased():
+    with tallies.leased(ahead=besides is not None):
         desk = look_at_topic(check.topic)
         if desk is None:
             return None

@@ -89,7 +89,7 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
         for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None), thorough):
             if (drawn := _draw_from(topic_id, annotator, besides, thorough)) is not None:
                 return drawn
-    with tallies.leased():  # no topic has a place left, but they may hold one
+    with tallies.leased(ahead=besides is not None):  # no topic has a place left, but they may hold one
         person = look_at_person(annotator)
         return settled(person, besides) or Nothing(Reason.NO_WORK)
 
@@ -283,7 +283,7 @@ def _draw_from(
     A quick look tries started pairs, the worker's suggestions and random pairs, at a cost that does not grow with what
     is stored; a `thorough` one goes through everything that is left.
     """
-    with tallies.leased():
+    with tallies.leased(ahead=besides is not None):
         desk = look_at_topic(topic_id)
         if desk is None:
             return None

@@ -26,15 +26,16 @@ def raise_version(topic_ids: Iterable[int]) -> None:
 
 
 @contextmanager
-def leased() -> Iterator[None]:
-    """A transaction that on SQLite does not wait for the disk: one fsync a judgment is enough.
+def leased(*, ahead: bool) -> Iterator[None]:
+    """A transaction that hands out a pair. `ahead` of the one that is judged now, it need not wait for SQLite's disk.
 
-    What it wrote survives whatever happens to the processes; a power cut may take it, if no judgment was stored since,
-    and then a pair that was just handed out was not. Judgments wait, and take what was written before them along.
-    PostgreSQL keeps what need not wait in the memory of its processes, where a crash of the server takes it: somebody
-    would then answer a pair that nobody knows any more. There it waits.
+    What it wrote then survives whatever happens to the processes; a power cut may take it, but not once the pair before
+    it is judged: judgments wait, and take what was written before them along. One fsync a judgment is enough. A pair
+    that somebody sees has to be on the disk: an answer to one that nobody knows any more could not be stored.
+    PostgreSQL keeps what need not wait in the memory of its processes, where a crash of the server takes it. There all
+    wait.
     """
-    lazily = connection.vendor == "sqlite" and not connection.in_atomic_block
+    lazily = ahead and connection.vendor == "sqlite" and not connection.in_atomic_block
     if lazily:
         _ask_sqlite("PRAGMA synchronous=NORMAL")
     try:

@@ -168,7 +168,9 @@ def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]
             known = list(access.known_annotators(request).values())
         if not known:
             raise Http404
-        messages.warning(request, _("That pair is not needed any more: its text was changed. Go on with another."))
+        messages.warning(
+            request, _("That pair is not there any more, as after a change of its text. Go on with another.")
+        )
         return redirect("desk", key=known[-1])
 
     return guarded

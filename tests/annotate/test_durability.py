@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from annotate import durability
+from annotate import durability, judging
 from annotate.judging import tallies
 from annotate.secret_key import load_secret_key
+from tests.annotate.judging_study import joined, ready_study
 
 ROOT = Path(__file__).resolve().parents[2]
 sqlite = pytest.mark.skipif("connection.vendor != 'sqlite'")
@@ -77,9 +79,41 @@ def test_a_weak_postgresql_is_told_what_it_lacks() -> None:
 @postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_pair_that_somebody_sees_outlives_a_crash_of_postgresql() -> None:
-    with tallies.leased(), connection.cursor() as cursor:
+    with tallies.leased(ahead=True), connection.cursor() as cursor:
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("on",)
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("ahead", "waits"), [(False, 2), (True, 1)])  # FULL, NORMAL
+def test_a_pair_that_somebody_sees_is_on_the_disk(ahead: bool, waits: int) -> None:
+    with tallies.leased(ahead=ahead), connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (waits,)
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+def test_only_the_pair_after_the_one_that_is_judged_need_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    leased = tallies.leased
+
+    def listening(*, ahead: bool) -> AbstractContextManager[None]:
+        asked.append(ahead)
+        return leased(ahead=ahead)
+
+    monkeypatch.setattr(tallies, "leased", listening)
+    annotator = joined(ready_study(gold_share=0.5, sentences=8))
+    for _ in range(3):
+        now = judging.draw(annotator)
+        assert set(asked) == {False}
+        asked.clear()
+        judging.draw(annotator, besides=now)
+        assert set(asked) == {True}
+        asked.clear()
+        judging.record_judgment(now, 1, "left")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -514,7 +514,7 @@ def test_a_pair_whose_text_was_cut_anew_leads_back_to_the_desk(client, link):
     judging.forget_pairs([first.topic_id])
     for gone in (client.get(page_of(first)), answer(client, first)):
         assert gone.url == reverse("desk", args=[first.annotator.key])
-    assert "not needed any more" in client.get(gone.url).content.decode()
+    assert "not there any more" in client.get(gone.url).content.decode()
     assert Client().get(page_of(first)).status_code == 404
     for name in ("skip", "undo", "ahead"):
         assert client.post(reverse(name, args=[first.key]), {"reason": "other"}).url == gone.url

@@ -158,7 +158,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 ANSWERS,
                 "    with transaction.atomic(durable=True):\n        _lock_and_raise(assignment.topic_id)\n"
                 "        before = _look(assignment)\n        if revision <= before.revision:",
-                "    with tallies.leased():\n        _lock_and_raise(assignment.topic_id)\n"
+                "    with tallies.leased(ahead=True):\n        _lock_and_raise(assignment.topic_id)\n"
                 "        before = _look(assignment)\n        if revision <= before.revision:",
             ),
         ),
