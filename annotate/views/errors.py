@@ -6,7 +6,7 @@ import math
 import sys
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -17,6 +17,8 @@ from annotate import logs
 
 #: After how long to try again what the database could not take.
 RETRY_SECONDS = 5
+#: PostgreSQL's code for `insufficient_privilege`.
+NO_PRIVILEGE = "42501"
 #: What may be sent again by a button: of an answer that was stored after all, the first one stands.
 SENT_AGAIN = {"pair", "skip", "undo"}
 
@@ -57,7 +59,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Something broke; where it is that the database is away, locked or full, it passes, and that is what is said."""
-    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+    if _is_away(sys.exc_info()[1]):
         response = _answer_without_database(
             request,
             503,
@@ -69,6 +71,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return response
     title, text = _("Something broke on our side"), _("It was noted. Try again in a minute.")
     return _answer_without_database(request, 500, "broken", title, text)
+
+
+def _is_away(error: BaseException | None) -> bool:
+    """Whether it is the database that fails, and not what it was asked."""
+    # What PostgreSQL says of its own files where the disk has turned read-only.
+    is_locked_out = isinstance(error, ProgrammingError) and getattr(error.__cause__, "sqlstate", "") == NO_PRIVILEGE
+    return is_locked_out or isinstance(error, OperationalError | InterfaceError)
 
 
 def _answer_without_database(request: HttpRequest, status: int, code: str, title: str, text: str) -> HttpResponse:

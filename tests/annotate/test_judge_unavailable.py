@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, ProgrammingError, connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from psycopg.errors import InsufficientPrivilege
 
 from annotate import judging, links, studies
 from annotate.models import Assignment, Judgment
@@ -39,10 +40,15 @@ def first(browser: Client) -> Assignment:
     return Assignment.objects.get(key=begun.url.split("/")[2])
 
 
+LOCKED = OperationalError("database is locked")
+READ_ONLY = ProgrammingError("could not extend file: Read-only file system")
+READ_ONLY.__cause__ = InsufficientPrivilege("could not extend file: Read-only file system")
+
+
 @contextmanager
-def away() -> Iterator[None]:
+def away(error: Exception = LOCKED) -> Iterator[None]:
     def fail(*_: object) -> None:
-        raise OperationalError("database is locked")
+        raise error
 
     with connection.execute_wrapper(fail):
         yield
@@ -66,9 +72,10 @@ def send_again(browser: Client, page: HttpResponse) -> HttpResponse:
     return browser.post(*form(page, "Send again"))
 
 
-def test_the_page_that_says_so_sends_the_answer_again(browser: Client, first: Assignment) -> None:
+@pytest.mark.parametrize("error", [LOCKED, READ_ONLY])
+def test_the_page_that_says_so_sends_the_answer_again(browser: Client, first: Assignment, error: Exception) -> None:
     action, fields = form(browser.get(reverse("pair", args=[first.key])), 'value="left"')
-    with away():
+    with away(error):
         page = browser.post(action, fields | {"answer": "right"})
         page = send_again(browser, page)
     assert not Judgment.objects.exists()
