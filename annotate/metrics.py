@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from django.db.models import Count, Max, Min, Q, Sum
@@ -54,7 +55,8 @@ def counted(get_response: Answerer) -> Answerer:
         match = request.resolver_match
         route = (match.view_name if match else "") or "none"
         method = request.method if request.method in METHODS else "other"
-        requests.labels(route, method, response.status_code).observe(time.perf_counter() - began)
+        with suppress(OSError):  # what is counted lies in a file: a disk that takes nothing must not break a page
+            requests.labels(route, method, response.status_code).observe(time.perf_counter() - began)
         return response
 
     return middleware

@@ -90,6 +90,14 @@ def test_an_empty_file_is_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_metrics_token() == ""
 
 
+def test_a_page_that_cannot_be_counted_is_answered(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def labels(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(metrics.requests, "labels", labels)
+    assert client.get("/health/live").status_code == 200
+
+
 # What it says
 
 
