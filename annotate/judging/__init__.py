@@ -12,7 +12,7 @@ from annotate.judging.excluding import exclude, readmit, rest
 from annotate.judging.known import bring_known_pairs, forget_known_pair, prepare_pair
 from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
 from annotate.judging.restoring import restore
-from annotate.judging.showing import find_shown, previous_revision, standing_answer
+from annotate.judging.showing import find_own, find_shown, previous_revision, standing_answer
 from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs, open_tallies, raise_version
 from annotate.judging.withdrawing import erase, stop
 
@@ -31,6 +31,7 @@ __all__ = [
     "draw",
     "erase",
     "exclude",
+    "find_own",
     "find_shown",
     "forget_known_pair",
     "forget_pairs",

@@ -86,7 +86,7 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
     if (check := checks.draw_check(annotator, besides)) is not None:
         return check
     for thorough in (False, True):
-        for topic_id in _topics_in_turn(annotator, annotator.judged + (besides is not None), thorough):
+        for topic_id in _topics_in_turn(annotator, besides, thorough):
             if (drawn := _draw_from(topic_id, annotator, besides, thorough)) is not None:
                 return drawn
     with tallies.leased(ahead=besides is not None):  # no topic has a place left, but they may hold one
@@ -253,7 +253,7 @@ _latest = Prepared(
 )
 
 
-def _topics_in_turn(person: Annotator, turn: int, thorough: bool) -> Iterator[int]:
+def _topics_in_turn(person: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
     """The topic that they are reading, until they have judged a run of it; then the least filled ones first.
 
     Thoroughly, full ones too where a lease has run out: nobody else would ever free what was left lying there.
@@ -262,7 +262,8 @@ def _topics_in_turn(person: Annotator, turn: int, thorough: bool) -> Iterator[in
     if thorough:
         open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
         with_room |= Q(Exists(open_ones.filter(expires_at__lt=Now())))
-    current = next((topic_id for (topic_id,) in _latest(person.pk)), None)
+    turn = person.judged + (besides is not None)
+    current = besides.topic_id if besides else next((topic_id for (topic_id,) in _latest(person.pk)), None)
     stay = current is not None and turn % RUN != 0
     if stay and current is not None:
         yield current

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Topic
-from annotate.prepared import RANDOM, Part, Prepared
+from annotate.prepared import NUMBER, RANDOM, Part, Prepared
 
 # What pages show and verbs need; the page of a pair is the one that is asked for most.
 ASSIGNMENT = Part(Assignment, "id key state swapped reason expected revision expires_at topic_id annotator_id pair_id")
@@ -55,6 +55,23 @@ def find_shown(key: UUID) -> Assignment | None:
         assignment.annotator.study = STUDY.take(values)
         assignment.annotator.previous_revision = next(values)
         return assignment
+    return None
+
+
+OWN = Part(Assignment, "id key state reason revision expires_at topic_id")
+_own = Prepared(
+    lambda key, annotator: Assignment.objects.filter(key=key, annotator=annotator).values_list(*OWN.columns()),
+    RANDOM,
+    NUMBER,
+)
+
+
+def find_own(annotator: Annotator, key: UUID) -> Assignment | None:
+    """How an assignment of this person stands; None where it is not theirs."""
+    for row in _own(key, annotator.pk):
+        found = OWN.take(iter(row))
+        found.annotator = annotator
+        return found
     return None
 
 

@@ -378,10 +378,10 @@ def _held(request: HttpRequest, annotator: Annotator, here: str) -> Assignment |
         found = resolve(here)
     except Resolver404:
         return None
-    shown = judging.find_shown(found.kwargs["key"]) if found.url_name == "pair" else None
-    if shown is None or shown.annotator_id != annotator.pk or access.is_partial(request.user, annotator.study):
+    if found.url_name != "pair" or access.is_partial(request.user, annotator.study):
         return None
-    return shown if judging.is_held(shown) else None
+    shown = judging.find_own(annotator, found.kwargs["key"])
+    return shown if shown and judging.is_held(shown) else None
 
 
 def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:
