@@ -39,7 +39,7 @@ TOPICS = ROOT / "annotate" / "demo" / "wikinews.jsonl"
 ADDRESS = re.compile(r'<form id="answer" method="post" action="([^"]+)"')
 NOTHING, JUDGE, SHOW = "a view that does nothing", "judge, draw and show", "show a pair"
 SETTLING = 5.0  # seconds of judging before anything is counted
-LOOK = 0.05  # seconds between two looks at the versions
+LOOK = 0.2  # seconds between two looks at the versions; each takes the machine a few milliseconds
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -243,7 +243,7 @@ def refuse_a_weak_database(**_: Any) -> None:
 
 @signals.worker_init.connect
 def step_back(**_: Any) -> None:
-    os.nice(5)  # where the website is on the same machine, whoever waits for a page goes first
+    os.nice(10)  # where the website is on the same machine, whoever waits for a page goes first
 
 
 @signals.worker_ready.connect
