@@ -178,7 +178,7 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
         # Old and new beside each other, behind the same balancer.
         new, ports[0] = site.start_web()
         wait_for_more(acknowledged, failures, "judgments by both versions")
-        assert int(site.shell(BY_NEW)) >= 2
+        assert int(site.shell(BY_NEW)) >= 1  # of two; the first may have been on its way to the old version
         _newer, ports[1] = site.start_web()
         for process in (old, other):
             process.terminate()
