@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import OperationalError, connection
 
 from annotate import imports, judging
 from annotate.models import (
@@ -85,6 +85,23 @@ class LiveWorker:
             with suppress(FileNotFoundError, ProcessLookupError):
                 found += map(int, (thread / "children").read_text().split())
         return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient_flush() -> Iterator[None]:
+    """The worker goes on while the tables are emptied after a test, and PostgreSQL may end either of the two."""
+    flush = connection.ops.execute_sql_flush
+
+    def patiently(statements: list[str]) -> None:
+        for _try in range(5):
+            with suppress(OperationalError):
+                flush(statements)
+                return
+        flush(statements)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connection.ops, "execute_sql_flush", patiently)
+        yield
 
 
 @pytest.fixture(scope="module")
