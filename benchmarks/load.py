@@ -38,6 +38,7 @@ from tests.services import free_port, running
 TOPICS = ROOT / "annotate" / "demo" / "wikinews.jsonl"
 ADDRESS = re.compile(r'<form id="answer" method="post" action="([^"]+)"')
 NOTHING, JUDGE, SHOW = "a view that does nothing", "judge, draw and show", "show a pair"
+AT_ONCE = 500  # topics in one file: a file may have 50 MB
 SETTLING = 5.0  # seconds of judging before anything is counted
 LOOK = 0.2  # seconds between two looks at the versions; each takes the machine a few milliseconds
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -128,6 +129,7 @@ class Watch:
     def __init__(self) -> None:
         self.stored: dict[int, list[tuple[float, int]]] = {}
         self.fitted: dict[int, list[tuple[float, int]]] = {}
+        self.sums: list[tuple[float, int]] = []
         self.ranked: list[tuple[float, int]] = []
 
     def look(self) -> None:
@@ -140,10 +142,9 @@ class Watch:
             self._note(self.stored.setdefault(topic, []), now, version)
         for topic, version in TopicProgress.objects.values_list("topic_id", "fitted_version"):
             self._note(self.fitted.setdefault(topic, []), now, version)
-        known = TopicProgress.objects.aggregate(sum=Sum("fitted_version"))["sum"] or 0
-        ranked = Ranking.objects.values_list("version", flat=True).first() or 0
-        # A ranking knows all fits where the sums agree; then it knows every version seen fitted by now.
-        self._note(self.ranked, now, sum(rows[-1][1] for rows in self.fitted.values()) if ranked >= known else 0)
+        # A ranking's version is the sum of the fits' that it knows: one that has reached this sum knows them all.
+        self._note(self.sums, now, TopicProgress.objects.aggregate(sum=Sum("fitted_version"))["sum"] or 0)
+        self._note(self.ranked, now, Ranking.objects.values_list("version", flat=True).first() or 0)
 
     @staticmethod
     def _note(rows: list[tuple[float, int]], now: float, version: int) -> None:
@@ -153,7 +154,6 @@ class Watch:
     def lags(self, since: float) -> tuple[list[float], list[float]]:
         """Seconds from the moment a version was seen stored to the one it was seen fitted, and ranked."""
         topic, study = [], []
-        complete = [at for at, _version in self.ranked]
         for key, rows in self.stored.items():
             fits = self.fitted.get(key, [])
             for at, version in rows:
@@ -161,7 +161,8 @@ class Watch:
                 if at < since or fit is None:
                     continue
                 topic.append(fit - at)
-                ranking = next((when for when in complete if when >= fit), None)
+                known = next((total for when, total in reversed(self.sums) if when <= fit), 0)
+                ranking = next((when for when, total in self.ranked if total >= known), None)
                 if ranking is not None:
                     study.append(ranking - at)
         return topic, study
@@ -260,11 +261,11 @@ def make_study(topics: int) -> str:
     )
     lines = [json.loads(line) for line in TOPICS.read_text().splitlines()]
     source = Path(os.environ["PREFERENDUM_DATA"]) / "topics.jsonl"
-    with source.open("w") as file:
-        for number in range(topics):
-            line = lines[number % len(lines)]
-            file.write(json.dumps(line | {"topic_id": f"T{number}"}) + "\n")
-    intake.take_in(study, formats.read(source, cut=intake.count_sentences))
+    for start in range(0, topics, AT_ONCE):
+        several = range(start, min(start + AT_ONCE, topics))
+        records = [json.dumps(lines[number % len(lines)] | {"topic_id": f"T{number}"}) for number in several]
+        source.write_text("".join(f"{record}\n" for record in records))
+        intake.take_in(study, formats.read(source, cut=intake.count_sentences))
     return links.invitation_path(studies.invite(study, owner))
 
 
