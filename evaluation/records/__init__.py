@@ -5,7 +5,8 @@ that it was computed from: a late result finds a version that is no longer below
 away. Claims only keep two workers from doing the same work.
 """
 
-from evaluation.records.agenda import Mark, Work, curves_owed, find_work, topics_behind, topics_uncut
+from annotate.health import topics_behind
+from evaluation.records.agenda import Mark, Work, curves_owed, find_work, topics_uncut
 from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims, workers_alive
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.examination import (

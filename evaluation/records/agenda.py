@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
+from annotate.health import topics_behind
 from annotate.models import Claim, Export, Fit, Preview, Study, Topic, Upload
 from evaluation.records.examination import is_rested, studies_unexamined, topics_unexamined
 from evaluation.records.people import studies_unreported
@@ -51,11 +52,6 @@ def find_work() -> list[Work]:
         *_examinations(now),
     ]
     return [work for work in found if work.claim not in claimed]
-
-
-def topics_behind() -> QuerySet[Topic]:
-    """The topics that are not prepared or not fitted as they stand now, whatever the reason."""
-    return topics_uncut() | Topic.objects.filter(progress__fitted_version__lt=F("tally__data_version"))
 
 
 def topics_uncut() -> QuerySet[Topic]:

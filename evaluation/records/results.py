@@ -13,10 +13,10 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from annotate import __version__
+from annotate.health import topics_behind
 from annotate.models import Fit, Ranking, Score, Study, System, SystemScore, Topic, TopicProgress, Utility
 from evaluation.evaluate import CurvePoint, SummaryResult, TopicResult
 from evaluation.ranking import Difference, Standing, SystemResult
-from evaluation.records.agenda import topics_behind
 from evaluation.records.evidence import Snapshot
 from evaluation.records.tries import NO_PROBLEM
 from evaluation.scoring import Part
