@@ -10,7 +10,7 @@ from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Stu
 from annotate.prepared import NUMBER, RANDOM, Part, Prepared
 
 # What pages show and verbs need; the page of a pair is the one that is asked for most.
-ASSIGNMENT = Part(Assignment, "id key state swapped reason expected revision expires_at topic_id annotator_id pair_id")
+ASSIGNMENT = Part(Assignment, "id key state swapped reason expected revision topic_id annotator_id pair_id")
 PAIR = Part(Pair, "id first_id second_id")
 SENTENCE = Part(Sentence, "id text document_id")
 TOPIC = Part(Topic, "id title question language")
