@@ -133,7 +133,7 @@ class Processes:
 def stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(10)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         process.wait()
@@ -185,7 +185,7 @@ class Web:
 def web_process(processes: Processes) -> Iterator[Web]:
     process = processes.start("web", "gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi")
     web = Web(processes.environment["PREFERENDUM_ORIGIN"], process)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while True:
         try:
             urllib.request.urlopen(web.url + "/sign-in/", timeout=5).close()

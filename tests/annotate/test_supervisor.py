@@ -61,7 +61,7 @@ def test_a_process_that_is_killed_is_started_again(supervised: subprocess.Popen[
     wait_until(lambda: len(pids(tmp_path / "web.pids")) == 2, "one to be started again")
     assert len(pids(tmp_path / "worker.pids")) == 1
     supervised.send_signal(signal.SIGINT)
-    supervised.communicate(timeout=20)
+    supervised.communicate(timeout=60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -69,7 +69,7 @@ def test_told_to_stop_it_leaves_nothing_running(
     supervised: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
 ) -> None:
     supervised.send_signal(number)
-    said, _ = supervised.communicate(timeout=20)
+    said, _ = supervised.communicate(timeout=60)
     assert supervised.returncode == 0
     assert said.splitlines()[-1].startswith("Stopped.")
     assert not any(alive(pid) for name in ("web", "worker") for pid in pids(tmp_path / f"{name}.pids"))

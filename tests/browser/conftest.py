@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def settled(page: Page) -> None:
     """Wait until the server has confirmed every answer."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 40
     while page.evaluate("localStorage.getItem('preferendum-answers')") is not None:
         assert time.monotonic() < deadline, "an answer is still on its way"
         page.wait_for_timeout(20)
@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser, web: Web) -> Iterator[BrowserContext]:
     context = browser.new_context(base_url=web.url)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(20_000)
     yield context
     context.close()
 
@@ -52,7 +52,7 @@ def context(browser: Browser, web: Web) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     """A page on the real web server; whatever goes wrong in its scripts or against its policy fails the test."""
-    expect.set_options(timeout=10_000)
+    expect.set_options(timeout=20_000)
     page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))

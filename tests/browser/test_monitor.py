@@ -59,7 +59,7 @@ def test_the_page_of_judges_reads_well(page: Page, axe: Axe) -> None:
     judging.join(study, kind="simulated", pseudonym="references")
     sign_in(page, study)
     page.goto(reverse("judges", args=[study.pk]))
-    expect(page.get_by_role("row", name=annotator.pseudonym)).to_contain_text("one-sided?")
+    expect(page.get_by_role("row", name=annotator.pseudonym)).to_contain_text("76–100 %")
     axe(page)
     assert fits_a_phone(page)
     assert page.problems == []

@@ -38,7 +38,7 @@ from tests.conftest import Processes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
@@ -258,7 +258,7 @@ def test_a_worker_that_is_told_to_stop_stops_and_takes_its_children_along(live: 
     children = live.children()
     assert children
     live.process.terminate()
-    live.process.wait(15)
+    live.process.wait(60)
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
 
 

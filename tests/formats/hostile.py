@@ -84,6 +84,10 @@ def whole(line: str, **keys: Any) -> str:
     return topic(**keys)[:-1] + ", " + line + "}"
 
 
+#: Seconds of processor time after which nobody waits any longer. The largest file takes some five of them: this finds
+#: what grows with a file's square, on a machine however slow.
+ENDLESS = 60.0
+
 # Texts, in every place where a text may stand
 
 MARKS = "\u0301\u0323"

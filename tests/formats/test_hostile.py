@@ -18,9 +18,8 @@ import pytest
 
 import formats
 from formats.records import Known, KnownTopic
-from tests.formats.hostile import CASES, Case, Exact, Normalized, Refused
+from tests.formats.hostile import CASES, ENDLESS, Case, Exact, Normalized, Refused
 
-SECONDS = 5.0
 ROOT = Path(__file__).resolve().parents[2]
 #: Modules that are loaded when they are first needed.
 PROGRAM = (str(ROOT), sys.base_prefix, sys.prefix, *sysconfig.get_paths().values())
@@ -115,7 +114,7 @@ def test_what_must_become_of_a_hostile_file_becomes_of_it(case: Case, tmp_path: 
         seconds = time.process_time() - start
 
     assert wrong(case, outcome) == ""
-    assert seconds < SECONDS
+    assert seconds < ENDLESS
     assert elsewhere(events, path) == []
     assert list(tmp_path.iterdir()) == [path]
     if isinstance(outcome, formats.Bundle) and outcome.topics:
