@@ -56,11 +56,6 @@ class Share:
         """The interval in whole percent."""
         return None if self.interval is None else (round(100 * self.interval[0]), round(100 * self.interval[1]))
 
-    @property
-    def includes_half(self) -> bool:
-        """Whether chance alone could explain it, if both were equally likely."""
-        return self.interval is None or self.interval[0] <= 0.5 <= self.interval[1]
-
 
 #: What a flag asks. A flag is a question, not a verdict.
 FLAGS = {

@@ -123,11 +123,6 @@ def stems(words: Iterable[str], language: str = "en") -> list[str]:
     return stemmed
 
 
-def has_stemmer(language: str) -> bool:
-    """Whether `stems` does anything for this language."""
-    return _primary(language) in _STEMMERS
-
-
 def _primary(language: str) -> str:
     return re.split(r"[-_]", language, maxsplit=1)[0].lower() or "en"
 

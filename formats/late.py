@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import BinaryIO
 
 from formats import limits, strict_json
 from formats.complaints import Place
 from formats.draft import Draft
-from formats.lines import Sink
 from formats.records import HumanScore, LateSummary, Summary
-from formats.tables import Columns, number, read_rows, write_rows
+from formats.tables import Columns, number, read_rows
 from formats.text import name
 from formats.topics import checked_text
 
@@ -38,7 +36,3 @@ def read_human_scores(file: BinaryIO, place: Place, draft: Draft) -> None:
             continue
         if not draft.add_row(draft.human_scores, HumanScore(topic, system, dimension, score), here):
             return
-
-
-def write_human_scores(scores: Iterable[HumanScore], file: Sink) -> None:
-    write_rows(file, HUMAN_SCORES.needed, ((s.topic, s.system, s.dimension, s.score) for s in scores))

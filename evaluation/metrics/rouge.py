@@ -45,23 +45,6 @@ def scores(
     }
 
 
-def scores_of_references(
-    references: Sequence[Text],
-    measures: Iterable[Measure] = MEASURES,
-    settings: Settings = AS_PUBLISHED,
-) -> dict[Measure, list[Score]]:
-    """Score each reference once against the others: what people reach, to be read beside jackknifed systems."""
-    if len(references) < 2:
-        raise ValueError(f"scoring references against each other needs at least two of them, not {len(references)}")
-    return {
-        measure: [
-            _score(_without(hits, i), _without(in_references, i), own, settings)
-            for i, (hits, in_references, own) in enumerate(_rows(overlap))
-        ]
-        for measure, overlap in overlaps(references, references, measures, settings).items()
-    }
-
-
 def overlaps(
     summaries: Sequence[Text], references: Sequence[Text], measures: Iterable[Measure], settings: Settings
 ) -> dict[Measure, Overlap]:

@@ -242,11 +242,9 @@ def test_an_answer_whose_place_was_taken_is_surplus() -> None:
     assert line(study, quick).surplus == 0
 
 
-def test_who_only_ever_prefers_the_left_is_asked_about_and_not_after_three_answers() -> None:
-    assert not judges.Share(30, 30).includes_half
-    assert judges.Share(3, 3).includes_half
-    assert judges.Share(16, 30).includes_half
-    assert judges.Share(0, 0).includes_half
+def test_a_share_says_between_what_it_may_lie() -> None:
+    assert judges.Share(0, 0).interval is None
+    assert judges.Share(30, 30).percents == (89, 100)
     low, high = judges.Share(16, 30).interval
     assert (round(low, 3), round(high, 3)) == (0.361, 0.698)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.porter import stem, suffix_stripped
-from evaluation.metrics.rouge import MEASURES, Measure, Score, scores, scores_of_references, signature
+from evaluation.metrics.rouge import MEASURES, Measure, Score, scores, signature
 from evaluation.metrics.rouge_units import Settings
 
 OFFICIAL = json.loads((Path(__file__).parents[1] / "data" / "rouge_official.json").read_text(encoding="utf-8"))
@@ -202,21 +202,6 @@ def test_with_one_reference_there_is_nothing_to_leave_out() -> None:
     summary, references = ["police killed the gunman"], [["the gunman killed police"]]
 
     assert scores([summary], references, settings=Settings(jackknife=True)) == scores([summary], references)
-
-
-def test_a_reference_is_scored_against_the_others() -> None:
-    references = [["the gunman was killed by police"], ["police shot a man"], ["a gunman died"]]
-
-    found = scores_of_references(references, ["rouge-1", "rouge-l"])
-
-    for i, reference in enumerate(references):
-        alone = scores([reference], references[:i] + references[i + 1 :], ["rouge-1", "rouge-l"])
-        assert {measure: found[measure][i] for measure in found} == {measure: alone[measure][0] for measure in alone}
-
-
-def test_fewer_than_two_references_cannot_be_scored_against_each_other() -> None:
-    with pytest.raises(ValueError, match="at least two"):
-        scores_of_references([["alone"]])
 
 
 def test_no_reference_is_an_error() -> None:
