@@ -109,22 +109,18 @@ def give_up(export: Export, problem: str) -> None:
 def make_archive(study: Study) -> StudyArchive:
     """The study with everything that belongs to it, in an order that is the same each time. Read it in a `snapshot`."""
     study = Study.objects.get(pk=study.pk)
-    names = {
-        pk: f"{document}:{index}"
-        for pk, document, index in Sentence.objects.filter(topic__study=study)
-        .order_by()
-        .values_list("pk", "document__name", "index")
+    sentences = {
+        row[0]: SentenceRecord(*row[1:])
+        for row in Sentence.objects.filter(topic__study=study)
+        .order_by("topic__position", "position")
+        .values_list("pk", "topic__name", "document__name", "index", "paragraph", "text")
     }
+    names = {pk: f"{sentence.document}:{sentence.index}" for pk, sentence in sentences.items()}
     return StudyArchive(
         settings=StudySettings(**{name: getattr(study, name) for name in SETTINGS}, extra=study.extra),
         program_version=annotate.__version__,
         topics=tuple(topics(study)),
-        sentences=tuple(
-            SentenceRecord(*row)
-            for row in Sentence.objects.filter(topic__study=study)
-            .order_by("topic__position", "position")
-            .values_list("topic__name", "document__name", "index", "paragraph", "text")
-        ),
+        sentences=tuple(sentences.values()),
         annotators=tuple(
             AnnotatorRecord(
                 pseudonym, cast(Kind, kind), _moment(joined_at), _moment(excluded_at) if excluded_at else None

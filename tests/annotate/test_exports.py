@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 import formats
 import formats.study
@@ -55,6 +56,12 @@ def test_the_archive_holds_every_revision_and_every_pair_as_it_was_shown(study):
     for record, row in zip(archive.assignments, shown.order_by("pk"), strict=True):
         assert record.left == f"{row.left.document.name}:{row.left.index}"
         assert record.right == f"{row.right.document.name}:{row.right.index}"
+
+
+def test_all_sentences_are_read_once(study):
+    with CaptureQueriesContext(connection) as asked:
+        exports.make_archive(study)
+    assert sum('FROM "annotate_sentence"' in query["sql"] for query in asked.captured_queries) == 1
 
 
 def test_equal_studies_give_equal_bytes(study):
