@@ -8,15 +8,12 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
+from django.middleware.security import SecurityMiddleware
 from django.urls import reverse
 
 from annotate import metrics
 
 HEADERS = {
-    # These three are Django's too, but not on what is refused before its own middleware is done.
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
-    "Cross-Origin-Opener-Policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), interest-cohort=()",
@@ -66,14 +63,18 @@ def _database_answers() -> bool:
 
 
 def security_headers(get_response: Answerer) -> Answerer:
-    """Add the headers that Django and django-csp leave out; pages are never kept by a cache unless they say so.
+    """Add Django's headers, and those that it and django-csp leave out; no cache keeps a page that does not say so.
 
-    Files to be kept may do nothing where they are opened. Whoever signs out leaves nothing behind in this browser, but
-    for cookies: clearing those would clear them for every website of the same domain, and the session is gone anyway.
+    Django's middleware itself stands further in: it sends people on to TLS, which probes are spared, and does not see
+    what is answered before it. Files to be kept may do nothing where they are opened. Whoever signs out leaves nothing
+    behind in this browser, but for cookies: clearing those would clear them for every website of the same domain, and
+    the session is gone anyway.
     """
 
+    of_django = SecurityMiddleware(get_response)
+
     def middleware(request: HttpRequest) -> HttpResponse:
-        response = get_response(request)
+        response = of_django.process_response(request, get_response(request))
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         response.headers.setdefault("Cache-Control", "no-store")

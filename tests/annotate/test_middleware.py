@@ -62,6 +62,25 @@ def test_a_probe_is_answered_whatever_name_it_calls_us(client: Client, path: str
     assert lacking(answer) == []
 
 
+@pytest.mark.django_db
+def test_whoever_comes_by_tls_is_told_to_stay_there_and_only_they(settings) -> None:
+    settings.SECURE_HSTS_SECONDS = 60
+    settings.SECURE_SSL_REDIRECT = True
+    client = Client()
+
+    def told(path: str, secure: bool, host: str = "127.0.0.1") -> tuple[int, str | None]:
+        answer = client.get(path, secure=secure, headers={"host": host})
+        return answer.status_code, answer.headers.get("Strict-Transport-Security")
+
+    assert told("/about/", secure=True) == (200, "max-age=60")
+    assert told("/about/", secure=True, host="evil.test") == (400, "max-age=60")
+    assert told("/about/", secure=False) == (301, None)
+    assert told("/about/", secure=False, host="evil.test") == (400, None)
+    for probe in ("/health/live", "/health/ready"):
+        assert told(probe, secure=True, host="10.1.2.3") == (200, "max-age=60")
+        assert told(probe, secure=False, host="10.1.2.3") == (200, None)
+
+
 def falling(error: Exception) -> Callable[..., HttpResponseBase]:
     def view(*_: Any, **__: Any) -> HttpResponseBase:
         raise error
