@@ -7,9 +7,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from gunicorn import glogging
 from prometheus_client import values
 
 from annotate import logs
+
+
+class Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn says nothing about its types
+    """gunicorn's own, without the line about each request: annotate.logs writes that, and knows what must not stand in
+    it. Left to itself, gunicorn would work the line out each time for no handler to write it."""
+
+    access_log_enabled = False
+
 
 bind = os.environ.get("PREFERENDUM_BIND", "127.0.0.1:8000")
 worker_class = "gthread"
@@ -25,6 +34,7 @@ max_requests_jitter = 2_000
 control_socket_disable = True
 loglevel = os.environ.get("PREFERENDUM_LOG_LEVEL", "warning").lower()
 logconfig_dict = logs.configuration()
+logger_class = Logger
 
 _DATA = Path(os.environ.get("PREFERENDUM_DATA", Path(__file__).resolve().parent.parent / "data")).resolve()
 #: What the processes count (annotate.metrics), one folder an address, since two may serve from the same data.

@@ -135,6 +135,5 @@ def configuration() -> dict[str, Any]:
         "loggers": {
             "axes": {"level": "ERROR"},
             "gunicorn.error": {"handlers": [], "propagate": True},
-            "gunicorn.access": {"handlers": [], "propagate": False},
         },
     }

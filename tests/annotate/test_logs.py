@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
-from annotate import logs
+from annotate import gunicorn, logs
 from evaluation import worker
 
 
@@ -71,6 +71,11 @@ def test_every_line_about_a_request_carries_its_id_and_its_route(browser: Client
 
 
 @pytest.mark.django_db
+def test_gunicorn_works_out_no_line_about_a_request() -> None:
+    said = gunicorn.Logger.__new__(gunicorn.Logger)  # made as usual it would set up all logging anew
+    said.access(None, None, None, None)  # it would look into what it was given
+
+
 def test_no_log_holds_a_token_a_platforms_id_or_a_text(browser: Client, said: io.StringIO) -> None:
     browser.get("/join/CANARY-invitation/?PROLIFIC_PID=CANARY-person")
     browser.get("/crowd/CANARY-link/?PROLIFIC_PID=CANARY-person&SESSION_ID=CANARY")
