@@ -88,10 +88,9 @@ class Place(NamedTuple):
 
     def refuse_unknown(self, kind: str, name: str, names: Iterable[str], expected: str, **params: Any) -> None:
         """Refuse a name that nothing has, with the names most like it."""
-        near = self.complaints.nearest(kind, name, names)
         params |= {"name": shown(name)}
-        if near:
-            self.refuse("%(name)s, which is not known", expected + "; most alike: %(near)s", near=near, **params)
+        if near := self.complaints.nearest(kind, name, names):
+            self.refuse("%(name)s, which is not known (most alike: %(near)s)", expected, near=near, **params)
         else:
             self.refuse("%(name)s, which is not known", expected, **params)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from annotate.acts import note
 from annotate.judging.bringing import sentence_ids
@@ -51,12 +52,13 @@ def bring_known_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
     named = {name: sentence_ids(topics[name]) for name in {one.topic for _here, one in rows} & topics.keys()}
     for here, one in rows:
         if one.topic not in topics:
-            here.key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+            here.key("topic").refuse_unknown("topic", one.topic, topics, gettext_noop("a topic of the study"))
             continue
         found = [named[one.topic].get(name) for name in (one.better, one.worse)]
         for key, name, sentence in zip(("better", "worse"), (one.better, one.worse), found, strict=True):
             if sentence is None:
-                here.key(key).refuse("%(name)s", "a sentence of the topic, such as d1:0", name=shown(name))
+                expected = gettext_noop("a sentence of the topic, such as d1:0")
+                here.key(key).refuse("%(name)s", expected, name=shown(name))
         two = [Sentence.objects.select_related("topic").get(pk=pk) for pk in found if pk is not None]
         if len(two) == 2:
             better, worse = two
@@ -64,7 +66,7 @@ def bring_known_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
                 prepare_pair(study, user, better=better, worse=worse, use=one.use, explanation=one.explanation)
             except Refusal as refusal:
                 reasons = [said for several in refusal.fields.values() for said in several] or [refusal.message]
-                here.refuse("%(why)s", "a pair that can be prepared", why=" ".join(reasons))
+                here.refuse("%(why)s", gettext_noop("a pair that can be prepared"), why=" ".join(reasons))
     place.complaints.raise_if_any()
     return len(rows)
 

@@ -317,8 +317,8 @@ FOLDERS = [
         folder(**{"human_scores.csv": "topic,system,dimension,score\nT,led,r,3\n"}),
         2,
         "system",
-        '"led", which is not known',
-        'a system that summarized topic "T"; most alike: "lead"',
+        '"led", which is not known (most alike: "lead")',
+        'a system that summarized topic "T"',
         "z.zip/human_scores.csv",
     ),
     Bad(
@@ -326,8 +326,8 @@ FOLDERS = [
         folder(**{"human_scores.csv": "topic,system,dimension,score\nT1,lead,r,3\n"}),
         2,
         "topic",
-        '"T1", which is not known',
-        'most alike: "T"',
+        '"T1", which is not known (most alike: "T")',
+        "a topic of the study or of this upload",
         "z.zip/human_scores.csv",
     ),
     Bad(
@@ -445,8 +445,8 @@ KNOWN = Known({"T": KnownTopic({"d": 5, "uncut": None}, frozenset(["lead"]))})
         ),
         (
             "topic,system,dimension,score\nT,leed,r,1\n",
-            'x:2: system: found "leed", which is not known; expected a system that summarized topic "T"; '
-            'most alike: "lead"',
+            'x:2: system: found "leed", which is not known (most alike: "lead"); '
+            'expected a system that summarized topic "T"',
         ),
     ],
 )

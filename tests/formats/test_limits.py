@@ -202,4 +202,4 @@ def test_only_the_first_twenty_unknown_names_get_suggestions(tmp_path: Path) -> 
 
     with pytest.raises(formats.Refused) as refused:
         formats.read(path, known=formats.Known({"topic": formats.KnownTopic({"d": 1})}))
-    assert sum("most alike" in complaint.expected for complaint in refused.value.complaints) == 20
+    assert sum("most alike" in complaint.found for complaint in refused.value.complaints) == 20

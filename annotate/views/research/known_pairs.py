@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -20,6 +23,7 @@ from annotate.access import in_study
 from annotate.forms import KnownPairForm, UploadForm, complain
 from annotate.models import KnownPair, Study, Topic
 from annotate.refusal import Refusal
+from annotate.views.research.complaints import in_words
 from annotate.views.research.pages import page, person
 from formats.complaints import Complaints, Place, escaped
 
@@ -68,7 +72,7 @@ def _take_table(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         count = judging.bring_known_pairs(study, person(request), io.BytesIO(file.read()), place)
     except formats.Refused as refused:
-        complaints = [formats.message(complaint) for complaint in refused.complaints]
+        complaints = [in_words(asdict(complaint)) for complaint in refused.complaints]
         return _show(request, study, study.topics.select_related("study").first(), None, complaints)
     said = ngettext("%(count)d pair is prepared.", "%(count)d pairs are prepared.", count)
     messages.success(request, said % {"count": count})
@@ -80,7 +84,7 @@ def _show(
     study: Study,
     topic: Topic | None,
     form: forms.Form | None,
-    complaints: list[str] | None = None,
+    complaints: Sequence[Mapping[str, Any]] = (),
 ) -> HttpResponse:
     known = KnownPair.objects.filter(topic__study=study).select_related("topic", "better", "worse")
     uses = known.order_by().aggregate(
@@ -96,7 +100,7 @@ def _show(
         form=form or (KnownPairForm(topic) if topic else None),
         known=known.order_by("use", "topic__position", "pk"),
         uses=uses,
-        complaints=complaints or [],
+        complaints=complaints,
         tab="settings",
     )
 

@@ -19,6 +19,7 @@ from annotate.forms import UploadForm, complain
 from annotate.models import Study, Upload
 from annotate.overview import UNDER_WAY, worker_is_there
 from annotate.refusal import Refusal
+from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
 
 MEGABYTE = 1_000_000
@@ -59,8 +60,8 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         version=version,
         moves=waits_for_worker,
         worker_missing=missing,
-        complaints=[_complaint(one) for one in found.complaints],
-        remarks=[{"file": one["file"], "said": _said(one["said"], one["params"])} for one in _remarks(found)],
+        complaints=[in_words(one) for one in found.complaints],
+        remarks=[{"file": one["file"], "said": filled(one["said"], one["params"])} for one in _remarks(found)],
         sentences=sum(topic["sentences"] for topic in found.preview.get("topics", [])),
         documents=sum(topic["documents"] for topic in found.preview.get("topics", [])),
         references=sum(topic["references"] for topic in found.preview.get("topics", [])),
@@ -95,21 +96,8 @@ def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
     return redirect("study", study_id=study.pk)
 
 
-def _complaint(one: dict[str, Any]) -> dict[str, Any]:
-    """A complaint with its templates filled in, in the reader's language where we have it."""
-    return one | {
-        "found": _said(one["found"], one["params"]),
-        "expected": _said(one["expected"], one["params"]),
-    }
-
-
 def _remarks(upload: Upload) -> list[dict[str, Any]]:
     return list(upload.preview.get("remarks", []))
-
-
-def _said(template: str, params: dict[str, Any]) -> str:
-    # An empty text would be answered with the translation file's header.
-    return _(template) % params if template else ""
 
 
 urlpatterns = [
