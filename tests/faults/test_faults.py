@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import socket
+import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,8 @@ import pytest
 from tests.faults.command import table
 from tests.faults.harness import checker, exported
 from tests.faults.harness.footprint import Footprint, footprints, too_much
-from tests.faults.harness.product import Product
+from tests.faults.harness.product import Product, wait_until
+from tests.faults.harness.proxy import Proxy
 from tests.faults.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
 
 REGISTRY = load_registry()
@@ -156,6 +159,25 @@ def test_processes_are_found_wherever_they_went(judged: Trial) -> None:
         left_over.kill()
         left_over.wait()
     assert "others: 1 processes, 0 before" in found
+
+
+def test_a_network_settles_once_the_website_has_heard_all_that_it_held_back() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as website, Proxy(website.getsockname()) as proxy:
+        website.settimeout(10)
+        proxy.off.set()
+        with socket.create_connection(proxy.address) as gives_up:
+            gives_up.sendall(b"POST /undo/ HTTP/1.1\r\n\r\n")
+            wait_until(lambda: proxy.holds, "the request is held back", 10)
+        waits = threading.Thread(target=proxy.settle)
+        waits.start()
+        proxy.off.clear()
+        heard, _ = website.accept()
+        with heard:
+            assert heard.recv(100).startswith(b"POST /undo/")
+            assert waits.is_alive()
+            heard.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+            waits.join(10)
+        assert not waits.is_alive()
 
 
 def test_every_fault_says_where_it_is_tried_and_how_often() -> None:

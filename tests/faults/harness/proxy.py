@@ -7,8 +7,8 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO
@@ -61,6 +61,7 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
         self._repeats: list[threading.Thread] = []
+        self._under_way: set[threading.Event] = set()  # one for each request, set once it is over
         self._open: set[socket.socket] = set()
 
     def __enter__(self) -> Proxy:
@@ -76,8 +77,18 @@ class Proxy:
             with suppress(OSError):
                 one.close()
 
+    @property
+    def holds(self) -> int:
+        """How many requests are under way."""
+        return len(self._under_way)
+
     def settle(self) -> None:
-        """Wait until every request that shall be repeated has been."""
+        """Wait until every request so far has been carried out, and repeated if it shall be.
+
+        The website may hear of one long after whoever sent it has given up waiting.
+        """
+        for over in list(self._under_way):
+            over.wait()
         for one in list(self._repeats):
             one.join()
 
@@ -95,10 +106,11 @@ class Proxy:
             asked = client.makefile("rb")
             while True:
                 request = Request(*_read_request(asked))
-                self._wait_for_network()
-                if server is None:
-                    server = socket.create_connection(self.target, timeout=PATIENCE)
-                self._carry_out(request, client, server)
+                with self._counted():
+                    self._wait_for_network()
+                    if server is None:
+                        server = socket.create_connection(self.target, timeout=PATIENCE)
+                    self._carry_out(request, client, server)
         except (OSError, Ended):
             pass
         finally:
@@ -106,6 +118,17 @@ class Proxy:
             client.close()
             if server is not None:
                 server.close()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Let `settle` wait for what happens here."""
+        over = threading.Event()
+        self._under_way.add(over)
+        try:
+            yield
+        finally:
+            self._under_way.discard(over)
+            over.set()
 
     def _wait_for_network(self) -> None:
         while self.off.is_set():

@@ -68,6 +68,8 @@ def no_network(trial: Trial) -> None:
         proxy.off.set()
         time.sleep(trial.rng.uniform(5.0, 9.0))
         proxy.off.clear()
+        # What was held back may take an answer back: people must still be there who judge that pair.
+        proxy.settle()
     trial.seen["requests that waited"] += proxy.done["pass"]
 
 
