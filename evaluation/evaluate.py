@@ -121,16 +121,18 @@ def evaluate(
     settings: Settings | None = None,
     *,
     similarity: Similarity | None = None,
+    matched: scoring.Matched | None = None,
     start: Vector | None = None,
 ) -> TopicResult:
     """Utilities and scores of one topic.
 
-    `similarity`: that of the topic's sentences, if it is at hand; `start` (n,): utilities to start from, those of the
-    last fit, say. Neither changes the result. Raises `UndeterminedTopic` and `zermelo.NotConverged`.
+    `similarity` of the topic's sentences, `matched`: its summaries beside them, if they are at hand; `start` (n,):
+    utilities to start from, those of the last fit, say. None of them changes the result. Raises `UndeterminedTopic`
+    and `zermelo.NotConverged`.
     """
     settings = settings or Settings()
     compared = similarity or build_similarity(evidence.sentences, settings.similarity)
-    matched = scoring.match(evidence, compared, settings)
+    matched = matched or scoring.match(evidence, compared, settings)
     n = len(evidence.sentences)
     judged = np.bincount(np.concatenate([evidence.judgments.a, evidence.judgments.b]), minlength=n).astype(np.int64)
     estimate = _estimate(evidence, evidence.judgments, compared, settings, start)
@@ -188,6 +190,7 @@ def curve(
     settings: Settings | None = None,
     *,
     similarity: Similarity | None = None,
+    matched: scoring.Matched | None = None,
     points: int = 10,
 ) -> tuple[CurvePoint, ...]:
     """How the scores came to be: the systems' scores after each tenth (`points`) of the judgments, in their order.
@@ -196,7 +199,7 @@ def curve(
     """
     settings = settings or Settings()
     compared = similarity or build_similarity(evidence.sentences, settings.similarity)
-    matched = scoring.match(evidence, compared, settings)
+    matched = matched or scoring.match(evidence, compared, settings)
     m = len(evidence.judgments)
     sizes = sorted({-(-m * k // points) for k in range(1, points + 1)} - {0})
     path = []

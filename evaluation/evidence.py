@@ -66,7 +66,7 @@ class SummaryText:
 
     system: str
     sentences: tuple[str, ...]
-    human: Mapping[str, float] = field(default_factory=dict)
+    human: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

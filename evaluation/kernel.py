@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ USUAL_VARIANCE = 3.0
 LOG_VARIANCE_SPREAD = 1.0
 # The evidence is that of at most so many pairs, evenly chosen: enough for two numbers.
 PAIRS_FOR_EVIDENCE = 300
+# e to minus this is as good as nothing beside 1: the parameters are right to 1e-8 without it.
+NEGLIGIBLE = 21.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,12 @@ class Pairs:
         kept = np.linspace(0, len(self) - 1, most).astype(np.int64)
         return Pairs(self.n, self.first[kept], self.second[kept], self.wins[kept], self.losses[kept])
 
+    def among_those_met(self) -> tuple[Pairs, NDArray[np.int64]]:
+        """The same pairs of those sentences alone that are in one, and which these are."""
+        met, place = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
+        first, second = place[: len(self)], place[len(self) :]
+        return Pairs(len(met), first, second, self.wins, self.losses), met
+
     def scores(self, theta: Vector) -> tuple[Vector, Vector]:
         """g(theta) (n,), wins observed - wins expected; and the curvature of each pair's log-likelihood (k,)."""
         p = special.expit(theta[self.first] - theta[self.second])
@@ -78,15 +87,6 @@ class Pairs:
         data = np.concatenate([weight, weight, -weight, -weight])
         places = (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))
         return sparse.csr_array((data, places), shape=(self.n, self.n))
-
-    def gram(self, similarity: Matrix | None) -> Matrix:
-        """D S D' (k, k): how differences vary together where sentences vary as `similarity` says, or on their own."""
-        if similarity is None:
-            sides = [(self.first, self.first, 1), (self.second, self.second, 1)]
-            sides += [(self.first, self.second, -1), (self.second, self.first, -1)]
-            return np.asarray(sum(sign * np.equal.outer(x, y).astype(np.float64) for x, y, sign in sides))
-        rows = similarity[self.first] - similarity[self.second]
-        return rows[:, self.first] - rows[:, self.second]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,45 +110,48 @@ class Mode:
 @on_one_thread
 def parameters(pairs: Pairs, similarity: Matrix | None) -> Parameters:
     """The posterior means of the variance and of the share (which is 0 without a similarity)."""
-    pairs = pairs.some(PAIRS_FOR_EVIDENCE)
-    own = pairs.gram(None)
-    alike = own if similarity is None else pairs.gram(similarity)
+    pairs, met = pairs.some(PAIRS_FOR_EVIDENCE).among_those_met()
+    alike = None if similarity is None else similarity[np.ix_(met, met)]
     shares = np.zeros(1) if similarity is None else SHARES
-    log_weight = np.empty((len(shares), len(VARIANCES)))
-    for row, share in enumerate(shares):
-        gram = share * alike + (1 - share) * own
-        f, v = np.zeros(len(pairs)), np.zeros(len(pairs))
-        for column, variance in enumerate(VARIANCES):
-            log_weight[row, column], f, v = _log_evidence(pairs, variance * gram, f, v)
-    log_weight -= (np.log(VARIANCES / USUAL_VARIANCE) / LOG_VARIANCE_SPREAD) ** 2 / 2
+    log_weight = np.array([_log_weights(_space(pairs, _prior(len(met), alike, share))) for share in shares])
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     return Parameters(float(weight.sum(axis=0) @ VARIANCES), float(weight.sum(axis=1) @ shares))
 
 
-def _log_evidence(pairs: Pairs, gram: Matrix, f: Vector, v: Vector) -> tuple[float, Vector, Vector]:
-    """A close lower bound of the log probability of the judgments for differences f ~ N(0, gram).
+def _log_weights(space: _Space) -> Vector:
+    """What the evidence and the variance's own prior say of each variance in turn, for one share.
+
+    Beyond the most probable variance each doubling takes away more than the one before: where that leaves nothing
+    that would count beside the best, -inf.
+    """
+    weights = np.full(len(VARIANCES), -np.inf)
+    f, v = np.zeros(len(space.pairs)), np.zeros(len(space.pairs))
+    for k, variance in enumerate(VARIANCES):
+        evidence, f, v = _log_evidence(space, variance, f, v)
+        weights[k] = evidence - (np.log(variance / USUAL_VARIANCE) / LOG_VARIANCE_SPREAD) ** 2 / 2
+        if k and 2 * weights[k] - weights[k - 1] < weights.max() - NEGLIGIBLE:
+            break
+    return weights
+
+
+def _log_evidence(space: _Space, variance: float, f: Vector, v: Vector) -> tuple[float, Vector, Vector]:
+    """A close lower bound of the log probability of the judgments for differences f ~ N(0, variance * D prior D').
 
     It is that of the Gaussian nearest to the posterior (see `posterior`), whose means and variances (k,) it returns
     as well; they are sought from `f` and `v` on. Laplace's approximation is cheaper and prefers variances that are
     too small where judgments are few.
     """
-    both = pairs.wins + pairs.losses
+    wins, losses = space.pairs.wins, space.pairs.losses
     for _ in range(20):
         p, slope = _expected(f, v)
-        root = np.sqrt(both * slope)
-        inner = root[:, None] * gram * root
-        inner[np.diag_indices(len(f))] += 1.0
-        factor = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
-        b = root**2 * f + pairs.wins - both * p
-        alpha = b - root * linalg.cho_solve((factor, True), root * (gram @ b), check_finite=False)
-        inverse = np.square(linalg.lapack.dtrtri(factor, lower=1)[0]).sum(axis=0)
-        before, f, v = f, gram @ alpha, (1 - inverse) / root**2
+        weight = (wins + losses) * slope
+        b = weight * f + wins - (wins + losses) * p
+        before, (f, v) = f, space.update(variance, weight, b)
         if np.abs(f - before).max(initial=0.0) < 1e-2:
             break
-    won, lost = _expected_log(f, v), _expected_log(-f, v)
-    divergence = np.log(np.diag(factor)).sum() + (inverse.sum() - len(f) + f @ alpha) / 2
-    return float(pairs.wins @ won + pairs.losses @ lost - divergence), f, v
+    divergence = (space.log_determinant - weight @ v + f @ (b - weight * f)) / 2
+    return float(wins @ _expected_log(f, v) + losses @ _expected_log(-f, v) - divergence), f, v
 
 
 @on_one_thread
@@ -219,24 +222,25 @@ def posterior(pairs: Pairs, similarity: Matrix | None, found: Mode, max_iteratio
 
     Laplace's approximation takes score and curvature at the mode; this takes their means under the Gaussian itself,
     since a sentence that won all its few comparisons is likely to be better than its mode, and less sure. Works in the
-    space of the pairs where they are fewer than the sentences, else in that of the sentences.
+    space of the pairs where they are no more than the sentences, else in that of the sentences.
     """
-    prior = _prior(pairs.n, similarity, found.parameters)
-    space = _PairSpace(pairs, prior) if len(pairs) < pairs.n else _SentenceSpace(pairs, prior)
+    variance, share = found.parameters.variance, found.parameters.share
+    space = _space(pairs, _prior(pairs.n, similarity, share))
     f, v = found.theta[pairs.first] - found.theta[pairs.second], np.zeros(len(pairs))
     both = pairs.wins + pairs.losses
     for _ in range(max_iterations):
         p, slope = _expected(f, v)
         before = np.concatenate([f, v])
-        f, v = space.update(both * slope, both * slope * f + pairs.wins - both * p)
+        f, v = space.update(variance, both * slope, both * slope * f + pairs.wins - both * p)
         if np.abs(np.concatenate([f, v]) - before).max(initial=0.0) < 1e-4:
             break
     return space.posterior()
 
 
-def _prior(n: int, similarity: Matrix | None, chosen: Parameters) -> Matrix:
-    prior = np.zeros((n, n)) if similarity is None else chosen.variance * chosen.share * similarity
-    prior[np.diag_indices(n)] += chosen.variance * (1 - chosen.share)
+def _prior(n: int, similarity: Matrix | None, share: float) -> Matrix:
+    """K (n, n) for a variance of 1."""
+    prior = np.zeros((n, n)) if similarity is None else share * similarity
+    prior[np.diag_indices(n)] += 1 - share
     return prior
 
 
@@ -256,48 +260,85 @@ def _expected_log(f: Vector, v: Vector) -> Vector:
     return means
 
 
+class _Space(Protocol):
+    """Gaussian posteriors of the same pairs under priors that differ in their variance."""
+
+    pairs: Pairs
+    log_determinant: float
+
+    def update(self, variance: float, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
+        """Means and variances (k,) of the differences with precision `weight` (k,) and precision times value b (k,).
+
+        `log_determinant` is then that of I + K L, with L the Laplacian of the weights.
+        """
+
+    def posterior(self) -> Posterior:
+        """That of the last update."""
+
+
+def _space(pairs: Pairs, prior: Matrix) -> _Space:
+    """Whichever takes less time. `prior` (n, n): K for a variance of 1."""
+    return _PairSpace(pairs, prior) if len(pairs) <= pairs.n else _SentenceSpace(pairs, prior)
+
+
 class _PairSpace:
-    """A Gaussian posterior under weights of the pairs, by a factor of the pairs' size."""
+    """By a factor of the pairs' size."""
 
     def __init__(self, pairs: Pairs, prior: Matrix) -> None:
+        self.pairs = pairs
+        self.log_determinant = 0.0
         self._prior = prior
         self._rows = prior[pairs.first] - prior[pairs.second]
         self._gram = self._rows[:, pairs.first] - self._rows[:, pairs.second]
 
-    def update(self, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
-        """Means and variances (k,) of the differences with precision `weight` (k,) and precision times value b (k,)."""
-        self._root = np.sqrt(weight)
-        inner = self._root[:, None] * self._gram * self._root
+    def update(self, variance: float, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
+        self._variance, self._root = variance, np.sqrt(weight)
+        # Symmetric: the transpose lies in the order that LAPACK works on in place.
+        inner = (self._root[:, None] * self._gram * (variance * self._root)).T
         inner[np.diag_indices(len(b))] += 1.0
-        self._factor = linalg.cholesky(inner, lower=True)
-        solved = linalg.cho_solve((self._factor, True), self._root * (self._gram @ b))
-        self._alpha = b - self._root * solved
-        half = linalg.solve_triangular(self._factor, self._root[:, None] * self._gram, lower=True)
-        return self._gram @ self._alpha, np.maximum(np.diag(self._gram) - np.square(half).sum(axis=0), 0.0)
+        self._factor = _cholesky(inner)
+        self.log_determinant = 2 * float(np.log(np.diag(self._factor)).sum())
+        forced = self._root * (variance * (self._gram @ b))
+        self._alpha = b - self._root * linalg.cho_solve((self._factor, True), forced, check_finite=False)
+        inverse = np.square(linalg.lapack.dtrtri(self._factor, lower=1)[0]).sum(axis=0)
+        return variance * (self._gram @ self._alpha), np.maximum((1 - inverse) / weight, 0.0)
 
     def posterior(self) -> Posterior:
-        half = linalg.solve_triangular(self._factor, self._root[:, None] * self._rows, lower=True)
-        return Posterior(self._rows.T @ self._alpha, self._prior - half.T @ half)
+        rows = self._variance * self._rows
+        half = linalg.solve_triangular(self._factor, self._root[:, None] * rows, lower=True)
+        return Posterior(rows.T @ self._alpha, self._variance * self._prior - half.T @ half)
 
 
 class _SentenceSpace:
-    """The same, by a factor of the sentences' size."""
+    """By a factor of the sentences' size, of K^-1 + L."""
 
     def __init__(self, pairs: Pairs, prior: Matrix) -> None:
-        self._pairs = pairs
-        self._lower = linalg.cholesky(prior, lower=True)
+        self.pairs = pairs
+        self.log_determinant = 0.0
+        factor = _cholesky(np.array(prior, order="F"))
+        self._log_prior = 2 * float(np.log(np.diag(factor)).sum())
+        self._precision = linalg.lapack.dpotri(factor, lower=1, overwrite_c=True)[0]
 
-    def update(self, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
-        pairs, lower = self._pairs, self._lower
-        inner = lower.T @ (pairs.laplacian(weight) @ lower)
-        inner[np.diag_indices(pairs.n)] += 1.0
-        half = linalg.solve_triangular(linalg.cholesky(inner, lower=True), lower.T, lower=True)
-        covariance = half.T @ half
-        mean = covariance @ pairs.spread(b)
-        self._posterior = Posterior(mean, covariance)
-        a, b_ = pairs.first, pairs.second
-        variance = np.diag(covariance)[a] + np.diag(covariance)[b_] - 2 * covariance[a, b_]
-        return mean[a] - mean[b_], np.maximum(variance, 0.0)
+    def update(self, variance: float, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
+        pairs = self.pairs
+        first, second = pairs.first, pairs.second
+        inner = self._precision / variance  # of all these matrices only the lower triangle means anything
+        inner[np.diag_indices(pairs.n)] += totals(first, weight, pairs.n) + totals(second, weight, pairs.n)
+        inner[second, first] -= weight
+        factor = _cholesky(inner)
+        log_determinant = 2 * float(np.log(np.diag(factor)).sum())
+        self.log_determinant = log_determinant + self._log_prior + pairs.n * float(np.log(variance))
+        covariance = linalg.lapack.dpotri(factor, lower=1, overwrite_c=True)[0]
+        mean = linalg.blas.dsymv(1.0, covariance, pairs.spread(b), lower=1)
+        self._mean, self._covariance = mean, covariance
+        own = np.diag(covariance)
+        return mean[first] - mean[second], own[first] + own[second] - 2 * covariance[second, first]
 
     def posterior(self) -> Posterior:
-        return self._posterior
+        lower = np.tril(self._covariance)
+        return Posterior(self._mean, lower + np.tril(lower, -1).T)
+
+
+def _cholesky(matrix: Matrix) -> Matrix:
+    """The lower factor, in the place of a matrix in Fortran's order."""
+    return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)

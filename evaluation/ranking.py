@@ -92,14 +92,17 @@ class _Mean:
         return float(2 * stdtr(self.freedom, -abs(self.value) / self.se))
 
 
-def rank_systems(standings: Sequence[Standing], over: Over = "judgments") -> tuple[SystemResult, ...]:
+def rank_systems(
+    standings: Sequence[Standing], over: Over = "judgments", differences: Sequence[Difference] | None = None
+) -> tuple[SystemResult, ...]:
     """The systems by mean score, best first; equals by name.
 
-    Topics without judgments do not count, but for a system that has no others.
+    Topics without judgments do not count, but for a system that has no others. `differences`: what `compare_systems`
+    says of the same, if it is at hand.
     """
     table = _Table(standings, over)
     means = {system: table.mean(system) for system in table.systems}
-    differences = compare_systems(standings, over)
+    differences = compare_systems(standings, over) if differences is None else differences
     systems = sorted(means, key=lambda system: (-round(means[system].value, _DECIMALS), system))
     ordered = [round(means[system].value, _DECIMALS) for system in systems]
     ranking = []

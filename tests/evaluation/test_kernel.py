@@ -60,7 +60,6 @@ def test_without_a_similarity_sentences_are_on_their_own():
     chosen = Parameters(2.0, 0.0)
     alone = kernel.mode(pairs, None, chosen).theta
     assert alone == pytest.approx(kernel.mode(pairs, np.eye(8), chosen).theta, abs=1e-9)
-    assert pairs.gram(None).tolist() == pairs.gram(np.eye(8)).tolist()
 
 
 def test_an_unjudged_sentence_is_as_good_as_those_it_resembles():
@@ -73,9 +72,8 @@ def test_an_unjudged_sentence_is_as_good_as_those_it_resembles():
 def test_the_evidence_is_close_to_the_integral_it_stands_for():
     pairs = Pairs.of(sparse.csr_array(np.array([[0.0, 3.0], [1.0, 0.0]])))
     for variance in (0.5, 2.0, 8.0):
-        gram = variance * pairs.gram(None)
-        bound, mean, spread = kernel._log_evidence(pairs, gram, np.zeros(1), np.zeros(1))
-        width = np.sqrt(gram[0, 0])
+        bound, mean, spread = kernel._log_evidence(kernel._space(pairs, np.eye(2)), variance, np.zeros(1), np.zeros(1))
+        width = np.sqrt(2 * variance)
 
         def likely(f, width=width):
             return special.expit(f) ** 3 * special.expit(-f) * stats.norm.pdf(f, scale=width)
@@ -91,6 +89,34 @@ def test_the_evidence_is_close_to_the_integral_it_stands_for():
 def test_the_parameters_find_how_far_utilities_spread(spread):
     chosen = [kernel.parameters(*pairs_of(60, 900, seed, spread)) for seed in range(4)]
     assert np.mean([one.variance for one in chosen]) == pytest.approx(spread**2, rel=0.5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.integers(0, 1000), st.sampled_from([20, 60]), st.sampled_from([30, 300, 3000]), st.sampled_from([0.1, 0.7, 3.0])
+)
+def test_variances_that_are_passed_over_would_have_changed_nothing(seed, n, m, spread):
+    pairs, similarity = pairs_of(n, m, seed, spread)
+    quick = kernel.parameters(pairs, similarity)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "NEGLIGIBLE", np.inf)
+        whole = kernel.parameters(pairs, similarity)
+    assert (quick.variance, quick.share) == pytest.approx((whole.variance, whole.share), rel=1e-8)
+
+
+def test_most_variances_are_passed_over_where_there_are_enough_judgments_to_say():
+    pairs, similarity = pairs_of(20, 3000, 0, 0.1)
+    said = kernel._log_weights(kernel._space(pairs, kernel._prior(20, similarity, 0.35)))
+    assert np.isfinite(said[:3]).all()
+    assert np.isneginf(said[5:]).all()
+
+
+def test_sentences_that_nobody_met_say_nothing_of_the_parameters():
+    pairs, similarity = pairs_of(12, 40, 0)
+    more = np.eye(30)
+    more[np.ix_(range(3, 15), range(3, 15))] = similarity
+    wide = Pairs(30, pairs.first + 3, pairs.second + 3, pairs.wins, pairs.losses)
+    assert kernel.parameters(wide, more) == kernel.parameters(pairs, similarity)
 
 
 def test_the_parameters_tell_similar_worth_from_independent_worth():
@@ -130,16 +156,21 @@ def test_the_posterior_solves_its_own_equations(m):
     assert found.covariance @ precision == pytest.approx(np.eye(12), abs=1e-3)
 
 
-def test_both_spaces_give_the_same_posterior():
-    pairs, similarity = pairs_of(12, 9, 2)
-    prior = prior_of(similarity, Parameters(2.0, 0.7))
+@pytest.mark.parametrize("m", [9, 60])
+def test_both_spaces_give_the_same_posterior(m):
+    pairs, similarity = pairs_of(12, m, 2)
+    prior = kernel._prior(12, similarity, 0.7)
     weight, b = np.linspace(0.1, 1.0, len(pairs)), np.linspace(-1, 1, len(pairs))
     spaces = [kernel._PairSpace(pairs, prior), kernel._SentenceSpace(pairs, prior)]
-    updates = [space.update(weight, b) for space in spaces]
-    assert updates[0][0] == pytest.approx(updates[1][0], abs=1e-10)
-    assert updates[0][1] == pytest.approx(updates[1][1], abs=1e-10)
+    for variance in (0.5, 2.0):  # the second time as if there had been no first
+        updates = [space.update(variance, weight, b) for space in spaces]
+        assert updates[0][0] == pytest.approx(updates[1][0], abs=1e-10)
+        assert updates[0][1] == pytest.approx(updates[1][1], abs=1e-10)
+    assert spaces[0].log_determinant == pytest.approx(spaces[1].log_determinant, abs=1e-10)
     assert spaces[0].posterior().mean == pytest.approx(spaces[1].posterior().mean, abs=1e-10)
     assert spaces[0].posterior().covariance == pytest.approx(spaces[1].posterior().covariance, abs=1e-10)
+    inner = np.eye(12) + 2.0 * prior @ pairs.laplacian(weight).toarray()
+    assert spaces[0].log_determinant == pytest.approx(np.linalg.slogdet(inner)[1], abs=1e-10)
 
 
 def test_a_sentence_that_only_won_is_better_than_its_mode():
