@@ -7,11 +7,10 @@ from typing import Any
 from django.contrib.sessions.backends import db
 from django.utils import timezone
 
-from annotate.prepared import TEXT, Prepared
+from annotate.prepared import Prepared
 
 _find = Prepared(
     lambda key: db.SessionStore.get_model_class().objects.filter(pk=key).values_list("session_data", "expire_date"),
-    TEXT,
 )
 
 

@@ -121,6 +121,7 @@ def _database() -> dict[str, Any]:
         # A real file, so that tests meet the same locks and logs as an installation does.
         database["TEST"] = {"NAME": str(BASE_DIR / "build" / f"test-{os.getpid()}.sqlite3")}
     else:
+        database["ENGINE"] = "annotate.postgresql"
         database["CONN_HEALTH_CHECKS"] = True
         # How often the same query is asked (annotate.prepared) before PostgreSQL keeps its plan.
         mine = {"options": "-c lock_timeout=10s", "prepare_threshold": 5}

@@ -2,12 +2,13 @@
 
     python -m benchmarks.growth [--stored 1000 1000000] [--rounds 5] [--on sqlite services]
 
-One judgment is what a request does for it: draw a pair, read what its page shows, record the answer. For each number
-of stored judgments a database of its own is filled (topics of 300 sentences, up to 10,000 judgments a topic and 1,000
-by one annotator) and then measured in turn with the others, round after round; figures are medians of the rounds.
-Waiting for the disk at every commit is left out (`synchronous=OFF`, `synchronous_commit=off`), since it does not depend
-on what is stored. What remains is the time of the processors: this process's with SQLite; with PostgreSQL, which works
-in processes of its own, the time on the clock.
+One judgment is what a request does for it: find the pair that is answered and the one that is shown meanwhile, store
+the answer, draw the pair after next with all that its page shows. For each number of stored judgments a database of
+its own is filled (topics of 300 sentences, up to 10,000 judgments a topic and 1,000 by one annotator) and then
+measured in turn with the others, round after round; figures are medians of the rounds. Waiting for the disk at every
+commit is left out (`synchronous=OFF`, `synchronous_commit=off`), since it does not depend on what is stored. What
+remains is the time of the processors: this process's with SQLite; with PostgreSQL, which works in processes of its
+own, the time on the clock.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from tests.services import running
 
 if TYPE_CHECKING:
-    from annotate.models import Annotator, Topic
+    from annotate.judging import Nothing
+    from annotate.models import Annotator, Assignment, Topic
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES, PER_TOPIC, PER_PERSON, TIMED = 300, 10_000, 1_000, 400
@@ -92,24 +95,42 @@ def measure() -> None:
     from django.db import connection
 
     from annotate import judging
-    from annotate.models import Annotator, Assignment
+    from annotate.models import Annotator
 
     lite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA synchronous=OFF" if lite else "SET synchronous_commit = off")
     clock = time.process_time if lite else time.perf_counter
-    people = list(Annotator.objects.order_by("pk").values_list("pk", flat=True)[:50])
+    desks = [_sit_down(one) for one in Annotator.objects.select_related("study").order_by("pk")[:50]]
     took = []
     for number in range(TIMED + 50):
+        now, ahead = desks[number % len(desks)]
         started = clock()
-        annotator = Annotator.objects.select_related("study").get(pk=people[number % len(people)])
-        drawn = judging.draw(annotator)
-        shown = judging.find_shown(drawn.key) if isinstance(drawn, Assignment) else None
-        if shown is None:
+        answered, showing = judging.find_answered(now, ahead)
+        if answered is None or showing is None:
             raise RuntimeError("no pair is left to judge")
-        judging.record_judgment(shown, 1, "left", 2.0)
+        _recorded, drawn = judging.record_and_draw(answered, showing, 1, "left", 2.0)
+        following = _drawn(drawn or judging.draw(showing.annotator, besides=showing))
+        judging.show_next(following, showing)
         took.append(clock() - started)
+        desks[number % len(desks)] = ahead, following.key
     print(statistics.median(took[50:]) * 1000)
+
+
+def _sit_down(annotator: Annotator) -> tuple[UUID, UUID]:
+    """What somebody judges, and the pair after it."""
+    from annotate import judging
+
+    now = _drawn(judging.draw(annotator))
+    return now.key, _drawn(judging.draw(annotator, besides=now)).key
+
+
+def _drawn(found: Assignment | Nothing) -> Assignment:
+    from annotate.models import Assignment
+
+    if not isinstance(found, Assignment):
+        raise RuntimeError(f"no pair is left to judge: {found.reason}")
+    return found
 
 
 def in_process(job: str, stored: int, folder: Path, database: str) -> str:
@@ -140,7 +161,7 @@ def compare(on: str, options: argparse.Namespace) -> None:
             [float(in_process("measure", one, folder, database)) for one in options.stored]
             for _ in range(options.rounds)
         ]
-    print(f"One judgment (draw, read, record) on {on}; medians of {options.rounds} rounds")
+    print(f"One judgment (find, store, draw) on {on}; medians of {options.rounds} rounds")
     print(f"{'stored':>12}{'ms':>8}{'to the first':>14}")
     for column, stored in enumerate(options.stored):
         ratio = statistics.median(one[column] / one[0] for one in rounds)

@@ -132,7 +132,7 @@
     });
     keep();
     if (!troubled) warn("");
-    announce(`${button.querySelector(".wide-only, .tie-label").textContent} …`, "");
+    announce(`${button.dataset.said} …`, "");
     moveOn();
     send();
   }, true);

@@ -71,7 +71,8 @@ def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User) 
 
     Raises `Refusal` where words changed, and after the first judgment of the topic: judgments are about sentences.
     """
-    topic = Topic.objects.select_for_update().get(pk=document.topic_id)
+    # Not its key: draws hold the tally when they refer to the topic, and this asks for the tally below.
+    topic = Topic.objects.select_for_update(no_key=True).get(pk=document.topic_id)
     found = SourceDocument.objects.select_for_update().get(pk=document.pk)
     mended = None if sentences is None else [sentence.strip() for sentence in sentences if sentence.strip()]
     if mended == found.mended:

@@ -169,7 +169,7 @@ def _with_sentences(topic_id: int, preferences: list[Preference]) -> Iterator[Br
             raise UnknownSentence(f"no sentence {error.args[0]!r} in topic {preference.topic!r}") from error
         if left == right:
             raise UnknownSentence(f"sentence {preference.a!r} is compared with itself")
-        yield Brought(preference, (min(left, right), max(left, right)), swapped=left > right)
+        yield Brought(preference, Pair.in_order(left, right), swapped=left > right)
 
 
 def sentence_ids(topic_id: int) -> dict[str, int]:

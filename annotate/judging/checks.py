@@ -17,11 +17,10 @@ from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
 from annotate.judging import tallies
+from annotate.judging.choosing import WANTED, chance
 from annotate.judging.drawing import (
-    WANTED,
     Nothing,
     Reason,
-    chance,
     lease_of,
     look_at_person,
     look_at_topic,
@@ -144,12 +143,12 @@ def _known(annotator: Annotator) -> Iterator[Check]:
     """Pairs with a known answer that they have not seen, those of the topic that they are reading first."""
     found = KnownPair.objects.filter(topic__study=annotator.study_id, use=KnownPair.Use.GOLD)
     seen = set(Assignment.objects.filter(annotator=annotator).values_list("pair__first", "pair__second"))
-    left = [known for known in found if _in_order(known.better_id, known.worse_id) not in seen]
+    left = [known for known in found if Pair.in_order(known.better_id, known.worse_id) not in seen]
     yield from map(_as_check, _here_first(annotator, left)[:TRIES])
 
 
 def _as_check(known: KnownPair) -> Check:
-    first, second = _in_order(known.better_id, known.worse_id)
+    first, second = Pair.in_order(known.better_id, known.worse_id)
     return Check(known.topic_id, first, second, known.use, known.better_id)
 
 
@@ -215,7 +214,3 @@ def _side(check: Check, swapped: bool) -> str:
         return ""
     on_the_left = check.second if swapped else check.first
     return "left" if check.better == on_the_left else "right"
-
-
-def _in_order(one: int, other: int) -> tuple[int, int]:
-    return (min(one, other), max(one, other))

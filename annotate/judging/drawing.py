@@ -1,9 +1,4 @@
-"""Which pair next: drawn at random, under a lease, never beyond what is wanted.
-
-Chance comes from the operating system, not from the study's seed: what was drawn is stored (the pair, the sides, the
-order), so nothing has to be drawn again to be explained; processes that were forked from one another must not draw
-alike; and nobody should be able to work out what comes next.
-"""
+"""Who judges what next: a pair under a lease, never beyond what is wanted of a pair, a topic or a person."""
 
 from __future__ import annotations
 
@@ -11,28 +6,20 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import combinations
-from random import SystemRandom
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate.judging import tallies
-from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally
-from annotate.prepared import NUMBER, SMALL, Part, Prepared
-
-chance = SystemRandom()
+from annotate.judging.choosing import WANTED, Choice, Desk, chance, choose
+from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Tally
+from annotate.prepared import Added, Changes, Part, Prepared
 
 #: Pairs after which somebody is led to another topic: long enough to learn a subject, short enough not to tire of it.
 RUN = 10
-#: How many of the oldest unfinished pairs, or of the worker's suggestions, a draw looks at.
-LOOK = 64
-#: How many random pairs are tried before all that are left are listed: of a topic of which 95 in 100 pairs are gone,
-#: one draw in 27 comes to that.
-TRIES = 64
 
 
 class Reason(enum.StrEnum):
@@ -55,24 +42,6 @@ class Nothing:
     """No pair was drawn, and why."""
 
     reason: Reason
-
-
-#: Why a pair is shown whose answer is wanted for its own sake: these alone take a place, and count.
-WANTED = (Assignment.Reason.RANDOM, Assignment.Reason.SUGGESTED, Assignment.Reason.IMPORTED)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Two sentences to be compared, in the order of their primary keys.
-
-    `pair`: the primary key of their pair, if there is one already; `need`: how many judgments it needs from now on.
-    """
-
-    first: int
-    second: int
-    pair: int | None
-    need: int
-    reason: str
 
 
 def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignment | Nothing:
@@ -118,38 +87,24 @@ def give_up(topic_id: int, leases: list[tuple[int, int, bool]], now: datetime) -
     return len(places)
 
 
-@dataclass(frozen=True)
-class Desk:
-    """What a draw needs to know of a topic whose tally it has locked.
-
-    `last`: the last sentence's position; `wishes`, `lapsed`: whether the worker asks for pairs, whether leases ran out.
-    """
-
-    topic_id: int
-    taken: int
-    now: datetime
-    last: int | None
-    wishes: bool
-    lapsed: bool
+def _lapsed(topic: Any) -> Exists:
+    """Whether leases of the topic have run out."""
+    return Exists(Assignment.objects.filter(topic=topic, state=Assignment.State.OPEN, expires_at__lt=Now()))
 
 
-def _ask_for_topic(topic_id: int) -> QuerySet[Any, Any]:
-    sentences = Sentence.objects.filter(topic=OuterRef("topic")).order_by("-position").values("position")[:1]
-    open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
-    return (
-        Tally.objects.select_for_update()
-        .filter(topic_id=topic_id)
-        .annotate(
-            now=Now(),
-            last=Subquery(sentences),
-            wishes=Exists(Suggestion.objects.filter(topic=OuterRef("topic"))),
-            lapsed=Exists(open_ones.filter(expires_at__lt=Now())),
-        )
-        .values_list("topic_id", "taken", "now", "last", "wishes", "lapsed")
-    )
+def of_topic(topic: Any) -> dict[str, Any]:
+    """What a desk has beside the tally's own columns, for a query in which this is the topic."""
+    last = Sentence.objects.filter(topic=topic).order_by("-position").values("position")[:1]
+    return {"now": Now(), "lapsed": _lapsed(topic), "last": Subquery(last)}
 
 
-_topic = Prepared(_ask_for_topic, NUMBER)
+def _ask_for_topic(topic: Any) -> QuerySet[Any, Any]:
+    tally: QuerySet[Any, Any] = Tally.objects.select_for_update().filter(topic_id=topic)
+    found: QuerySet[Any, Any] = tally.annotate(**of_topic(OuterRef("topic")))
+    return found.values_list("topic_id", "taken", "now", "lapsed", "last")
+
+
+_topic = Prepared(_ask_for_topic)
 
 
 def look_at_topic(topic_id: int) -> Desk | None:
@@ -159,7 +114,7 @@ def look_at_topic(topic_id: int) -> Desk | None:
 
 PERSON = Part(
     Annotator,
-    "id kind study_id judged quota finished_at excluded_at paused_at skips_in_a_row trained_at screened_out_at",
+    "id kind study_id judged skipped quota finished_at excluded_at paused_at skips_in_a_row trained_at screened_out_at",
 )
 TERMS = Part(
     Study,
@@ -173,13 +128,16 @@ _person = Prepared(
         .select_related("study")
         .only(*PERSON.columns(), *TERMS.columns("study"))
     ),
-    NUMBER,
 )
 
 
 def look_at_person(annotator: Annotator) -> Annotator:
     """Lock them, so that two tabs do not draw at once; with what the study wants of them."""
-    values = iter(_person(annotator.pk)[0])
+    return as_person(iter(_person(annotator.pk)[0]))
+
+
+def as_person(values: Iterator[Any]) -> Annotator:
+    """From the next values, those of `PERSON` and `TERMS`."""
     person = PERSON.take(values)
     person.study = TERMS.take(values)
     return person
@@ -208,10 +166,10 @@ def settled(person: Annotator, besides: Assignment | None) -> Assignment | Nothi
     nothing = standing(person, ahead=0 if besides is None else 1)
     if nothing == Nothing(Reason.DONE) and besides is None and person.finished_at is None:
         Annotator.objects.filter(pk=person.pk).update(finished_at=Now())
-    return nothing or _held(person, besides) or _enough_for_now(person)
+    return nothing or _held(person, besides) or enough_for_now(person)
 
 
-def _enough_for_now(person: Annotator) -> Nothing | None:
+def enough_for_now(person: Annotator) -> Nothing | None:
     """Whether they have judged as much within the last hour as the study takes from one person."""
     limit = person.study.judgments_per_hour
     if not limit or person.judged < limit:
@@ -225,7 +183,6 @@ def _enough_for_now(person: Annotator) -> Nothing | None:
 # In no order: SQLite would rather walk through everything that somebody ever judged than sort the two pairs they hold.
 _open = Prepared(
     lambda annotator: Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN).values_list("pk"),
-    NUMBER,
 )
 
 
@@ -236,9 +193,19 @@ def _held(person: Annotator, besides: Assignment | None) -> Assignment | None:
         return None
     found = Assignment.objects.get(pk=held[0])
     if not is_held(found):
-        # Should it have been freed in this very moment, then answering takes its place again.
-        Assignment.objects.filter(pk=found.pk, state=Assignment.State.OPEN).update(expires_at=Now() + lease_of())
+        _renew(found)
     return found
+
+
+def _renew(lease: Assignment) -> None:
+    """Begin a lease anew, unless something happens to it in this very moment.
+
+    Its topic's tally need not be locked here, so nobody may be waited for: whoever answers it wants this person next.
+    Should it have been freed, then answering takes its place again.
+    """
+    row = Assignment.objects.select_for_update(skip_locked=True).filter(pk=lease.pk, state=Assignment.State.OPEN)
+    if row.values_list("pk").first() is not None:
+        Assignment.objects.filter(pk=lease.pk).update(expires_at=Now() + lease_of())
 
 
 def is_held(assignment: Assignment) -> bool:
@@ -249,7 +216,7 @@ def is_held(assignment: Assignment) -> bool:
 
 
 _latest = Prepared(
-    lambda annotator: Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("topic_id")[:1], NUMBER
+    lambda annotator: Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("topic_id")[:1]
 )
 
 
@@ -260,8 +227,7 @@ def _topics_in_turn(person: Annotator, besides: Assignment | None, thorough: boo
     """
     with_room = Q(taken__lt=person.study.judgments_per_topic)
     if thorough:
-        open_ones = Assignment.objects.filter(topic=OuterRef("topic"), state=Assignment.State.OPEN)
-        with_room |= Q(Exists(open_ones.filter(expires_at__lt=Now())))
+        with_room |= Q(_lapsed(OuterRef("topic")))
     turn = person.judged + (besides is not None)
     current = besides.topic_id if besides else next((topic_id for (topic_id,) in _latest(person.pk)), None)
     stay = current is not None and turn % RUN != 0
@@ -291,25 +257,18 @@ def _draw_from(
         person = look_at_person(annotator)
         if (said := settled(person, besides)) is not None:
             return said
-        taken = desk.taken - (free_lapsed(topic_id, desk.now) if desk.lapsed else 0)
-        if taken >= person.study.judgments_per_topic or _has_their_share(topic_id, person):
-            return None
-        if thorough and (again := _take_up_again(desk, person)) is not None:
-            return again
-        choice = _choose(desk, person, thorough)
-        if choice is None:
-            return None
-        pair_id = _place_in(choice, topic_id)
-        Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") + 1)
-        return Assignment.objects.create(
-            topic_id=topic_id,
-            annotator=annotator,
-            pair_id=pair_id,
-            swapped=chance.random() < 0.5,
-            reason=choice.reason,
-            created_at=desk.now,
-            expires_at=desk.now + lease_of(),
-        )
+        return draw_at(desk, person, annotator, thorough)
+
+
+def draw_at(desk: Desk, person: Annotator, annotator: Annotator, thorough: bool = False) -> Assignment | None:
+    """Draw a pair of a topic whose tally is locked, for a person who is, and who judges on."""
+    taken = desk.taken - (free_lapsed(desk.topic_id, desk.now) if desk.lapsed else 0)
+    if taken >= person.study.judgments_per_topic or _has_their_share(desk.topic_id, person):
+        return None
+    if thorough and (again := _take_up_again(desk, person)) is not None:
+        return again
+    choice = choose(desk, person, thorough)
+    return None if choice is None else _lease(choice, desk, annotator)
 
 
 #: So many judgments of a topic anybody may give.
@@ -352,113 +311,62 @@ def _take_up_again(desk: Desk, person: Annotator) -> Assignment | None:
     return lapsed
 
 
-def _place_in(choice: Choice, topic_id: int) -> int:
-    """Take a place in the chosen pair, which is made if it is new. The tally is locked: nobody is faster."""
-    if choice.pair is None:
-        return Pair.objects.create(
-            topic_id=topic_id, first_id=choice.first, second_id=choice.second, need=choice.need, taken=1
-        ).pk
-    Pair.objects.filter(pk=choice.pair).update(need=choice.need, taken=F("taken") + 1)
-    return choice.pair
+def _given_out(key: Any, topic: Any, annotator: Any, pair: Any, swapped: Any, reason: Any, now: Any, until: Any) -> Any:
+    """What stands in the tables of a pair that is given out, whether it is new or not."""
+    return [
+        (Tally.objects.filter(topic_id=topic), {"taken": F("taken") + 1}),
+        Assignment(
+            key=key,
+            topic_id=topic,
+            annotator_id=annotator,
+            pair_id=pair,
+            swapped=swapped,
+            reason=reason,
+            created_at=now,
+            expires_at=until,
+        ),
+    ]
 
 
-def _choose(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
-    """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1).
-
-    So many in a hundred as the study says are random though the worker asks for others.
-    """
-    if person.study.judgments_per_pair > 1 and (started := _started(desk, person, thorough)) is not None:
-        return started
-    asked = desk.wishes and (thorough or chance.random() >= person.study.random_share)
-    if asked and (wish := _suggested(desk, person)) is not None:
-        return wish
-    return _any_left(desk, person) if thorough else _random(desk, person)
-
-
-def _seen_by(person: Annotator) -> Exists:
-    return Exists(Assignment.objects.filter(annotator=person, pair=OuterRef("pk")))
-
-
-def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
-    """The oldest pair that others have begun and this person has not seen, with the reason why it was begun."""
-    unfinished = tallies.with_place(person.study).filter(topic_id=desk.topic_id).order_by("pk")
-    if not thorough:
-        # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
-        unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK]))
-    pair = unfinished.filter(~_seen_by(person)).order_by("pk").first()
-    if pair is None:
-        return None
-    begun = Assignment.objects.filter(pair=pair, reason__in=WANTED).order_by("pk").values_list("reason", flat=True)
-    suggested = begun.first() == Assignment.Reason.SUGGESTED
-    reason = Assignment.Reason.SUGGESTED if suggested else Assignment.Reason.RANDOM
-    return Choice(pair.first_id, pair.second_id, pair.pk, pair.need, reason)
-
-
-def _suggested(desk: Desk, person: Annotator) -> Choice | None:
-    """The first of the worker's wishes that is free for this person."""
-    wishes = list(
-        Suggestion.objects.filter(topic_id=desk.topic_id).order_by("rank").values_list("first_id", "second_id")[:LOOK]
-    )
-    return _first_free(person, wishes, Assignment.Reason.SUGGESTED)
-
-
-_sentences = Prepared(
-    lambda topic, one, other: (
-        Sentence.objects.filter(Q(position=one) | Q(position=other), topic=topic).values_list("pk").order_by("pk")
-    ),
-    NUMBER,
-    SMALL,
-    SMALL + 1,
+_begin = Changes(
+    lambda first, second, need, key, topic, annotator, swapped, reason, now, until: [
+        Pair(topic_id=topic, first_id=first, second_id=second, need=need, taken=1),
+        *_given_out(key, topic, annotator, Value(Added(0)), swapped, reason, now, until),
+    ]
+)
+_go_on = Changes(
+    lambda pair, need, key, topic, annotator, swapped, reason, now, until: [
+        (Pair.objects.filter(pk=pair), {"need": need, "taken": F("taken") + 1}),
+        *_given_out(key, topic, annotator, pair, swapped, reason, now, until),
+    ]
 )
 
 
-def _random(desk: Desk, person: Annotator) -> Choice | None:
-    """A random pair of the topic's sentences among those that are free for this person, if a few tries find one."""
-    if not desk.last:
-        return None
-    for _try in range(TRIES):
-        found = _sentences(desk.topic_id, *chance.sample(range(desk.last + 1), 2))
-        if len(found) == 2:
-            ((first,), (second,)) = found
-            if (choice := _if_free(person, first, second)) is not None:
-                return choice
-    return None
-
-
-def _any_left(desk: Desk, person: Annotator) -> Choice | None:
-    """A random one of all pairs that are free for this person: where nearly everything is judged, tries would fail."""
-    ids = sorted(Sentence.objects.filter(topic_id=desk.topic_id).values_list("pk", flat=True))
-    gone = set(
-        Pair.objects.filter(topic_id=desk.topic_id)
-        .filter(Q(need__gt=0, taken__gte=F("need")) | Q(taken__gte=person.study.judgments_per_pair) | _seen_by(person))
-        .values_list("first_id", "second_id")
+def _lease(choice: Choice, desk: Desk, annotator: Annotator) -> Assignment:
+    """Take a place in this pair and give it out under a lease; the tally is locked."""
+    pair = choice.pair
+    drawn = Assignment(
+        topic_id=desk.topic_id,
+        annotator=annotator,
+        swapped=chance.random() < 0.5,
+        reason=choice.reason,
+        created_at=desk.now,
+        expires_at=desk.now + lease_of(),
     )
-    left = [two for two in combinations(ids, 2) if two not in gone]
-    return _first_free(person, [chance.choice(left)], Assignment.Reason.RANDOM) if left else None
-
-
-def _first_free(person: Annotator, wanted: list[tuple[int, int]], reason: str) -> Choice | None:
-    """The first of these pairs of sentences that is free for this person."""
-    return next((free for first, second in wanted if (free := _if_free(person, first, second, reason))), None)
-
-
-_pair = Prepared(
-    lambda first, second, annotator: (
-        Pair.objects.filter(first=first, second=second)
-        .annotate(seen=Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk"))))
-        .values_list("pk", "need", "taken", "seen")
-    ),
-    NUMBER,
-    NUMBER + 1,
-    NUMBER + 2,
-)
-
-
-def _if_free(person: Annotator, first: int, second: int, reason: str = Assignment.Reason.RANDOM) -> Choice | None:
-    """The pair of these sentences, if it has a place left and this person has not seen it before."""
-    per_pair = person.study.judgments_per_pair
-    for pair_id, need, taken, seen in _pair(first, second, person.pk):
-        if seen or taken >= min(need or per_pair, per_pair):
-            return None
-        return Choice(first, second, pair_id, need or per_pair, reason)
-    return Choice(first, second, None, per_pair, reason)
+    given: dict[str, Any] = {
+        "need": choice.need,
+        "key": drawn.key,
+        "topic": drawn.topic_id,
+        "annotator": annotator.pk,
+        "swapped": drawn.swapped,
+        "reason": drawn.reason,
+        "now": drawn.created_at,
+        "until": drawn.expires_at,
+    }
+    if pair.pk is None:
+        pair.pk, _tally, drawn.pk = _begin(first=pair.first_id, second=pair.second_id, **given)
+    else:
+        _pair, _tally, drawn.pk = _go_on(pair=pair.pk, **given)
+    drawn.pair = pair
+    drawn._state.adding = False
+    return drawn

@@ -43,6 +43,7 @@ def readmit(annotator: Annotator, user: User, reason: str) -> bool:
 def rest(annotator: Annotator, user: User, on: bool) -> bool:
     """Give them no pairs for a while, or again; what they judged counts as before. False where it is so already."""
     with transaction.atomic():
+        tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
         row = Annotator.objects.filter(pk=annotator.pk, paused_at__isnull=on)
         if not row.update(paused_at=timezone.now() if on else None):
             return False

@@ -66,7 +66,7 @@ def _restore_assignments(
     }
     wanted: dict[str, set[Two]] = {}
     for record in archive.assignments:
-        wanted.setdefault(record.topic, set()).add(_in_order(sides[record.key]))
+        wanted.setdefault(record.topic, set()).add(Pair.in_order(*sides[record.key]))
     pairs: dict[Two, Pair] = {}
     for name, several in sorted(wanted.items()):
         pairs |= make_pairs(topics[name], several)
@@ -81,7 +81,7 @@ def _restore_assignments(
             key=keys[record.key],
             topic_id=topics[record.topic],
             annotator=people[record.annotator],
-            pair=pairs[_in_order(sides[record.key])],
+            pair=pairs[Pair.in_order(*sides[record.key])],
             swapped=left > right,
             occasion=record.occasion,
             reason=record.reason_shown,
@@ -142,10 +142,6 @@ def _restore_known_pairs(archive: StudyArchive, topics: Mapping[str, int]) -> No
         ),
         BATCH,
     )
-
-
-def _in_order(two: Two) -> Two:
-    return (min(two), max(two))
 
 
 def _free_keys(keys: list[str]) -> dict[str, uuid.UUID]:

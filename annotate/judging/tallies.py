@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest, Now
 
 from annotate.models import Assignment, Judgment, Pair, Study, Tally, Topic
+from annotate.prepared import Prepared
 
 BATCH = 500
 
@@ -61,12 +62,17 @@ def lock(topic_ids: Iterable[int]) -> list[int]:
     return locked
 
 
+_lock = Prepared(
+    lambda topic: Tally.objects.select_for_update().filter(topic_id=topic).annotate(now=Now()).values_list("now")
+)
+
+
 def lock_one(topic_id: int) -> datetime:
     """Lock one topic's tally; what the database's clock says, which every process shares."""
-    now: datetime = (
-        Tally.objects.select_for_update().annotate(now=Now()).values_list("now", flat=True).get(topic_id=topic_id)
-    )
-    return now
+    now: datetime
+    for (now,) in _lock(topic_id):
+        return now
+    raise Tally.DoesNotExist
 
 
 def counted_judgments(topic: Topic, also: Collection[int] = ()) -> QuerySet[Judgment]:
@@ -75,14 +81,15 @@ def counted_judgments(topic: Topic, also: Collection[int] = ()) -> QuerySet[Judg
     Of each assignment the last revision, if it is an answer, if the assignment holds one of its pair's places, and if
     the annotator is not excluded; those of the annotators `also` as if they were not.
     """
-    later = Judgment.objects.filter(assignment=OuterRef("assignment"), revision__gt=OuterRef("revision"))
     return (
         Judgment.objects.filter(
-            ~Exists(later),
             Q(assignment__annotator__excluded_at__isnull=True) | Q(assignment__annotator__in=list(also)),
-            topic=topic,
+            # By the assignment's topic, not by its own: PostgreSQL, where it has not counted its rows yet, would go
+            # through all of the topic's judgments for each of its assignments.
+            assignment__topic=topic,
             assignment__state=Assignment.State.JUDGED,
             assignment__holds_place=True,
+            revision=F("assignment__revision"),
         )
         .exclude(answer=Judgment.Answer.UNDONE)
         .order_by("pk")

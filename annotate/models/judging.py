@@ -8,6 +8,7 @@ one of the pair's places.
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -116,6 +117,11 @@ class Pair(models.Model):
     def __str__(self) -> str:
         return f"{self.first_id} / {self.second_id}"
 
+    @staticmethod
+    def in_order(one: int, other: int) -> tuple[int, int]:
+        """The keys of two sentences as their pair has them: the first, the second."""
+        return (min(one, other), max(one, other))
+
 
 class KnownPair(models.Model):
     """Two sentences of a topic of which a researcher says which one is right: for practice, or hidden among others.
@@ -189,6 +195,9 @@ class Assignment(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+
+    #: When it was found for the answer that just came, by the database's clock (annotate.judging.showing).
+    found_at: datetime | None = None
 
     class Meta:
         constraints = [

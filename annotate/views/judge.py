@@ -6,8 +6,9 @@ Every address is a page that works without JavaScript. Where htmx asks, it gets 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, TypeGuard, cast
 from uuid import UUID
 
 from django import forms
@@ -181,7 +182,7 @@ def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]
 def pair(request: HttpRequest, key: UUID) -> HttpResponse:
     """Show two sentences; take the answer and lead to the next two."""
     if request.method == "POST":
-        return _take_answer(request, _find_shown(request, key, ticket=request.POST.get("ticket", "")))
+        return _take_answer(request, *_find_answered(request, key))
     return _show_pair(request, _find_shown(request, key))
 
 
@@ -264,12 +265,17 @@ def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     return _page(request, "context", found)
 
 
-def _take_answer(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignment | None) -> HttpResponse:
+    """Store an answer; `showing` is the pair that the page's script shows meanwhile."""
     form = JudgmentForm(request.POST, ties_allowed=assignment.annotator.study.ties_allowed)
     if not form.is_valid():
         return _show_pair(request, assignment, _("Choose one of the two sentences."), status=400)
+    next_but_one = None
     try:
-        recorded = judging.record_judgment(assignment, **_given(form))
+        if _may_go_on(showing, request) and showing != assignment and not is_practice(showing):
+            recorded, next_but_one = judging.record_and_draw(assignment, showing, **_given(form))
+        else:
+            recorded = judging.record_judgment(assignment, **_given(form))
     except judging.TooSoon:
         return _wait_a_moment(request, assignment)
     except judging.OutOfTurn:
@@ -280,7 +286,7 @@ def _take_answer(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return _show_feedback(request, assignment)
     said = _what_became_of_it(recorded.outcome, recorded.judgment) + _about_reading(assignment, recorded)
     if "Judge-Showing" in request.headers:
-        return _answer_script(request, assignment.annotator, said)
+        return _answer_script(request, assignment, showing, next_but_one, said)
     return _go_on(request, assignment.annotator, said)
 
 
@@ -320,14 +326,14 @@ def _given(form: JudgmentForm) -> dict[str, Any]:
 
 
 def _what_became_of_it(outcome: Outcome, judgment: Judgment) -> str:
+    """Without left and right: on a phone the cards stand one above the other."""
     if outcome == Outcome.DIFFERS and judgment.answer == Judgment.Answer.UNDONE:
         return _("You had taken that answer back; nothing was changed.")
+    names = {"left": _("the first sentence"), "right": _("the second sentence"), "tie": _("equally important")}
+    answer = {"answer": names[judgment.answer]}
     if outcome == Outcome.DIFFERS:
-        answer = Judgment.Answer(judgment.answer).label
-        return _("You had answered this pair already (%(answer)s): your first answer stands.") % {"answer": answer}
-    if judgment.answer == Judgment.Answer.TIE:
-        return _("Saved: equally important.")
-    return _("Saved: left.") if judgment.answer == Judgment.Answer.LEFT else _("Saved: right.")
+        return _("You had answered this pair already (%(answer)s): that answer stands.") % answer
+    return _("Saved: %(answer)s.") % answer
 
 
 def _remember_again(request: HttpRequest, annotator: Annotator) -> None:
@@ -352,46 +358,48 @@ def _go_on(request: HttpRequest, annotator: Annotator, said: str = "") -> HttpRe
     return _lead_to_pair(request, drawn.key, said)
 
 
-def _answer_script(request: HttpRequest, annotator: Annotator, said: str) -> HttpResponse:
+def _answer_script(
+    request: HttpRequest, judged: Assignment, showing: Assignment | None, next_but_one: Assignment | None, said: str
+) -> HttpResponse:
     """For the page's own script, all at once: what became of an answer, the pair to judge now, and the one after it.
 
-    The script says which pair it shows meanwhile; the pair to judge now is sent only where that is another one.
+    The script says which pair it shows meanwhile; the pair to judge now is sent only where that is another one. The one
+    after it may have been drawn with the answer.
     """
-    showing = request.headers["Judge-Showing"]
+    annotator, shown_at = judged.annotator, request.headers["Judge-Showing"]
     # Nearly always it shows the pair that is theirs already: nothing has to be drawn but the one after it.
-    if (held := _held(request, annotator, showing)) and (following := _part_ahead(request, held)):
-        return JsonResponse({"said": said, "here": showing, "part": "", "ahead": following.content.decode()})
+    if _may_go_on(showing, request) and (following := _part_ahead(request, showing, next_but_one)):
+        return JsonResponse({"said": said, "here": shown_at, "part": "", "ahead": following.content.decode()})
     drawn = _draw(request, annotator)
     if isinstance(drawn, Nothing):
         nothing = drawn.reason.name.lower()
         part = _show_desk(request, annotator, nothing).content.decode()
         return JsonResponse({"said": said, "here": _desk_with(annotator, nothing), "part": part, "ahead": None})
     shown, here = _shown_again(drawn.key), reverse("pair", args=[drawn.key])
-    part = "" if showing == here else _show_pair(request, shown).content.decode()
+    part = "" if shown_at == here else _show_pair(request, shown).content.decode()
     ahead = following.content.decode() if (following := _part_ahead(request, shown)) else None
     return JsonResponse({"said": said, "here": here, "part": part, "ahead": ahead})
 
 
-def _held(request: HttpRequest, annotator: Annotator, here: str) -> Assignment | None:
-    """The pair of this address, if it is open to this person and will be for a while."""
-    try:
-        found = resolve(here)
-    except Resolver404:
-        return None
-    if found.url_name != "pair" or access.is_partial(request.user, annotator.study):
-        return None
-    shown = judging.find_own(annotator, found.kwargs["key"])
-    return shown if shown and judging.is_held(shown) else None
+def _may_go_on(shown: Assignment | None, request: HttpRequest) -> TypeGuard[Assignment]:
+    """Whether somebody who is shown this pair may judge it, and will for a while."""
+    return shown is not None and judging.is_held(shown) and not access.is_partial(request.user, shown.annotator.study)
 
 
-def _part_ahead(request: HttpRequest, shown: Assignment) -> HttpResponse | None:
-    """The pair to come after the one that is shown, as it will be when that is judged; None where there is none."""
+def _part_ahead(request: HttpRequest, shown: Assignment, known: Assignment | None = None) -> HttpResponse | None:
+    """The pair to come after the one that is shown, as it will be when that is judged; None where there is none.
+
+    It is drawn now unless it is `known`.
+    """
     if is_practice(shown):  # what comes after it is what was right
         return None
-    drawn = judging.draw(shown.annotator, besides=shown)
+    drawn = known or judging.draw(shown.annotator, besides=shown)
     if isinstance(drawn, Nothing):
         return None
-    following = _shown_again(drawn.key)
+    following = judging.show_next(drawn, shown)
+    if following is None:  # their topic was cut anew in this very moment
+        return None
+    following.annotator = copy(following.annotator)
     following.annotator.judged += 1
     following.annotator.previous = shown.key
     following.annotator.previous_revision = shown.revision + 1
@@ -540,9 +548,13 @@ def find_annotator(request: HttpRequest, key: UUID) -> Annotator:
     return annotator
 
 
-def _find_shown(request: HttpRequest, key: UUID, ticket: str = "") -> Assignment:
-    """The pair with this key, if it was drawn for this browser's annotator, or its ticket says that it was."""
-    assignment = judging.find_shown(key)
+def _find_shown(request: HttpRequest, key: UUID) -> Assignment:
+    """The pair with this key, if it was drawn for this browser's annotator."""
+    return _if_theirs(request, judging.find_shown(key))
+
+
+def _if_theirs(request: HttpRequest, assignment: Assignment | None, ticket: str = "") -> Assignment:
+    """The pair, if it was drawn for this browser's annotator, or its ticket says that it was."""
     if assignment is None:
         raise Assignment.DoesNotExist
     if access.is_annotator(request, assignment.annotator):
@@ -550,6 +562,21 @@ def _find_shown(request: HttpRequest, key: UUID, ticket: str = "") -> Assignment
     if ticket and constant_time_compare(ticket, _ticket(assignment)):
         return assignment
     raise Http404
+
+
+def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
+    """The pair that is being answered, if it is theirs, and the one that the page's script shows meanwhile."""
+    assignment, showing = judging.find_answered(key, _key_of(request.headers.get("Judge-Showing", "")))
+    return _if_theirs(request, assignment, request.POST.get("ticket", "")), showing
+
+
+def _key_of(address: str) -> UUID | None:
+    """The key of the pair with this address."""
+    try:
+        found = resolve(address)
+    except Resolver404:
+        return None
+    return found.kwargs["key"] if found.url_name == "pair" else None
 
 
 def _shown_again(key: UUID) -> Assignment:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from annotate import crowd, judging, links, studies
 from annotate.models import (
@@ -330,8 +333,6 @@ def test_a_researcher_prepares_a_pair_and_takes_it_back(client):
 
 
 def test_a_table_of_pairs_is_taken_whole_or_not_at_all(client):
-    from django.core.files.uploadedfile import SimpleUploadedFile
-
     study = ready_study()
     client.force_login(making.owner(study))
     page = f"/studies/{study.pk}/known-pairs/"
@@ -344,10 +345,22 @@ def test_a_table_of_pairs_is_taken_whole_or_not_at_all(client):
     html = refused.content.decode()
     assert refused.status_code == 400
     assert not KnownPair.objects.exists()
-    for complaint in ("pairs.csv:3: worse", "pairs.csv:4: topic", "pairs.csv:5: use"):
-        assert complaint in html
+    rows = [[strip_tags(cell).strip() for cell in row.split("</td>")[:3]] for row in html.split("<tr>")[2:]]
+    assert sorted(rows) == [["pairs.csv", "3", "worse"], ["pairs.csv", "4", "topic"], ["pairs.csv", "5", "use"]]
     assert send("T0,d1:0,d1:1,gold,", 'T0,d1:2,d1:3,training,"Two, and why."').status_code == 302
     assert set(KnownPair.objects.values_list("use", "explanation")) == {("gold", ""), ("training", "Two, and why.")}
+
+
+def test_what_is_wrong_with_a_table_of_pairs_is_said_in_the_readers_language(client, monkeypatch):
+    study = ready_study()
+    client.force_login(making.owner(study))
+    table = SimpleUploadedFile("pairs.csv", b"topic,better,worse,use\nT9,d1:0,d1:1,gold\nT0,d1:0,d1:0,gold\n")
+    monkeypatch.setattr("annotate.views.research.complaints._", lambda text: f"<{text}>")
+    html = unescape(client.post(f"/studies/{study.pk}/known-pairs/", {"file": table}).content.decode())
+    assert '<"T9", which is not known (most alike: "T0")>' in html
+    assert "<a topic of the study>" in html
+    assert "<Choose two different sentences.>" in html
+    assert "<a pair that can be prepared>" in html
 
 
 def test_an_archive_takes_prepared_pairs_and_checks_along(tmp_path):

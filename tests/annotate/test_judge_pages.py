@@ -8,10 +8,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate import judging, links, studies
+from annotate.judging import checks
 from annotate.judging.drawing import lease_of
 from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
 from tests.annotate import making
-from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
+from tests.annotate.judging_study import (
+    assert_books_balance,
+    drawn,
+    joined,
+    judged,
+    let_lapse,
+    prepare_pairs,
+    ready_study,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +126,7 @@ def test_an_answer_leads_to_the_next_pair(client, link, study):
     assert redirect.status_code == 302
     html = client.get(redirect.url).content.decode()
     assert "Pair 2 of 30" in html
-    assert "Saved: right." in html
+    assert "Saved: the second sentence." in html
     assert Judgment.objects.get().answer == "right"
     assert_books_balance(study)
 
@@ -177,7 +186,7 @@ def test_another_answer_from_a_second_tab_is_told_that_the_first_stands(client, 
     first = begin(client, link)
     answer(client, first, "left")
     html = client.get(answer(client, first, "right").url).content.decode()
-    assert "your first answer stands" in html
+    assert "(the first sentence): that answer stands" in html
     assert Judgment.objects.get().answer == "left"
 
 
@@ -434,7 +443,7 @@ def test_the_script_hears_what_became_of_an_answer_and_gets_the_next_two_pairs(c
     Study.objects.update(reading_speed=0)
     got = script_answer(client, first)
     second, third = Assignment.objects.exclude(pk=first.pk).order_by("pk")
-    assert (got["said"], got["here"]) == ("Saved: left.", page_of(second))
+    assert (got["said"], got["here"]) == ("Saved: the first sentence.", page_of(second))
     assert second.left.text in got["part"]
     assert "Pair 2 of 30" in got["part"]
     assert third.left.text in got["ahead"]
@@ -449,6 +458,17 @@ def test_the_script_is_not_sent_what_it_shows_already(client, link):
     got = script_answer(client, first, page_of(second))
     assert got["part"] == ""
     assert got["here"] == page_of(second)
+
+
+def test_a_script_that_shows_what_it_answers_gets_the_next_two_pairs(client, link, study, monkeypatch):
+    first = begin(client, link)
+    prepare_pairs(study, "gold", 3)
+    Study.objects.update(gold_share=0.1)
+    monkeypatch.setattr(checks, "due", lambda _annotator, turn: "gold" if turn == 1 else None)
+    got = script_answer(client, first, page_of(first))
+    second, third = Assignment.objects.exclude(pk=first.pk).order_by("pk")
+    assert second.reason == "gold"
+    assert (got["here"], third.left.text in got["ahead"]) == (page_of(second), True)
 
 
 def test_only_one_pair_is_drawn_for_a_script_that_shows_theirs(client, link):
@@ -491,7 +511,7 @@ def test_the_script_is_led_on_when_it_shows_what_is_not_to_be_judged(client, lin
     second = Assignment.objects.order_by("pk")[1]
     script_answer(client, second)
     got = script_answer(client, first, page_of(second), side="right")
-    assert "your first answer stands" in got["said"]
+    assert "(the first sentence): that answer stands" in got["said"]
     assert Assignment.objects.order_by("pk")[2].left.text in got["part"]
 
 
@@ -507,6 +527,15 @@ def test_before_the_last_pair_nothing_is_drawn_ahead(client, link):
     Study.objects.update(pairs_per_annotator=1)
     first = begin(client, link)
     assert client.post(reverse("ahead", args=[first.key])).status_code == 204
+
+
+def test_a_reason_that_is_none_is_read_as_none(client, link):
+    annotator = begin(client, link).annotator
+    desk = reverse("desk", args=[annotator.key])
+    html, usual = (client.get(path).content.decode() for path in (f"{desk}?nothing=x", desk))
+    token = re.compile(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"\w+"')
+    assert token.sub("", html) == token.sub("", usual)
+    assert reverse("draw", args=[annotator.key]) in html
 
 
 def test_a_pair_whose_text_was_cut_anew_leads_back_to_the_desk(client, link):

@@ -1,8 +1,17 @@
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import timedelta
+from typing import Any
+
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from annotate import judging
-from annotate.judging import Outcome
+from annotate.judging import Outcome, drawing, proceeding
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
+from tests.annotate import making
+from tests.annotate.everything import undone
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
 
 pytestmark = pytest.mark.django_db
@@ -180,3 +189,230 @@ def test_an_excluded_annotators_judgments_stay_and_do_not_count(annotator):
     Annotator.objects.filter(pk=annotator.pk).update(excluded_at=assignment.created_at)
     assert Judgment.objects.count() == 1
     assert not judging.counted_judgments(assignment.topic).exists()
+
+
+# An answer that brings the pair after next
+
+
+def shown_ahead(annotator: Annotator) -> tuple[Assignment, Assignment]:
+    """What somebody judges, and the pair after it, as the page finds them when the answer comes."""
+    first = drawn(annotator)
+    following = judging.draw(annotator, besides=first)
+    assert isinstance(following, Assignment)
+    answered, showing = judging.find_answered(first.key, following.key)
+    assert answered is not None
+    assert showing is not None
+    return answered, showing
+
+
+def test_an_answer_brings_the_pair_after_next_in_one_transaction(study, annotator, django_assert_max_num_queries):
+    answered, showing = shown_ahead(annotator)
+    # Six, and the test's own savepoints; SQLite takes seven changes one by one.
+    with django_assert_max_num_queries(9 if connection.vendor == "postgresql" else 14):
+        recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
+    judgment = Judgment.objects.get()
+    assert (recorded.outcome, recorded.counted, recorded.judgment) == (Outcome.STORED, True, judgment)
+    assert recorded.judgment.at == judgment.at == answered.found_at
+    assert abs(judgment.at - timezone.now()) < timedelta(minutes=1)
+    assert following == Assignment.objects.get(state="open", annotator=annotator, pk__gt=showing.pk)
+    assert len({answered.pair_id, showing.pair_id, following.pair_id}) == 3
+    assert answered.annotator.judged == Annotator.objects.get(pk=annotator.pk).judged == 1
+    assert_books_balance(study)
+
+
+def test_whatever_becomes_of_drawing_the_answer_is_stored(study, annotator, monkeypatch, caplog):
+    answered, showing = shown_ahead(annotator)
+
+    def fail(*given: Any) -> None:
+        following = drawing.draw_at(*given)
+        Assignment.objects.create(
+            key=following.key, topic=study.topics.get(), annotator=annotator, pair=following.pair, swapped=False
+        )
+
+    monkeypatch.setattr(proceeding, "draw_at", fail)
+    recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
+    assert (recorded.outcome, recorded.counted, following) == (Outcome.STORED, True, None)
+    assert recorded.judgment == Judgment.objects.get()
+    assert answered.annotator.judged == Annotator.objects.get(pk=annotator.pk).judged == 1
+    assert "no pair could be drawn with an answer" in caplog.text
+    assert set(Assignment.objects.filter(state="open")) == {showing}
+    assert_books_balance(study)
+
+
+def test_a_second_answer_within_a_second_is_too_soon_whichever_was_found_first(settings):
+    settings.PACE_SECONDS = 1.0
+    study = ready_study(sentences=30)
+    answered, showing = shown_ahead(joined(study))
+    assert answered.found_at is not None
+    for before, refused in ((-0.5, judging.TooSoon), (-1.5, None), (0.5, judging.TooSoon)):
+        Annotator.objects.update(judged_at=answered.found_at + timedelta(seconds=before))
+        with pytest.raises(refused) if refused else nullcontext(), undone():
+            judging.record_and_draw(answered, showing, 1, "left", 2.0)
+        answered, showing = judging.find_answered(answered.key, showing.key)
+
+
+def test_an_answer_that_was_found_before_one_that_is_stored_does_not_set_the_time_back(settings):
+    settings.PACE_SECONDS = 0.1
+    answered, showing = shown_ahead(joined(ready_study(sentences=30)))
+    assert answered.found_at is not None
+    answered.found_at -= timedelta(seconds=10)
+    later = timezone.now() - timedelta(seconds=5)
+    Annotator.objects.update(judged_at=later)
+    recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
+    assert following is None  # it was looked at again
+    assert recorded.judgment.at == Annotator.objects.get().judged_at > later
+
+
+def be_nearly_done(answered: Assignment, showing: Assignment) -> None:
+    Annotator.objects.update(quota=2)
+
+
+def fill_the_topic(answered: Assignment, showing: Assignment) -> None:
+    Study.objects.update(judgments_per_topic=2)
+
+
+def pause_the_study(answered: Assignment, showing: Assignment) -> None:
+    Study.objects.update(state=Study.State.PAUSED)
+
+
+def want_checks_only(answered: Assignment, showing: Assignment) -> None:
+    showing.annotator.study.gold_share = 1.0
+
+
+def allow_one_an_hour(answered: Assignment, showing: Assignment) -> None:
+    Study.objects.update(judgments_per_hour=1)
+
+
+def come_to_the_end_of_a_run(answered: Assignment, showing: Assignment) -> None:
+    Annotator.objects.update(judged=drawing.RUN - 2)
+    answered.annotator.judged = drawing.RUN - 2
+
+
+def give_them_their_share(answered: Assignment, showing: Assignment) -> None:
+    """Four pairs of a topic with room for eight, and five judged of the eight they shall judge in two topics."""
+    Study.objects.update(judgments_per_topic=8, person_cap=0.01)
+    Annotator.objects.update(judged=5, quota=8)
+    answered.annotator.judged = 5
+    give_another(answered, showing, state="judged")
+    give_another(answered, showing, state="judged", occasion=2)
+    for _ in range(10):
+        joined(answered.annotator.study)
+
+
+def give_another(answered: Assignment, showing: Assignment, occasion: int = 1, state: str = "open") -> None:
+    Assignment.objects.create(
+        topic_id=showing.topic_id,
+        annotator=showing.annotator,
+        pair=showing.pair,
+        swapped=False,
+        occasion=occasion,
+        state=state,
+        created_at=timezone.now(),
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        be_nearly_done,
+        fill_the_topic,
+        pause_the_study,
+        want_checks_only,
+        allow_one_an_hour,
+        come_to_the_end_of_a_run,
+        give_them_their_share,
+        give_another,
+    ],
+)
+def test_where_drawing_takes_more_than_a_look_it_is_left_to_a_draw_of_its_own(change):
+    answered, showing = shown_ahead(joined(ready_study(sentences=30, topics=2, pairs_per_annotator=100)))
+    change(answered, showing)
+    recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
+    assert (recorded.outcome, following) == (Outcome.STORED, None)
+    assert answered.annotator.judged == Annotator.objects.get(pk=answered.annotator_id).judged
+
+
+def lapse_and_be_drawn_by_another(assignment: Assignment) -> None:
+    let_lapse(assignment)
+    judged(joined(assignment.annotator.study))
+
+
+def lapse(assignment: Assignment) -> None:
+    let_lapse(assignment)
+    judging.pause(assignment.annotator)
+
+
+def be_judged(assignment: Assignment) -> None:
+    judging.record_judgment(assignment, 1, "right", 1.0)
+
+
+def be_judged_and_undone(assignment: Assignment) -> None:
+    be_judged(assignment)
+    judging.undo(assignment)
+
+
+def be_excluded(assignment: Assignment) -> None:
+    judging.exclude(assignment.annotator, making.owner(assignment.annotator.study), "a robot")
+
+
+def be_given_an_answer_a_moment_ago(assignment: Assignment) -> None:
+    Annotator.objects.update(judged_at=timezone.now())
+
+
+def come_to_nothing(assignment: Assignment) -> None:
+    judging.forget_pairs([assignment.topic_id])
+
+
+Send = Callable[[], judging.Recorded]
+
+
+def record(assignment: Assignment) -> Send:
+    return lambda: judging.record_judgment(assignment, 1, "left", 2.0)
+
+
+def record_as_found(assignment: Assignment) -> Send:
+    answered, _shown = judging.find_answered(assignment.key, None)
+    return lambda: judging.record_and_draw(answered, Assignment(), 1, "left", 2.0)[0]
+
+
+def what_comes_of_it(study: Study, way: Callable[[Assignment], Send], change: Callable[[Assignment], Any]) -> Any:
+    assignment = drawn(joined(study))
+    send = way(assignment)
+    before = version(study)
+    change(Assignment.objects.select_related("annotator__study").get(pk=assignment.pk))
+    try:
+        recorded = send()
+        said = (recorded.outcome, recorded.counted, recorded.judgment.answer)
+    except (judging.TooSoon, judging.OutOfTurn, Assignment.DoesNotExist) as refused:
+        said = type(refused)
+    assert_books_balance(study)
+    rows = Assignment.objects.filter(annotator=assignment.annotator)
+    sums = Annotator.objects.filter(pk=assignment.annotator_id)
+    return (
+        said,
+        version(study) - before,
+        list(rows.values_list("state", "revision", "holds_place")),
+        list(rows.order_by("judgments").values_list("judgments__revision", "judgments__answer", "judgments__seconds")),
+        sums.values_list("judged", "seconds", "skipped").get(),
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        str,
+        let_lapse,
+        lapse,
+        lapse_and_be_drawn_by_another,
+        be_judged,
+        be_judged_and_undone,
+        lambda assignment: judging.skip(assignment, "unclear"),
+        be_excluded,
+        be_given_an_answer_a_moment_ago,
+        come_to_nothing,
+    ],
+)
+def test_whatever_happens_between_finding_and_storing_counts(change, settings):
+    settings.PACE_SECONDS = 1.0 if change is be_given_an_answer_a_moment_ago else 0.0
+    looked, as_found = (what_comes_of_it(ready_study(sentences=2), way, change) for way in (record, record_as_found))
+    assert looked == as_found

@@ -1,11 +1,13 @@
 from collections import Counter
+from itertools import combinations
 
 import pytest
 from django.db import IntegrityError, connection
 
 from annotate import judging
-from annotate.judging import Nothing, Reason, drawing
+from annotate.judging import Nothing, Reason, choosing, drawing
 from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally, Topic
+from annotate.prepared import Place
 from tests.annotate.judging_study import (
     add_topic,
     assert_books_balance,
@@ -76,12 +78,11 @@ def test_left_and_right_are_drawn_by_lot_and_stored():
 
 def test_pairs_are_drawn_at_random_among_all_sentences():
     study = ready_study(sentences=6, judgments_per_topic=1000, judgments_per_pair=100)
-    Study.objects.update(judgments_per_pair=1)  # every draw below is the first of a new annotator
     seen = Counter()
     desk = drawing.look_at_topic(Topic.objects.get().pk)
     for _ in range(150):
-        choice = drawing._random(desk, joined(study))
-        seen[choice.first, choice.second] += 1
+        pair = choosing._random(desk, joined(study)).pair
+        seen[pair.first_id, pair.second_id] += 1
     assert len(seen) == 15
     assert max(seen.values()) < 30
 
@@ -182,6 +183,39 @@ def test_what_the_worker_asks_for_comes_before_chance():
     assert judged(joined(study)).reason == "random"  # each was wanted once
 
 
+def ask_for(pairs: list[tuple[Sentence, Sentence]]) -> None:
+    for rank, (first, second) in enumerate(pairs):
+        Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=rank, reason="close")
+
+
+def test_a_wish_is_free_for_whoever_has_not_seen_it_while_it_has_a_place():
+    study = ready_study(sentences=5, random_share=0.0, judgments_per_pair=2)
+    one, other, third = (joined(study) for _ in range(3))
+    full, seen, needless = judged(one).pair, judged(other), judged(third)
+    assert seen.pair == full  # a pair that was begun comes first
+    assert needless.pair != full
+    Pair.objects.filter(pk=needless.pair_id).update(need=1)
+    sentences = list(Sentence.objects.order_by("pk"))
+    known = {(pair.first_id, pair.second_id) for pair in Pair.objects.all()}
+    fresh = next(two for two in combinations(sentences, 2) if (two[0].pk, two[1].pk) not in known)
+    ask_for([(full.first, full.second), (needless.pair.first, needless.pair.second), fresh])
+    wished = drawn(one)
+    assert (wished.pair.first, wished.pair.second) == fresh
+    assert wished.reason == "suggested"
+
+
+def test_wishes_that_others_have_fulfilled_cost_a_draw_nothing(django_assert_max_num_queries):
+    study = ready_study(sentences=12, random_share=0.0)
+    pairs = list(combinations(Sentence.objects.order_by("pk"), 2))
+    ask_for(pairs)
+    for _ in range(40):
+        judged(joined(study))
+    annotator = joined(study)
+    with django_assert_max_num_queries(12):
+        assignment = drawn(annotator)
+    assert (assignment.pair.first, assignment.pair.second) == pairs[40]
+
+
 def test_an_abandoned_pair_goes_to_somebody_else_when_its_lease_is_over():
     study = ready_study(sentences=2)
     gone, here = joined(study), joined(study)
@@ -270,19 +304,19 @@ def test_the_cost_of_a_draw_and_a_judgment_does_not_grow(django_assert_max_num_q
     annotator = joined(study)
     for _ in range(30):
         judged(annotator)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         assignment = drawn(annotator)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         judging.record_judgment(assignment, 1, "left", 2.0)
 
 
 def test_what_somebody_holds_is_found_without_walking_through_what_they_judged():
     """SQLite chose to; with a thousand judgments each that was most of the time of a draw."""
     drawn(joined(ready_study()))
-    (written,) = drawing._open.written.values()
+    statement = drawing._open.written().statement
     with connection.cursor() as cursor:
         explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
-        cursor.execute(explain + written.sql, [one for _place, one in written.parameters])
+        cursor.execute(explain + statement.sql, [1 if isinstance(one, Place) else one for one in statement.parameters])
         plan = " ".join(str(row) for row in cursor.fetchall())
     assert connection.vendor != "sqlite" or "assignment_by_annotator" in plan
 

@@ -15,12 +15,14 @@ from annotate.management.commands.makemessages import texts_of
 
 #: Texts, and where they stand.
 SOME = {
-    "Saved: left.": "annotate/views",
+    "Saved: %(answer)s.": "annotate/views",
     "invitation links only": "annotate/models",
     "Why can you not judge this pair?": "templates/judge",
     "Krippendorff’s alpha against the number of judgments": "templates/monitor/course.svg",
     "a time with its zone such as 2026-01-31T16:53:19Z": "formats/preferences.py",
     "%(name)s, which is not known": "formats/complaints.py",
+    "%(name)s, which is not known (most alike: %(near)s)": "formats/complaints.py",
+    "a pair that can be prepared": "annotate/judging/known.py",
     "no zip": "formats/study.py",
     "fewer": "formats/tables.py",
 }

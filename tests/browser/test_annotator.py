@@ -129,7 +129,7 @@ def test_the_same_without_scripts(browser: Browser, web: Web, link, axe, study):
         at_pair(page, number)
         page.locator(f"#answer [value={side}]").click()
     at_pair(page, 5)
-    expect(page.locator("#said")).to_contain_text("Saved: left.")
+    expect(page.locator("#said")).to_contain_text("Saved: the first sentence.")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#said")).to_contain_text("taken back")
     at_pair(page, 4)
@@ -139,7 +139,7 @@ def test_the_same_without_scripts(browser: Browser, web: Web, link, axe, study):
     page.get_by_role("button", name="Not my language").click()
     expect(page.locator("#said")).to_contain_text("Skipped")
     text = cards(page)[1]
-    page.get_by_role("link", name="The right sentence in its document").click()
+    page.get_by_role("link", name="The second sentence in its document").click()
     expect(page.locator("mark")).to_have_text(text)
     page.get_by_role("link", name="Back to the pair").click()
     page.get_by_role("link", name="Guidelines").click()
@@ -164,6 +164,8 @@ def test_every_page_is_accessible_and_fits(page, link, axe, width):
     axe(page)
     annotator = Annotator.objects.get()
     page.locator("#answer [value=left]").click(delay=QUIET)
+    # On a phone nothing is left or right of anything.
+    expect(page.locator("#said")).to_have_text("Saved: the first sentence.")
     for path in (first, f"{first}context/left/", f"/desk/{annotator.key}/", f"/desk/{annotator.key}/guidelines/"):
         page.goto(path)
         axe(page)
@@ -260,7 +262,7 @@ def test_back_reload_and_a_second_tab_double_nothing(page, context: BrowserConte
     press(page, "1")
     at_pair(page, 3)
     press(tab, "2")
-    expect(tab.locator("#said")).to_contain_text("your first answer stands")
+    expect(tab.locator("#said")).to_contain_text("that answer stands")
     at_pair(tab, 3)
     settled(page)
     assert answers() == ["left", "left"]

@@ -44,9 +44,12 @@ def test_the_database_itself_never_gives_a_pair_to_one_person_twice():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_judgment_waits_for_the_disk():
+@pytest.mark.parametrize("way", ["alone", "with the pair after next"])
+def test_a_judgment_waits_for_the_disk(way):
     """Killing processes cannot show it on SQLite, where only a power cut would: we look at what is asked for."""
-    assignment = drawn(joined(ready_study()))
+    annotator = joined(ready_study())
+    now = drawn(annotator)
+    assignment, showing = judging.find_answered(now.key, judging.draw(annotator, besides=now).key)
     asked: list[str] = []
 
     def listen(execute, sql, *rest):
@@ -54,7 +57,10 @@ def test_a_judgment_waits_for_the_disk():
         return execute(sql, *rest)
 
     with connection.execute_wrapper(listen):
-        judging.record_judgment(assignment, 1, "left")
+        if way == "alone":
+            judging.record_judgment(assignment, 1, "left")
+        else:
+            assert judging.record_and_draw(assignment, showing, 1, "left")[1] is not None
     assert any("annotate_judgment" in sql for sql in asked)
     assert not any("synchronous" in sql for sql in asked)
     with connection.cursor() as cursor:

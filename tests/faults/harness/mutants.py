@@ -27,7 +27,9 @@ ROOT = Path(__file__).resolve().parents[3]
 LONGEST = 900.0  # seconds that the tests of one mutant may take
 
 ANSWERS = "annotate/judging/answers.py"
+CHOOSING = "annotate/judging/choosing.py"
 DRAWING = "annotate/judging/drawing.py"
+PROCEEDING = "annotate/judging/proceeding.py"
 TALLIES = "annotate/judging/tallies.py"
 TABLES = "annotate/migrations/0001_tables.py"
 VIEW = "annotate/views/judge.py"
@@ -89,8 +91,8 @@ NEVER_OVERTAKEN = _dropped(
     "constraint=models.CheckConstraint(condition=models.Q(('taken__lte', models.F('need'))), "
     "name='pair_never_overtaken'),",
 )
-TALLY_UNLOCKED = Change(DRAWING, "Tally.objects.select_for_update()\n", "Tally.objects\n")
-RECORD = "        recorded = judging.record_judgment(assignment, **_given(form))\n"
+TALLY_UNLOCKED = Change(DRAWING, "Tally.objects.select_for_update()", "Tally.objects")
+RECORD = "            recorded = judging.record_judgment(assignment, **_given(form))\n"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -106,10 +108,9 @@ MUTANTS: tuple[Mutant, ...] = (
             ONE_REVISION,
             Change(
                 ANSWERS,
-                "        _lock_and_raise(assignment.topic_id)\n        before = _look(assignment)\n"
-                "        if revision <= before.revision:",
-                "        before = _look(assignment)\n        _lock_and_raise(assignment.topic_id)\n"
-                "        if revision <= before.revision:",
+                "    with suppress(Tally.DoesNotExist):  # then the assignment is gone, too\n"
+                "        tallies.lock_one(assignment.topic_id)\n    for row in _state(assignment.pk):",
+                "    rows = _state(assignment.pk)\n    tallies.lock_one(assignment.topic_id)\n    for row in rows:",
             ),
         ),
         (f"{TOGETHER}::test_one_form_sent_many_times_at_once_is_one_judgment",),
@@ -135,8 +136,8 @@ MUTANTS: tuple[Mutant, ...] = (
             TALLY_UNLOCKED,
             NEVER_OVERTAKEN,
             Change(
-                DRAWING,
-                'unfinished.filter(~_seen_by(person)).order_by("pk").first()',
+                CHOOSING,
+                'unfinished.filter(~_seen_by(person)).select_related("first", "second").order_by("pk").first()',
                 'unfinished.filter(~_seen_by(person)).order_by("pk").select_for_update(skip_locked=True).first()',
             ),
         ),
@@ -156,13 +157,28 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 ANSWERS,
-                "    with transaction.atomic(durable=True):\n        _lock_and_raise(assignment.topic_id)\n"
-                "        before = _look(assignment)\n        if revision <= before.revision:",
-                "    with tallies.leased(ahead=True):\n        _lock_and_raise(assignment.topic_id)\n"
-                "        before = _look(assignment)\n        if revision <= before.revision:",
+                "    with transaction.atomic(durable=True):\n        before = _lock_and_look(assignment)\n"
+                "        if revision <= before.revision:",
+                "    with tallies.leased(ahead=True):\n        before = _lock_and_look(assignment)\n"
+                "        if revision <= before.revision:",
             ),
         ),
         (f"{PROMISES}::test_a_judgment_waits_for_the_disk",),
+    ),
+    Mutant(
+        "M05b",
+        "the same where the answer brings a pair",
+        (
+            Change(PROCEEDING, "import checks\n", "import checks, tallies\n"),
+            Change(PROCEEDING, "with transaction.atomic(durable=True):", "with tallies.leased(ahead=True):"),
+        ),
+        (f"{PROMISES}::test_a_judgment_waits_for_the_disk",),
+    ),
+    Mutant(
+        "M05c",
+        "an answer is lost where the pair after next cannot be drawn",
+        (Change(PROCEEDING, "        except NotDrawn:\n", "        except ZeroDivisionError:\n"),),
+        ("tests/annotate/test_judging_answers.py::test_whatever_becomes_of_drawing_the_answer_is_stored",),
     ),
     Mutant(
         "M06",
@@ -170,8 +186,8 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 "evaluation/records/results.py",
-                "        fitted_version__lt=snapshot.data_version,\n        prepared_version",
-                "        prepared_version",
+                "fitted_version__lt=version, prepared_version",
+                "prepared_version",
             ),
         ),
         ("tests/evaluation/test_records.py::test_a_late_result_never_replaces_a_newer_one",),
@@ -182,10 +198,10 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Change(
                 ANSWERS,
-                "        assignment.revision = revision\n",
+                "        return _store(assignment, before, revision, answer, seconds, counted)\n",
                 "        from evaluation.worker import app\n\n"
                 '        app.send_task("refit_topic", (assignment.topic_id,))\n'
-                "        assignment.revision = revision\n",
+                "        return _store(assignment, before, revision, answer, seconds, counted)\n",
             ),
         ),
         ("tests/test_house.py::test_nobody_knows_more_rooms_than_they_should",),
@@ -197,8 +213,8 @@ MUTANTS: tuple[Mutant, ...] = (
             Change(
                 VIEW,
                 RECORD,
-                RECORD + "        from evaluation.worker import app\n\n"
-                '        app.send_task("refit_topic", (assignment.topic_id,))\n',
+                RECORD + "            from evaluation.worker import app\n\n"
+                '            app.send_task("refit_topic", (assignment.topic_id,))\n',
             ),
         ),
         ("tests/test_house.py::test_nobody_knows_more_rooms_than_they_should",),
@@ -243,15 +259,15 @@ MUTANTS: tuple[Mutant, ...] = (
             Change(
                 VIEW,
                 RECORD,
-                "        import threading\n\n"
-                "        from django.db import connections\n\n"
-                "        def later():\n"
-                "            judging.record_judgment(assignment, **_given(form))\n"
-                "            connections.close_all()\n\n"
-                "        threading.Timer(0.3, later).start()\n"
-                "        recorded = judging.Recorded(\n"
-                '            Outcome.STORED, Judgment(answer=_given(form)["answer"], assignment=assignment), True\n'
-                "        )\n",
+                "            import threading\n\n"
+                "            from django.db import connections\n\n"
+                "            def later():\n"
+                "                judging.record_judgment(assignment, **_given(form))\n"
+                "                connections.close_all()\n\n"
+                "            threading.Timer(0.3, later).start()\n"
+                "            recorded = judging.Recorded(\n"
+                '                Outcome.STORED, Judgment(answer=_given(form)["answer"], assignment=assignment), True\n'
+                "            )\n",
             ),
         ),
         (f"{PROMISES}::test_what_is_confirmed_is_stored",),
@@ -273,7 +289,7 @@ MUTANTS: tuple[Mutant, ...] = (
             Change(
                 DRAWING,
                 "next((Desk(*row) for row in _topic(topic_id)), None)",
-                "next((Desk(r[0], r[1], timezone.now(), r[3], r[4], True) for r in _topic(topic_id)), None)",
+                "next((Desk(r[0], r[1], timezone.now(), True, r[4]) for r in _topic(topic_id)), None)",
             ),
         ),
         (f"{PROMISES}::test_a_website_whose_clock_is_ahead_takes_nobodys_pair_away",),
