@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TypedDict
 
 import numpy as np
 from celery import current_task, shared_task
@@ -21,8 +22,9 @@ from annotate.models import Export, Preview, Upload
 from annotate.refusal import Refusal
 from evaluation import consensus, examination, intake, people, prepare, records, reliability, removal, sampling
 from evaluation.evaluate import TopicResult, UndeterminedTopic, curve, evaluate
-from evaluation.evidence import Evidence
+from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.ranking import compare_systems, rank_systems
+from evaluation.scoring import Matched, match
 from evaluation.similarity import Similarity, similarity
 
 logger = logging.getLogger(__name__)
@@ -60,7 +62,7 @@ def prepare_topic(topic_id: int) -> None:
 @shared_task(name="refit_topic")
 def refit_topic(topic_id: int) -> None:
     """Work out what the judgments of a topic say by now; then what they say of the systems, if nothing else waits."""
-    if records.topics_behind().filter(pk=topic_id).exists():
+    if records.is_behind(topic_id):
         _try_topic(topic_id, _refit)
     study_id = records.study_to_rank(topic_id)
     if study_id is not None:
@@ -71,8 +73,10 @@ def refit_topic(topic_id: int) -> None:
 @shared_task(name="draw_curve")
 def draw_curve(topic_id: int) -> None:
     """Work out how a topic's scores came to be, once nobody waits for scores: it takes longer than the fit."""
+    if not records.is_curve_owed(topic_id):
+        return
     with records.claimed(f"topic:{topic_id}", _token()) as ours:
-        if not ours or not records.curves_owed().filter(topic=topic_id).exists():
+        if not ours:
             return
         try:
             _draw(topic_id)
@@ -90,7 +94,9 @@ def rank_study(study_id: int) -> None:
         try:
             standings = records.load_standings(study_id)
             if standings is not None:
-                records.save_ranking(standings, rank_systems(standings.topics), compare_systems(standings.topics))
+                differences = compare_systems(standings.topics)
+                systems = rank_systems(standings.topics, differences=differences)
+                records.save_ranking(standings, systems, differences)
         except Exception as error:
             logger.exception("study %s could not be ranked", study_id)
             records.note_ranking_failure(study_id, _said(error))
@@ -225,12 +231,11 @@ def _refit(topic_id: int) -> None:
     if snapshot is None:
         return
     if len(snapshot.evidence.judgments):
-        compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
-        result = evaluate(_weighed(snapshot), snapshot.settings, similarity=compared)
-        if records.save_result(snapshot, result, time.perf_counter() - began):
-            records.save_suggestions(snapshot, _to_ask(snapshot, result))
-    elif records.save_nothing(snapshot):
-        records.save_suggestions(snapshot, [])
+        result = _evaluate(snapshot)
+        to_ask = _to_ask(snapshot, result)
+        records.save_result(snapshot, result, time.perf_counter() - began, to_ask)
+    else:
+        records.save_nothing(snapshot)
 
 
 def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> list[tuple[int, int]]:
@@ -253,8 +258,7 @@ def _answer(preview: Preview) -> None:
             continue
         snapshot = records.load_evidence(topic_id, split, but, also)
         if snapshot is not None:
-            compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
-            result = evaluate(_weighed(snapshot), snapshot.settings, similarity=compared)
+            result = _evaluate(snapshot)
             parts[str(topic_id)] = records.as_part(version, result.standing)
         previews.note_progress(preview, parts, len(versions))
         if time.perf_counter() - began > TURN:
@@ -278,8 +282,12 @@ def _answer(preview: Preview) -> None:
 def _draw(topic_id: int) -> None:
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is not None:
-        compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
-        records.save_curve(snapshot, curve(_weighed(snapshot), snapshot.settings, similarity=compared))
+        texts = _texts(snapshot)
+        records.save_curve(snapshot, curve(_weighed(snapshot), snapshot.settings, **texts))
+
+
+def _evaluate(snapshot: records.Snapshot) -> TopicResult:
+    return evaluate(_weighed(snapshot), snapshot.settings, **_texts(snapshot))
 
 
 def _weighed(snapshot: records.Snapshot) -> Evidence:
@@ -292,10 +300,35 @@ def split(text: str, language: str) -> tuple[str, ...]:
     return tuple(one.text for one in prepare.cut_text(formats.Text("", text), language))
 
 
+class Texts(TypedDict):
+    """What rests on a topic's texts alone."""
+
+    similarity: Similarity
+    matched: Matched
+
+
+def _texts(snapshot: records.Snapshot) -> Texts:
+    evidence, settings = snapshot.evidence, snapshot.settings
+    return {
+        "similarity": _compare(evidence.sentences, settings.similarity),
+        "matched": _match(evidence.sentences, evidence.summaries, evidence.language, settings),
+    }
+
+
 # Keyed by the sentences themselves, so that it cannot be out of date. A thousand sentences take 8 MB.
 @lru_cache(maxsize=16)
 def _compare(sentences: tuple[str, ...], name: str) -> Similarity:
     return similarity(sentences, name)
+
+
+@lru_cache(maxsize=16)
+def _match(
+    sentences: tuple[str, ...], summaries: tuple[SummaryText, ...], language: str, settings: Settings
+) -> Matched:
+    nobody = np.empty(0, dtype=np.int64)
+    judgments = Judgments(nobody, nobody, np.empty(0), np.empty(0), nobody)
+    topic = Evidence("", (), sentences, judgments, summaries, language=language)
+    return match(topic, _compare(sentences, settings.similarity), settings)
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -20,6 +20,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 # Celery would have Django check every page of the website before a worker may start.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
+import gc
 import logging
 import random
 import signal
@@ -28,7 +29,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ from celery import Celery, signals
 from celery.worker import state
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connections
+from django.db import close_old_connections, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 django.setup()
 
@@ -52,6 +54,11 @@ SOFT_LIMIT = 60.0
 HARD_LIMIT = 90.0
 
 BEAT_SECONDS = 1.0
+#: While people judge without a pause every topic is behind at every beat. These tasks are sent for it once in so many
+#: seconds, so that whoever judges has the machine for most of the time, and for all topics at the same beat, so that
+#: the systems are put in order once for all of them.
+ROUND_SECONDS = 2.0
+ONCE_A_ROUND = ("refit_topic", "rank_study")
 PULSE_SECONDS = 2.0
 #: Touched after each sign of life, where something outside (a container's health check) cannot ask the database.
 PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
@@ -108,6 +115,9 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
+    # Celery would close the database's connection before and after every task, and a new one knows no table and no
+    # plan. How long it may live the settings say; `begin_task` has Django look.
+    CELERY_DB_REUSE_MAX=sys.maxsize,
     timezone=settings.TIME_ZONE,
     **(_EMBEDDED_BROKER if EMBEDDED else _REDIS_BROKER),
 )
@@ -130,23 +140,37 @@ class Heartbeat(threading.Thread):
         self.forking = threading.Lock()
         self._publish = publish
         self._sent: dict[tuple[str, int], tuple[records.Mark, float]] = {}
+        self._round = 0
+        self._done_this_round: set[tuple[str, int]] = set()
         self.alone = EMBEDDED  # until the first beat
         self._pulse_at = float("-inf")
         self._heard = 0
         self._heard_at = time.monotonic()
         self._idle_beats = 0
+        self._connections: Sequence[BaseDatabaseWrapper] = ()
 
     def run(self) -> None:
+        self._connections = connections.all()
+        for connection in self._connections:
+            connection.inc_thread_sharing()  # whoever forks closes it
         while True:
             with self.forking:
                 try:
+                    close_old_connections()
                     self.beat(time.monotonic())
                 except Exception:
                     logger.exception("this beat failed; the next one comes in a second")
-                finally:
                     connections.close_all()
             if self.stopping.wait(BEAT_SECONDS):
+                connections.close_all()
                 return
+
+    def before_fork(self) -> None:
+        """A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back; and
+        never beside an open database connection, which must not be carried across a fork."""
+        self.forking.acquire()
+        for connection in self._connections:
+            connection.close()
 
     def beat(self, now: float) -> None:
         """One beat at `now` (seconds on a clock that never jumps)."""
@@ -171,10 +195,18 @@ class Heartbeat(threading.Thread):
             for address, (mark, at) in self._sent.items()
             if still.get(address) == mark and now - at < LOST_SECONDS
         }
-        new = [work for work in waiting if (work.task, work.key) not in self._sent]
+        if self._round != (this_round := int(now // ROUND_SECONDS)):
+            self._round, self._done_this_round = this_round, set()
+        had_their_turn = self._sent.keys() | self._done_this_round
+        new = [work for work in waiting if (work.task, work.key) not in had_their_turn]
+        if any(work.task == "refit_topic" for work in new):
+            # Whatever this round has seen of it: there is more to be put in order as soon as these are fitted.
+            new += [work for work in waiting if work.task == "rank_study" and work not in new]
         for work in _our_share(new, max(0, UNDER_WAY - len(self._sent))):
             self._publish_or_wait(work, now)
             self._sent[work.task, work.key] = (work.mark, now)
+            if work.task in ONCE_A_ROUND:
+                self._done_this_round.add((work.task, work.key))
         self._notice_deafness(bool(waiting), now)
 
     def _publish_or_wait(self, work: records.Work, now: float) -> None:
@@ -232,6 +264,25 @@ def forget_the_task(**_: Any) -> None:
     logs.at_work.set({})
 
 
+_began = 0.0
+
+
+@signals.task_prerun.connect
+def begin_task(**_: Any) -> None:
+    """A connection that is too old, or of which Django knows that it failed, is not used again."""
+    global _began
+    _began = time.monotonic()
+    close_old_connections()
+
+
+@signals.task_postrun.connect
+def end_task(**_: Any) -> None:
+    if time.monotonic() - _began >= SOFT_LIMIT:
+        connections.close_all()  # it was stopped, who knows in the middle of what
+    else:
+        close_old_connections()
+
+
 @signals.worker_init.connect
 def refuse_a_weak_database(**_: Any) -> None:
     """Celery logs what a signal's receiver raises and goes on; an exit it obeys."""
@@ -246,14 +297,23 @@ def step_back(**_: Any) -> None:
     os.nice(10)  # where the website is on the same machine, whoever waits for a page goes first
 
 
+@signals.worker_process_init.connect
+def leave_connections_to_the_parent(**_: Any) -> None:
+    """A child that is forked after the broker went away and came back has all its parent's connections, old ones that
+    the broker has closed among them, and would hold them as long as it lives. It needs none: those are closed as Python
+    knows them, so that nothing closes their numbers once more when other files have them."""
+    for found in gc.get_objects():
+        # Not isinstance: asked for their class, proxies of what is gone raise, and lazy objects wake up.
+        if issubclass(type(found), socket.socket) and found.family in (socket.AF_INET, socket.AF_INET6):
+            found.close()
+
+
 @signals.worker_ready.connect
 def begin(**_: Any) -> None:
     heartbeat = Heartbeat()
     _heartbeats.append(heartbeat)
-    # A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back, and a
-    # database connection, which must not be carried across a fork.
     os.register_at_fork(
-        before=heartbeat.forking.acquire,
+        before=heartbeat.before_fork,
         after_in_parent=heartbeat.forking.release,
         after_in_child=heartbeat.forking.release,
     )

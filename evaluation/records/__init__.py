@@ -6,7 +6,7 @@ away. Claims only keep two workers from doing the same work.
 """
 
 from annotate.health import topics_behind
-from evaluation.records.agenda import Mark, Work, curves_owed, find_work, topics_uncut
+from evaluation.records.agenda import Mark, Work, curves_owed, find_work, is_behind, is_curve_owed, topics_uncut
 from evaluation.records.claims import claimed, drop_claims, give_sign_of_life, renew_claims, workers_alive
 from evaluation.records.evidence import Snapshot, load_evidence
 from evaluation.records.examination import (
@@ -30,7 +30,7 @@ from evaluation.records.results import (
     save_result,
     study_to_rank,
 )
-from evaluation.records.suggestions import pairs_filled, save_suggestions
+from evaluation.records.suggestions import pairs_filled
 from evaluation.records.tries import begin_try, end_try, note_failure, problems_of
 
 __all__ = [
@@ -52,6 +52,8 @@ __all__ = [
     "fitted_version",
     "from_part",
     "give_sign_of_life",
+    "is_behind",
+    "is_curve_owed",
     "leave_curve",
     "load_evidence",
     "load_examinations",
@@ -74,7 +76,6 @@ __all__ = [
     "save_preparation",
     "save_ranking",
     "save_result",
-    "save_suggestions",
     "save_topic_examination",
     "studies_unexamined",
     "studies_unreported",

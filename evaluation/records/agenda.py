@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotate.health import topics_behind
 from annotate.models import Claim, Export, Fit, Preview, Study, Topic, Upload
+from annotate.prepared import Prepared
 from evaluation.records.examination import is_rested, studies_unexamined, topics_unexamined
-from evaluation.records.people import studies_unreported
+from evaluation.records.people import is_report_due, studies_unreported
 from evaluation.records.tries import HOPEFUL, PAUSES
 
 #: What of a row changes when a try at it has come to an end.
@@ -32,13 +34,16 @@ class Work:
 TURN = 16
 
 
+_claimed = Prepared(lambda now: Claim.objects.filter(until__gt=now).values_list("name"))
+
+
 def find_work() -> list[Work]:
     """Everything that is behind, due and claimed by nobody, in the order in which it shall be done.
 
     First what somebody waits for, then the topics that were tried longest ago.
     """
     now = timezone.now()
-    claimed = set(Claim.objects.filter(until__gt=now).values_list("name", flat=True))
+    claimed = {name for (name,) in _claimed(now)}
     topics = _topics(now)
     found = [
         *_uploads(),
@@ -47,7 +52,7 @@ def find_work() -> list[Work]:
         *topics[:TURN],
         *_studies(),
         *topics[TURN:],
-        *_people(),
+        *_people(now),
         *_curves(),
         *_examinations(now),
     ]
@@ -65,66 +70,124 @@ def curves_owed() -> QuerySet[Fit]:
     return owed.filter(~Exists(topics_behind().exclude(progress__problem__gt="")))
 
 
-def _topics(now: datetime) -> list[Work]:
-    columns = ("text_version", "progress__prepared_version", "progress__fitted_version", "progress__tried_at")
-    behind = topics_behind().filter(_due(now)).order_by(F("progress__tried_at").asc(nulls_first=True), "pk")
-    return [
-        Work("refit_topic" if (mark[1] or 0) >= mark[0] else "prepare_topic", pk, f"topic:{pk}", tuple(mark))
-        for pk, *mark in behind.values_list("pk", *columns)
-    ]
+_behind = Prepared(lambda topic: topics_behind().filter(pk=topic).order_by().values_list("pk"))
+_owed = Prepared(lambda topic: curves_owed().filter(topic=topic).values_list("pk"))
 
 
-def _due(now: datetime) -> Q:
+def is_behind(topic_id: int) -> bool:
+    """Whether the topic is not cut or not scored as it stands now."""
+    return bool(_behind(topic_id))
+
+
+def is_curve_owed(topic_id: int) -> bool:
+    """Whether the topic's curve has gaps that may be filled now."""
+    return bool(_owed(topic_id))
+
+
+def _due(now: Any, latest: Any) -> Q:
     """Never failed, has waited long enough (or longer than anybody waits: the clock was set back), or has new data."""
     return (
         Q(progress__retry_at__isnull=True)
         | Q(progress__retry_at__lte=now)
-        | Q(progress__retry_at__gt=now + PAUSES[-1])
+        | Q(progress__retry_at__gt=latest)
         | Q(progress__tries__lte=HOPEFUL, progress__tried_version__lt=F("tally__data_version"))
     )
 
 
-def _studies() -> list[Work]:
-    fits = Fit.objects.filter(topic__study=OuterRef("pk"))
-    studies = (
-        Study.objects.annotate(version=Sum("topics__progress__fitted_version"))
-        .filter(Exists(fits), Q(ranking__isnull=True) | Q(ranking__version__lt=F("version")))
-        .order_by("pk")
+_topics_due = Prepared(
+    lambda now, latest: (
+        topics_behind()
+        .filter(_due(now, latest))
+        .order_by(F("progress__tried_at").asc(nulls_first=True), "pk")
+        .values_list(
+            "pk", "text_version", "progress__prepared_version", "progress__fitted_version", "progress__tried_at"
+        )
     )
-    return [Work("rank_study", pk, f"study:{pk}", (version,)) for pk, version in studies.values_list("pk", "version")]
+)
+
+
+def _topics(now: datetime) -> list[Work]:
+    return [
+        Work("refit_topic" if (mark[1] or 0) >= mark[0] else "prepare_topic", pk, f"topic:{pk}", tuple(mark))
+        for pk, *mark in _topics_due(now, now + PAUSES[-1])
+    ]
+
+
+def _fits_to_come(study: Any) -> QuerySet[Topic]:
+    """Topics that are about to be fitted. Whoever judges without a pause has one waiting whenever somebody looks: their
+    systems are put in order as soon as the topics before them in this queue are done, not a beat later."""
+    return topics_behind().filter(study=study, progress__problem="")
+
+
+_unranked = Prepared(
+    lambda: (
+        Study.objects.annotate(version=Sum("topics__progress__fitted_version"))
+        .filter(
+            Exists(Fit.objects.filter(topic__study=OuterRef("pk"))),
+            Q(ranking__isnull=True) | Q(ranking__version__lt=F("version")) | Exists(_fits_to_come(OuterRef("pk"))),
+        )
+        .order_by("pk")
+        .values_list("pk", "version")
+    )
+)
+
+
+def _studies() -> list[Work]:
+    return [Work("rank_study", pk, f"study:{pk}", (version,)) for pk, version in _unranked()]
+
+
+_UPLOADS = {str(Upload.State.WAITING): "read_upload", str(Upload.State.CONFIRMED): "store_upload"}
+_files_brought = Prepared(
+    lambda: Upload.objects.filter(state__in=_UPLOADS).order_by("pk").values_list("pk", "state", "tries")
+)
+_files_wanted = Prepared(
+    lambda: Export.objects.filter(state=Export.State.WAITING).order_by("pk").values_list("pk", "tries")
+)
 
 
 def _uploads() -> list[Work]:
-    tasks = {str(Upload.State.WAITING): "read_upload", str(Upload.State.CONFIRMED): "store_upload"}
-    uploads = Upload.objects.filter(state__in=tasks).order_by("pk").values_list("pk", "state", "tries")
-    return [Work(tasks[state], pk, f"upload:{pk}", (state, tries)) for pk, state, tries in uploads]
+    return [Work(_UPLOADS[state], pk, f"upload:{pk}", (state, tries)) for pk, state, tries in _files_brought()]
 
 
 def _exports() -> list[Work]:
-    exports = Export.objects.filter(state=Export.State.WAITING).order_by("pk").values_list("pk", "tries")
-    return [Work("write_export", pk, f"export:{pk}", (tries,)) for pk, tries in exports]
+    return [Work("write_export", pk, f"export:{pk}", (tries,)) for pk, tries in _files_wanted()]
 
 
-def _people() -> list[Work]:
+def _people(now: datetime) -> list[Work]:
     """Last, and only one at a time for each study: figures about people can wait."""
-    studies = studies_unreported().order_by("pk").values_list("pk", "agreement__version", "agreement__computed_at")
-    return [Work("report_people", pk, f"people:{pk}", tuple(mark)) for pk, *mark in studies]
+    columns = ("pk", "version", "agreement__version", "agreement__computed_at")
+    return [
+        Work("report_people", pk, f"people:{pk}", (reported, at))
+        for pk, version, reported, at in studies_unreported().values_list(*columns)
+        if is_report_due(version, at, now)
+    ]
+
+
+_curves_owed = Prepared(lambda: curves_owed().order_by("pk").values_list("topic_id", "data_version"))
 
 
 def _curves() -> list[Work]:
-    owed = curves_owed().order_by("pk").values_list("topic_id", "data_version")
-    return [Work("draw_curve", topic_id, f"topic:{topic_id}", (version,)) for topic_id, version in owed]
+    return [Work("draw_curve", topic_id, f"topic:{topic_id}", (version,)) for topic_id, version in _curves_owed()]
+
+
+_previews_waiting = Prepared(
+    lambda: Preview.objects.filter(state=Preview.State.WAITING).order_by("pk").values_list("pk", "done", "tries")
+)
 
 
 def _previews() -> list[Work]:
     """Somebody waits for these; each goes on where it stopped."""
-    previews = Preview.objects.filter(state=Preview.State.WAITING).order_by("pk").values_list("pk", "done", "tries")
-    return [Work("work_out_preview", pk, f"preview:{pk}", tuple(mark)) for pk, *mark in previews]
+    return [Work("work_out_preview", pk, f"preview:{pk}", tuple(mark)) for pk, *mark in _previews_waiting()]
+
+
+_waiting_for_scores = Prepared(
+    lambda: topics_behind().exclude(progress__problem__gt="").order_by().values_list("pk")[:1]
+)
 
 
 def _examinations(now: datetime) -> list[Work]:
     """Last of all, and none while a topic waits for scores."""
-    if topics_behind().exclude(progress__problem__gt="").exists():
+    if _waiting_for_scores():
         return []
     columns = ("pk", "progress__fitted_version", "examination__seconds", "examination__computed_at")
     topics = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -13,10 +14,11 @@ from django.utils import timezone
 
 from annotate import __version__
 from annotate.models import Claim, WorkerPulse
+from annotate.prepared import Changes
 
 #: A claim that nobody renews is void after so long; the heartbeat renews those of its process every second.
 LASTING = timedelta(seconds=10)
-#: A sign of life that old belongs to a worker that is gone.
+#: A sign of life that old belongs to a worker that is gone, and a claim to something that is.
 FORGOTTEN = timedelta(hours=1)
 
 
@@ -33,25 +35,36 @@ def claimed(name: str, token: uuid.UUID | None = None) -> Iterator[bool]:
         yield mine
     finally:
         if mine:
-            Claim.objects.filter(name=name, token=token).delete()
+            # The row stays for whoever comes next, void by any clock: most things are claimed again and again.
+            _give_back(name=name, token=token, void=timezone.now() - LASTING)
 
 
 def _take(name: str, token: uuid.UUID) -> bool:
     now = timezone.now()
-    claim = {"token": token, "since": now, "until": now + LASTING}
-    if Claim.objects.filter(_void(now) | Q(token=token), name=name).update(**claim):
+    if any(_take_over(name=name, token=token, now=now, until=now + LASTING)):
         return True
     try:
         with transaction.atomic():
-            Claim.objects.create(name=name, **claim)
+            Claim.objects.create(name=name, token=token, since=now, until=now + LASTING)
     except IntegrityError:
         return False
     return True
 
 
-def _void(now: datetime) -> Q:
+def _void(now: Any, until: Any) -> Q:
     """Run out; or further ahead than claims ever are, because the clock has been set back since."""
-    return Q(until__lte=now) | Q(until__gt=now + LASTING)
+    return Q(until__lte=now) | Q(until__gt=until)
+
+
+_take_over = Changes(
+    lambda name, token, now, until: [
+        (
+            Claim.objects.filter(_void(now, until) | Q(token=token), name=name),
+            {"token": token, "since": now, "until": until},
+        )
+    ]
+)
+_give_back = Changes(lambda name, token, void: [(Claim.objects.filter(name=name, token=token), {"until": void})])
 
 
 def renew_claims(names: Iterable[str]) -> None:
@@ -68,10 +81,11 @@ def drop_claims() -> None:
 
 
 def give_sign_of_life(name: str) -> None:
-    """Say that this worker process lives, and forget those that have long been gone."""
+    """Say that this worker process lives; forget those that have long been gone, and what nobody has claimed since."""
     now = timezone.now()
     WorkerPulse.objects.update_or_create(name=name, defaults={"at": now, "program_version": __version__})
     WorkerPulse.objects.filter(at__lt=now - FORGOTTEN).delete()
+    Claim.objects.filter(until__lt=now - FORGOTTEN).delete()
 
 
 def workers_alive() -> int:

@@ -9,14 +9,16 @@ from typing import cast
 import numpy as np
 
 from annotate import judging
-from annotate.models import Judgment, Sentence, Study, Summary, Tally, Topic, TopicProgress
+from annotate.models import Judgment, Sentence, Study, Summary, Topic
+from annotate.prepared import Part, Prepared
 from annotate.snapshot import snapshot
 from evaluation.evidence import Evidence, Judgments, Match, Normalization, Settings, Smoothing, SummaryText, Value
 
 #: (text, language) -> its sentences
 Split = Callable[[str, str], Sequence[str]]
 
-_SHARE_OF_LEFT = {Judgment.Answer.LEFT: 1.0, Judgment.Answer.RIGHT: 0.0, Judgment.Answer.TIE: 0.5}
+# By what stands in the table: a member of an enumeration is not found under its value.
+SHARE_OF_LEFT = {Judgment.Answer.LEFT.value: 1.0, Judgment.Answer.RIGHT.value: 0.0, Judgment.Answer.TIE.value: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,75 +55,102 @@ def load_evidence(
         return _load(topic_id, split, but, also)
 
 
-def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[int]) -> Snapshot | None:
-    tally = Tally.objects.filter(topic=topic_id).first()
-    progress = TopicProgress.objects.filter(topic=topic_id, prepared_version__gt=0).first()
-    topic = Topic.objects.select_related("study").filter(pk=topic_id).first()
-    if tally is None or progress is None or topic is None:
-        return None
-    language = topic.language or topic.study.language
-    sentences = list(
+STUDY = Part(
+    Study,
+    "id language seed random_share smooth prior redundancy value normalize match similarity weigh_annotators",
+)
+_topic = Prepared(
+    lambda topic: (
+        Topic.objects.filter(pk=topic, tally__isnull=False, progress__prepared_version__gt=0)
+        .order_by()
+        .values_list("name", "language", "tally__data_version", "progress__prepared_version", *STUDY.columns("study"))
+    )
+)
+_sentences = Prepared(
+    lambda topic: (
         Sentence.objects.filter(topic=topic).order_by("position").values_list("pk", "document__name", "index", "text")
     )
+)
+_summaries = Prepared(
+    lambda topic: (
+        Summary.objects.filter(topic=topic)
+        .order_by("system__name")
+        .values_list("pk", "system__name", "text", "sentences")
+    )
+)
+
+
+def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[int]) -> Snapshot | None:
+    row = next(iter(_topic(topic_id)), None)
+    if row is None:
+        return None
+    name, own_language, data_version, prepared_version, *of_study = row
+    study = STUDY.take(iter(of_study))
+    language = own_language or study.language
+    sentences = _sentences(topic_id)
     keys = tuple(pk for pk, *_ in sentences)
-    judgments, people, last = _judgments(topic, {pk: index for index, pk in enumerate(keys)}, but, also)
-    summaries = list(Summary.objects.filter(topic=topic).select_related("system").order_by("system__name"))
+    judgments, people, last = _judgments(topic_id, {pk: index for index, pk in enumerate(keys)}, but, also)
+    summaries = _summaries(topic_id)
     evidence = Evidence(
-        topic_id=topic.name,
+        topic_id=name,
         sentence_ids=tuple(f"{document}:{index}" for _, document, index, _ in sentences),
         sentences=tuple(text for *_, text in sentences),
         judgments=judgments,
         summaries=tuple(
-            SummaryText(
-                summary.system.name,
-                tuple(summary.sentences if summary.sentences is not None else split(summary.text, language)),
-            )
-            for summary in summaries
+            SummaryText(system, tuple(cut if cut is not None else split(text, language)))
+            for _, system, text, cut in summaries
         ),
         language=language,
     )
     return Snapshot(
-        topic_id=topic.pk,
-        study_id=topic.study_id,
-        data_version=tally.data_version,
-        prepared_version=progress.prepared_version,
+        topic_id=topic_id,
+        study_id=study.pk,
+        data_version=data_version,
+        prepared_version=prepared_version,
         evidence=evidence,
-        settings=settings_of(topic.study),
-        seed=topic.study.seed,
+        settings=settings_of(study),
+        seed=study.seed,
         sentence_keys=keys,
-        summary_keys=tuple(summary.pk for summary in summaries),
+        summary_keys=tuple(pk for pk, *_ in summaries),
         annotator_keys=people,
         last_judgment_id=last,
-        random_share=topic.study.random_share,
+        random_share=study.random_share,
     )
+
+
+COLUMNS = (
+    "pk",
+    "answer",
+    "assignment__swapped",
+    "assignment__pair__first_id",
+    "assignment__pair__second_id",
+    "assignment__annotator_id",
+)
+_counted = Prepared(lambda topic: judging.counted_judgments(topic).values_list(*COLUMNS))
 
 
 def _judgments(
-    topic: Topic, index: dict[int, int], but: Collection[int], also: Collection[int]
+    topic_id: int, index: dict[int, int], but: Collection[int], also: Collection[int]
 ) -> tuple[Judgments, tuple[int, ...], int]:
     """The judgments that count, in the order in which they were stored; who gave them; the primary key of the last."""
-    columns = (
-        "pk",
-        "answer",
-        "assignment__swapped",
-        "assignment__pair__first_id",
-        "assignment__pair__second_id",
-        "assignment__annotator_id",
-    )
-    counted = judging.counted_judgments(topic, also).exclude(assignment__annotator__in=list(but))
-    rows = list(counted.order_by("pk").values_list(*columns))
-    left = [index[second if swapped else first] for _, _, swapped, first, second, _ in rows]
-    right = [index[first if swapped else second] for _, _, swapped, first, second, _ in rows]
-    outcome = [_SHARE_OF_LEFT[Judgment.Answer(answer)] for _, answer, *_ in rows]
-    people, numbers = np.unique(np.array([row[-1] for row in rows], dtype=np.int64), return_inverse=True)
+    if but or also:
+        counted = judging.counted_judgments(Topic(pk=topic_id), also).exclude(assignment__annotator__in=list(but))
+        rows = list(counted.values_list(*COLUMNS))
+    else:
+        rows = _counted(topic_id)
+    keys, answers, swapped, firsts, seconds, annotators = zip(*rows, strict=True) if rows else ((),) * 6
+    first = np.array([index[key] for key in firsts], dtype=np.int64)
+    second = np.array([index[key] for key in seconds], dtype=np.int64)
+    turned = np.array(swapped, dtype=np.bool_)
+    people, numbers = np.unique(np.array(annotators, dtype=np.int64), return_inverse=True)
     judgments = Judgments(
-        a=np.array(left, dtype=np.int64),
-        b=np.array(right, dtype=np.int64),
-        outcome=np.array(outcome, dtype=np.float64),
+        a=np.where(turned, second, first),
+        b=np.where(turned, first, second),
+        outcome=np.array([SHARE_OF_LEFT[answer] for answer in answers], dtype=np.float64),
         weight=np.ones(len(rows)),
         annotator=numbers.astype(np.int64),
     )
-    return judgments, tuple(people.tolist()), rows[-1][0] if rows else 0
+    return judgments, tuple(people.tolist()), keys[-1] if keys else 0
 
 
 def settings_of(study: Study) -> Settings:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,13 @@ from annotate.snapshot import snapshot
 from evaluation.consensus import Agreement, Disputed, Said, Table
 from evaluation.evidence import Judgments
 from evaluation.people import Answers, Person
+from evaluation.records.evidence import SHARE_OF_LEFT
 
 BATCH = 500
 #: No study's people are looked at more often than this.
 PAUSE = timedelta(seconds=10)
-
-_SHARE_OF_LEFT = {Judgment.Answer.LEFT: 1.0, Judgment.Answer.RIGHT: 0.0, Judgment.Answer.TIE: 0.5}
+#: And not before so long has passed for each of their judgments: a look takes a twentieth of that.
+PAUSE_EACH = timedelta(milliseconds=2.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ def studies_unreported() -> QuerySet[Study]:
     )
 
 
+def is_report_due(version: int, computed_at: datetime | None, now: datetime) -> bool:
+    """Whether a study with so many judgments was left alone for long enough; or the clock was set back since."""
+    return computed_at is None or not now - version * PAUSE_EACH < computed_at <= now
+
+
 def load_people(study_id: int, also: Collection[int] = ()) -> People | None:
     """What people answered, as it was at one moment; None where the study is gone.
 
@@ -68,9 +74,12 @@ def load_people(study_id: int, also: Collection[int] = ()) -> People | None:
 
 def _load(study: Study, version: int, also: Collection[int]) -> People:
     annotators = tuple(Annotator.objects.filter(study=study).order_by("pk").values_list("pk", flat=True))
-    later = Judgment.objects.filter(assignment=OuterRef("assignment"), revision__gt=OuterRef("revision"))
     rows = list(
-        Judgment.objects.filter(~Exists(later), topic__study=study, assignment__state=Assignment.State.JUDGED)
+        Judgment.objects.filter(
+            assignment__topic__study=study,
+            assignment__state=Assignment.State.JUDGED,
+            revision=F("assignment__revision"),
+        )
         .exclude(answer=Judgment.Answer.UNDONE)
         .exclude(assignment__reason=Assignment.Reason.TRAINING)
         .order_by("pk")
@@ -96,11 +105,11 @@ def _load(study: Study, version: int, also: Collection[int]) -> People:
     swapped = np.array([row[3] for row in rows], dtype=np.bool_)
     first = np.array([row[5] for row in rows], dtype=np.int64)
     second = np.array([row[6] for row in rows], dtype=np.int64)
-    outcome = np.array([_SHARE_OF_LEFT[Judgment.Answer(row[1])] for row in rows], dtype=np.float64)
+    outcome = np.array([SHARE_OF_LEFT[row[1]] for row in rows], dtype=np.float64)
     seconds = np.array([math.nan if row[2] is None else row[2] for row in rows], dtype=np.float64)
     counted = np.array([row[8] and (row[9] is None or row[7] in also) for row in rows], dtype=np.bool_)
     repeat = np.array([row[10] > 0 for row in rows], dtype=np.bool_)
-    expected = [_SHARE_OF_LEFT[Judgment.Answer(row[11])] if row[11] else math.nan for row in rows]
+    expected = [SHARE_OF_LEFT[row[11]] if row[11] else math.nan for row in rows]
     known = np.array(expected, dtype=np.float64)
     # Where a study names no speed, nobody reads too fast.
     least = np.array([row[12] / study.reading_speed if study.reading_speed else 0.0 for row in rows], dtype=np.float64)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import Exists, F, OuterRef, Sum
 from django.utils import timezone
 
 from annotate import __version__
 from annotate.health import topics_behind
 from annotate.models import Fit, Ranking, Score, Study, System, SystemScore, Topic, TopicProgress, Utility
-from evaluation.evaluate import CurvePoint, SummaryResult, TopicResult
+from annotate.prepared import Changes, Prepared
+from evaluation.evaluate import CurvePoint, TopicResult
 from evaluation.ranking import Difference, Standing, SystemResult
 from evaluation.records.evidence import Snapshot
+from evaluation.records.rows import put
+from evaluation.records.suggestions import replace_suggestions
 from evaluation.records.tries import NO_PROBLEM
 from evaluation.scoring import Part
 
@@ -25,34 +29,34 @@ BATCH = 500
 
 
 @transaction.atomic
-def save_result(snapshot: Snapshot, result: TopicResult, seconds: float) -> bool:
-    """Publish a fit with its utilities and scores; False where a newer one is there, and this one is thrown away.
+def save_result(
+    snapshot: Snapshot, result: TopicResult, seconds: float, to_ask: Collection[tuple[int, int]] = ()
+) -> bool:
+    """Publish a fit with its utilities and scores and the pairs to ask next; False where a newer one is there, and
+    this one is thrown away.
 
     Its curve is that of the fit before with one more point; `save_curve` fills the gaps.
     """
     if not _is_news(snapshot):
         return False
     settings = _settings(snapshot, result)
-    covariance = {"systems": [one.system for one in result.summaries], "matrix": result.covariance.tolist()}
-    fit = _replace_fit(
+    before = _newest_fit(snapshot.topic_id)
+    fit_id = _add_fit(
         snapshot,
+        before,
         judgments=result.judgments,
         residual=result.residual,
         iterations=result.iterations,
         seconds=seconds,
         settings=settings,
-        curve=_continued(snapshot.topic_id, settings, result),
+        curve=_continued(before, settings, result),
         curve_owed=True,
-        covariance=covariance,
+        covariance={"systems": [one.system for one in result.summaries], "matrix": result.covariance.tolist()},
     )
-    Utility.objects.bulk_create(_utilities(fit, snapshot, result), BATCH)
-    Score.objects.bulk_create(
-        [
-            _score(fit, key, one, snapshot.sentence_keys)
-            for key, one in zip(snapshot.summary_keys, result.summaries, strict=True)
-        ],
-        BATCH,
-    )
+    # Every sentence and every summary has its row in each fit, so that nothing is left of the one before.
+    put(Utility, ["sentence_id"], _utilities(fit_id, snapshot, result))
+    put(Score, ["summary_id"], _scores(fit_id, snapshot, result))
+    replace_suggestions(snapshot, to_ask)
     return True
 
 
@@ -61,14 +65,43 @@ def save_nothing(snapshot: Snapshot) -> bool:
     """Publish that no judgment counts: then there is nothing that utilities or scores could rest on."""
     if not _is_news(snapshot):
         return False
-    settings = _settings(snapshot, None)
-    _replace_fit(snapshot, judgments=0, residual=0.0, iterations=0, seconds=0.0, settings=settings)
+    Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
+    Score.objects.filter(summary__topic=snapshot.topic_id).delete()
+    _add_fit(
+        snapshot,
+        _newest_fit(snapshot.topic_id),
+        judgments=0,
+        residual=0.0,
+        iterations=0,
+        seconds=0.0,
+        settings=_settings(snapshot, None),
+        curve=[],
+        curve_owed=False,
+        covariance={},
+    )
+    replace_suggestions(snapshot, ())
     return True
 
 
-def _continued(topic_id: int, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
+class Before(NamedTuple):
+    """The newest fit so far."""
+
+    pk: int
+    settings: dict[str, Any]
+    curve: list[dict[str, Any]]
+
+
+_before = Prepared(
+    lambda topic: Fit.objects.filter(topic=topic).order_by("-data_version").values_list(*Before._fields)[:1]
+)
+
+
+def _newest_fit(topic_id: int) -> Before | None:
+    return next((Before(*row) for row in _before(topic_id)), None)
+
+
+def _continued(before: Before | None, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
     """The curve of the newest fit so far, if it was made with the same settings, and this result as its last point."""
-    before = Fit.objects.filter(topic=topic_id).order_by("-data_version").first()
     points = before.curve if before is not None and before.settings == settings else []
     now = {"judgments": result.judgments, "scores": {one.system: one.score for one in result.summaries}}
     return [point for point in points if point["judgments"] < result.judgments] + [now]
@@ -85,24 +118,31 @@ def leave_curve(topic_id: int) -> None:
     Fit.objects.filter(topic=topic_id, curve_owed=True).update(curve_owed=False)
 
 
+_publish = Changes(
+    lambda topic, version, prepared: [
+        (
+            TopicProgress.objects.filter(topic=topic, fitted_version__lt=version, prepared_version=prepared),
+            {"fitted_version": version, **NO_PROBLEM},
+        )
+    ]
+)
+
+
 def _is_news(snapshot: Snapshot) -> bool:
     """Take the topic's place for this version, if nothing newer is published and the sentences are still the same."""
-    progress = TopicProgress.objects.filter(
-        topic=snapshot.topic_id,
-        fitted_version__lt=snapshot.data_version,
-        prepared_version=snapshot.prepared_version,
-    )
-    return bool(progress.update(fitted_version=snapshot.data_version, **NO_PROBLEM))
+    return any(_publish(topic=snapshot.topic_id, version=snapshot.data_version, prepared=snapshot.prepared_version))
 
 
-def _replace_fit(snapshot: Snapshot, **columns: Any) -> Fit:
+_outdate = Changes(
+    lambda fit: [(Fit.objects.filter(pk=fit), {"curve": [], "curve_owed": False, "covariance": {}})],
+)
+
+
+def _add_fit(snapshot: Snapshot, before: Before | None, **columns: Any) -> int:
     """The fit of this version; older ones stay as a log, without what is kept for the newest one only."""
-    Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
-    Score.objects.filter(summary__topic=snapshot.topic_id).delete()
-    before = Fit.objects.filter(topic=snapshot.topic_id).order_by("-data_version").first()
     if before is not None:
-        Fit.objects.filter(pk=before.pk).update(curve=[], curve_owed=False, covariance={})
-    return Fit.objects.create(
+        _outdate(fit=before.pk)
+    fit = Fit.objects.create(
         topic_id=snapshot.topic_id,
         data_version=snapshot.data_version,
         last_judgment_id=snapshot.last_judgment_id,
@@ -111,6 +151,7 @@ def _replace_fit(snapshot: Snapshot, **columns: Any) -> Fit:
         created_at=timezone.now(),
         **columns,
     )
+    return fit.pk
 
 
 def _settings(snapshot: Snapshot, result: TopicResult | None) -> dict[str, Any]:
@@ -120,45 +161,33 @@ def _settings(snapshot: Snapshot, result: TopicResult | None) -> dict[str, Any]:
     return settings
 
 
-def _utilities(fit: Fit, snapshot: Snapshot, result: TopicResult) -> list[Utility]:
-    nothing = [None] * len(snapshot.sentence_keys)
-    columns = zip(
-        snapshot.sentence_keys,
-        result.strengths.tolist(),
-        result.utilities.tolist(),
-        nothing if result.se is None else result.se.tolist(),
-        nothing if result.low is None else result.low.tolist(),
-        nothing if result.high is None else result.high.tolist(),
-        result.wins.tolist(),
-        result.judged.tolist(),
-        strict=True,
-    )
-    return [
-        Utility(
-            fit=fit,
-            sentence_id=key,
-            strength=strength,
-            utility=utility,
-            se=se,
-            low=low,
-            high=high,
-            wins=wins,
-            judgments=judged,
-        )
-        for key, strength, utility, se, low, high, wins, judged in columns
-    ]
+def _utilities(fit_id: int, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
+    n = len(snapshot.sentence_keys)
+    nothing = [None] * n
+    return {
+        "fit_id": [fit_id] * n,
+        "sentence_id": snapshot.sentence_keys,
+        "strength": result.strengths.tolist(),
+        "utility": result.utilities.tolist(),
+        "se": nothing if result.se is None else result.se.tolist(),
+        "low": nothing if result.low is None else result.low.tolist(),
+        "high": nothing if result.high is None else result.high.tolist(),
+        "wins": result.wins.tolist(),
+        "judgments": result.judged.tolist(),
+    }
 
 
-def _score(fit: Fit, summary_key: int, one: SummaryResult, sentence_keys: Sequence[int]) -> Score:
-    return Score(
-        fit=fit,
-        summary_id=summary_key,
-        score=one.score,
-        se=one.se,
-        low=one.low,
-        high=one.high,
-        parts=[_part(part, sentence_keys) for part in one.parts],
-    )
+def _scores(fit_id: int, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
+    summaries = result.summaries
+    return {
+        "fit_id": [fit_id] * len(summaries),
+        "summary_id": snapshot.summary_keys,
+        "score": [one.score for one in summaries],
+        "se": [one.se for one in summaries],
+        "low": [one.low for one in summaries],
+        "high": [one.high for one in summaries],
+        "parts": [json.dumps([_part(part, snapshot.sentence_keys) for part in one.parts]) for one in summaries],
+    }
 
 
 def _part(part: Part, sentence_keys: Sequence[int]) -> dict[str, Any]:
@@ -183,25 +212,49 @@ class Standings:
     topics: tuple[Standing, ...]
 
 
+_study = Prepared(
+    lambda topic: (
+        Topic.objects.filter(pk=topic)
+        .annotate(waiting=Exists(topics_behind().filter(study=OuterRef("study")).exclude(pk=OuterRef("pk"))))
+        .order_by()
+        .values_list("study_id", "waiting")
+    )
+)
+
+
 def study_to_rank(topic_id: int) -> int | None:
     """The study of a topic, if no other topic of it waits to be fitted: then it can be ranked at once."""
-    study_id = Topic.objects.filter(pk=topic_id).values_list("study_id", flat=True).first()
-    waiting = topics_behind().filter(study=study_id).exclude(pk=topic_id)
-    return None if study_id is None or waiting.exists() else study_id
+    return next((study_id for study_id, waiting in _study(topic_id) if not waiting), None)
+
+
+_versions = Prepared(
+    lambda study: (
+        Study.objects.filter(pk=study)
+        .annotate(version=Sum("topics__progress__fitted_version"))
+        .values_list("version", "ranking__version")
+    )
+)
+_scores_by_fit = Prepared(
+    lambda study: Score.objects.filter(
+        summary__topic__study=study, fit__data_version=F("summary__topic__progress__fitted_version")
+    ).values_list("fit_id", "summary__system__name", "score")
+)
+_judged_fits = Prepared(
+    lambda study: (
+        Fit.objects.filter(topic__study=study, data_version=F("topic__progress__fitted_version"), judgments__gt=0)
+        .order_by("topic__position")
+        .values_list("pk", "judgments", "covariance")
+    )
+)
 
 
 def load_standings(study_id: int) -> Standings | None:
     """The newest fits that rest on judgments; None where the ranking that is there rests on the same ones."""
-    progress = TopicProgress.objects.filter(topic__study=study_id)
-    version = progress.aggregate(version=Sum("fitted_version"))["version"] or 0
-    if not version or Ranking.objects.filter(study=study_id, version__gte=version).exists():
+    version, ranked = next(iter(_versions(study_id)), (0, None))
+    if not version or (ranked is not None and ranked >= version):
         return None
-    fits = Fit.objects.filter(
-        topic__study=study_id, data_version=F("topic__progress__fitted_version"), judgments__gt=0
-    ).order_by("topic__position")
     scores: dict[int, dict[str, float]] = {}
-    rows = Score.objects.filter(fit__in=fits).values_list("fit_id", "summary__system__name", "score")
-    for fit_id, system, score in rows:
+    for fit_id, system, score in _scores_by_fit(study_id):
         scores.setdefault(fit_id, {})[system] = score
     topics = tuple(
         Standing(
@@ -210,7 +263,7 @@ def load_standings(study_id: int) -> Standings | None:
             covariance=np.array(covariance["matrix"], dtype=np.float64),
             judgments=judgments,
         )
-        for pk, judgments, covariance in fits.values_list("pk", "judgments", "covariance")
+        for pk, judgments, covariance in _judged_fits(study_id)
         if covariance.get("systems")
     )
     return Standings(study_id, version, sum(topic.judgments for topic in topics), topics)

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
-from django.db import transaction
 from django.db.models import F
 
-from annotate.models import Pair, Suggestion, TopicProgress
+from annotate.models import Pair, Suggestion
+from annotate.prepared import Prepared
 from evaluation.records.evidence import Snapshot
+from evaluation.records.rows import put
 
 REASON = "informative"
+
+_filled = Prepared(
+    lambda topic: Pair.objects.filter(topic=topic, need__gt=0, taken__gte=F("need")).values_list(
+        "first_id", "second_id"
+    )
+)
 
 
 def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
     """The pairs i < j of a topic's sentences that have no place left for a judgment."""
     index = {key: number for number, key in enumerate(snapshot.sentence_keys)}
-    filled = Pair.objects.filter(topic=snapshot.topic_id, need__gt=0, taken__gte=F("need"))
     # A text may have been cut anew since.
-    there = (two for two in filled.values_list("first_id", "second_id") if index.keys() >= set(two))
-    places = ((index[first], index[second]) for first, second in there)
-    return {(min(two), max(two)) for two in places}
+    places = ((index.get(first), index.get(second)) for first, second in _filled(snapshot.topic_id))
+    return {(min(i, j), max(i, j)) for i, j in places if i is not None and j is not None}
 
 
-@transaction.atomic
-def save_suggestions(snapshot: Snapshot, pairs: Iterable[tuple[int, int]]) -> bool:
-    """Ask for these pairs of sentences instead of those before; False where a newer fit is there."""
-    ours = TopicProgress.objects.select_for_update().filter(
-        topic=snapshot.topic_id, fitted_version=snapshot.data_version, prepared_version=snapshot.prepared_version
+def replace_suggestions(snapshot: Snapshot, pairs: Collection[tuple[int, int]]) -> None:
+    """Ask for these pairs of sentences instead of those before; in the transaction that publishes their fit."""
+    keys, number = snapshot.sentence_keys, len(pairs)
+    put(
+        Suggestion,
+        ["topic_id", "rank"],
+        {
+            "topic_id": [snapshot.topic_id] * number,
+            "first_id": [min(keys[i], keys[j]) for i, j in pairs],
+            "second_id": [max(keys[i], keys[j]) for i, j in pairs],
+            "rank": range(number),
+            "reason": [REASON] * number,
+        },
     )
-    if not ours.exists():
-        return False
-    keys = snapshot.sentence_keys
-    Suggestion.objects.filter(topic=snapshot.topic_id).delete()
-    Suggestion.objects.bulk_create(
-        Suggestion(
-            topic_id=snapshot.topic_id,
-            first_id=min(keys[i], keys[j]),
-            second_id=max(keys[i], keys[j]),
-            rank=rank,
-            reason=REASON,
-        )
-        for rank, (i, j) in enumerate(pairs)
-    )
-    return True
+    Suggestion.objects.filter(topic=snapshot.topic_id, rank__gte=number).delete()

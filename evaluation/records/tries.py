@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from annotate.models import Tally, TopicProgress
+from annotate.prepared import Changes, Prepared
 
 #: How long after the first, second, ... failure in a row the next try may come.
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (5, 10, 30, 120, 600))
@@ -23,26 +23,47 @@ KILLED = (
 NO_PROBLEM: dict[str, Any] = {"problem": "", "tries": 0, "retry_at": None}
 
 
-@transaction.atomic
+_standing = Prepared(
+    lambda topic: Tally.objects.filter(topic=topic).values_list(
+        "data_version", "topic__progress__tries", "topic__progress__problem"
+    )
+)
+_count_first = Changes(
+    lambda topic, version, now: [
+        (
+            TopicProgress.objects.filter(topic=topic),
+            {"tries": F("tries") + 1, "tried_at": now, "tried_version": version},
+        )
+    ]
+)
+_forget = Changes(lambda topic: [(TopicProgress.objects.filter(topic=topic, tries__gt=0), NO_PROBLEM)])
+
+
 def begin_try(topic_id: int) -> bool:
     """Count a try at this topic as failed until it succeeds; False where the topic is gone."""
-    version = Tally.objects.filter(topic=topic_id).values_list("data_version", flat=True).first()
-    if version is None:
+    row = next(iter(_standing(topic_id)), None)
+    if row is None:
         return False
-    TopicProgress.objects.bulk_create([TopicProgress(topic_id=topic_id)], ignore_conflicts=True)
+    version, failed, problem = row
+    if failed is None:
+        TopicProgress.objects.bulk_create([TopicProgress(topic_id=topic_id)], ignore_conflicts=True)
     now = timezone.now()
-    progress = TopicProgress.objects.filter(topic=topic_id)
-    progress.update(tries=F("tries") + 1, tried_at=now, tried_version=version)
-    tries, problem = progress.values_list("tries", "problem").get()
-    if tries > 1:
-        died = tries - 1
-        progress.update(retry_at=now + pause(tries), problem=problem or (KILLED % {"times": died} if died > 1 else ""))
+    if not failed:
+        _count_first(topic=topic_id, version=version, now=now)
+        return True
+    TopicProgress.objects.filter(topic=topic_id).update(
+        tries=F("tries") + 1,
+        tried_at=now,
+        tried_version=version,
+        retry_at=now + pause(failed + 1),
+        problem=problem or (KILLED % {"times": failed} if failed > 1 else ""),
+    )
     return True
 
 
 def end_try(topic_id: int) -> None:
     """Nothing went wrong, though nothing may have come of it: the data changed meanwhile, or all was up to date."""
-    TopicProgress.objects.filter(topic=topic_id, tries__gt=0).update(**NO_PROBLEM)
+    _forget(topic=topic_id)
 
 
 def note_failure(topic_id: int, problem: str, *, curable: bool = False) -> None:

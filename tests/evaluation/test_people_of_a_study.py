@@ -17,7 +17,17 @@ from django.utils import timezone
 
 import formats
 from annotate import judging, studies
-from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Sentence, Study, Utility
+from annotate.models import (
+    AgreementReport,
+    Annotator,
+    AnnotatorReport,
+    Assignment,
+    Judgment,
+    Sentence,
+    Study,
+    Tally,
+    Utility,
+)
 from benchmarks import replay
 from evaluation import intake, records, tasks
 from tests.annotate import making
@@ -230,3 +240,20 @@ def test_hidden_pairs_are_held_to_their_known_side_and_practice_is_left_out() ->
     assert (figures["gold"]["value"], figures["gold"]["n"]) == (0.0, 1)
     assert figures["answers"]["n"] == 2
     assert figures["reliability"]["n"] == 1
+
+
+def test_the_more_a_study_has_to_say_the_less_often_its_people_are_looked_at() -> None:
+    study = ready_study()
+    judged(joined(study))
+    report(study)
+    judged(joined(study))
+    assert not behind(study)  # seconds ago is not long enough for anybody
+    let_time_pass(study)
+    assert behind(study)
+    Tally.objects.update(data_version=20_000)
+    let_time_pass(study)
+    assert behind(study)
+    Tally.objects.update(data_version=30_000)
+    assert not behind(study)
+    AgreementReport.objects.update(computed_at=timezone.now() + timedelta(minutes=5))
+    assert behind(study)  # the clock was set back

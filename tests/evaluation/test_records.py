@@ -220,6 +220,21 @@ def test_other_settings_give_other_scores() -> None:
         assert Score.objects.get(summary__system__name=system).score == pytest.approx(score, abs=1e-9)
 
 
+def test_what_rests_on_texts_alone_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    monkeypatch.setattr(tasks, "match", lambda *_: 1 / 0)
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    assert not TopicProgress.objects.get(topic=topic).problem
+    for summary in topic.summaries.all():
+        summary.sentences = [*summary.sentences, "It rained."]
+        summary.save()
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    assert "ZeroDivisionError" in TopicProgress.objects.get(topic=topic).problem
+
+
 def test_a_ranking_follows_its_topics_and_never_goes_back() -> None:
     made, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
@@ -243,7 +258,8 @@ def test_only_one_at_a_time_may_claim_a_thing() -> None:
             assert not second
         with records.claimed("topic:2") as other:
             assert other
-    assert not Claim.objects.exists()
+    with records.claimed("topic:1") as again:
+        assert again
 
 
 def test_what_a_dead_worker_claimed_is_free_again_soon() -> None:
@@ -251,7 +267,15 @@ def test_what_a_dead_worker_claimed_is_free_again_soon() -> None:
         Claim.objects.update(until=timezone.now() - timedelta(seconds=1))
         with records.claimed("topic:1") as taken:
             assert taken
-        assert not Claim.objects.exists()
+    assert not Claim.objects.filter(until__gt=timezone.now()).exists()
+
+
+def test_what_nobody_claims_any_more_is_forgotten() -> None:
+    with records.claimed("upload:1"), records.claimed("upload:2"):
+        pass
+    Claim.objects.filter(name="upload:1").update(until=timezone.now() - timedelta(hours=2))
+    records.give_sign_of_life("here")
+    assert [claim.name for claim in Claim.objects.all()] == ["upload:2"]
 
 
 def test_a_task_that_is_given_out_again_takes_up_what_it_left() -> None:
@@ -259,6 +283,8 @@ def test_a_task_that_is_given_out_again_takes_up_what_it_left() -> None:
     with records.claimed("topic:1", token):  # and its process dies
         with records.claimed("topic:1", token) as again:
             assert again
+            with records.claimed("topic:1") as other:
+                assert not other
         with records.claimed("topic:1") as other:
             assert other
 

@@ -8,6 +8,7 @@ from django.db.models import F
 from annotate import judging
 from annotate.models import Assignment, Pair, Study, Suggestion, Topic, TopicProgress
 from evaluation import records, sampling, tasks
+from evaluation.evaluate import evaluate
 from tests.annotate.judging_study import joined, judged, ready_study
 
 pytestmark = pytest.mark.django_db
@@ -22,12 +23,16 @@ def fitted(random_share: float) -> Topic:
     return topic
 
 
+def asked(topic: Topic) -> list[tuple[int, int]]:
+    return list(Suggestion.objects.filter(topic=topic).order_by("rank").values_list("first", "second"))
+
+
 def test_a_fit_leaves_pairs_to_ask_of_which_none_is_judged() -> None:
     topic = fitted(random_share=0.2)
-    asked = list(Suggestion.objects.filter(topic=topic).order_by("rank").values_list("first", "second"))
+    pairs = asked(topic)
     filled = Pair.objects.filter(topic=topic, taken__gte=F("need")).values_list("first", "second")
-    assert len(asked) == len(set(asked)) == min(tasks.QUEUE, 12 * 11 // 2 - len(filled))
-    assert not set(asked) & set(filled)
+    assert len(pairs) == len(set(pairs)) == min(tasks.QUEUE, 12 * 11 // 2 - len(filled))
+    assert not set(pairs) & set(filled)
     assert len(filled)
 
 
@@ -51,12 +56,23 @@ def test_a_study_that_wants_random_pairs_only_is_asked_nothing() -> None:
 
 def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
     topic = fitted(random_share=0.5)
-    before = list(Suggestion.objects.filter(topic=topic).values_list("pk", flat=True))
     late = records.load_evidence(topic.pk, tasks.split)
     assert late is not None
+    result = evaluate(late.evidence, late.settings)
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
-    newer = list(Suggestion.objects.filter(topic=topic).values_list("pk", flat=True))
-    assert newer != before
-    assert not records.save_suggestions(late, sampling.random_pairs(12, 3, 0).tolist())
-    assert list(Suggestion.objects.filter(topic=topic).values_list("pk", flat=True)) == newer
+    newer = asked(topic)
+    assert not records.save_result(late, result, 0.0, sampling.random_pairs(12, 3, 0).tolist())
+    assert asked(topic) == newer
+
+
+def test_what_is_asked_next_takes_the_place_of_what_was_asked_before() -> None:
+    topic = fitted(random_share=0.5)
+    for number in (3, 5, 0):
+        judging.raise_version([topic.pk])
+        snapshot = records.load_evidence(topic.pk, tasks.split)
+        assert snapshot is not None
+        pairs = sampling.random_pairs(12, number, number).tolist()
+        assert records.save_result(snapshot, evaluate(snapshot.evidence, snapshot.settings), 0.0, pairs)
+        keys = snapshot.sentence_keys
+        assert asked(topic) == [tuple(sorted((keys[i], keys[j]))) for i, j in pairs]

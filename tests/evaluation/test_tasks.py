@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
 import time
+import weakref
 from datetime import timedelta
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
+from celery.fixups.django import DjangoWorkerFixup
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.utils import timezone
 
 from annotate import exports, imports, judging
@@ -46,7 +51,7 @@ def test_a_failing_topic_says_why_and_waits() -> None:
     assert not waiting(topic)
     TopicProgress.objects.update(retry_at=timezone.now())
     assert waiting(topic)
-    assert not Claim.objects.exists()
+    assert not Claim.objects.filter(until__gt=timezone.now()).exists()
 
 
 @pytest.mark.usefixtures("broken")
@@ -154,7 +159,7 @@ def test_a_task_for_what_is_gone_or_done_does_nothing() -> None:
 
 
 def test_a_ranking_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "rank_systems", lambda *_: 1 / 0)
+    monkeypatch.setattr(tasks, "rank_systems", lambda *_, **__: 1 / 0)
     made, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     assert "ZeroDivisionError" in Ranking.objects.get(study=made).problem
@@ -296,14 +301,36 @@ def test_a_message_that_was_lost_is_sent_again(heartbeat: worker.Heartbeat, queu
     assert queue.taken() == [("refit_topic", topic.pk)]
 
 
-def test_new_judgments_after_a_fit_are_queued_at_the_next_beat(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_new_judgments_after_a_fit_are_queued_in_the_next_round(heartbeat: worker.Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     heartbeat.beat(0.0)
     queue.clear()
     tasks.refit_topic(topic.pk)
     judging.raise_version([topic.pk])
     heartbeat.beat(1.0)
-    assert queue.taken() == [("refit_topic", topic.pk)]
+    assert ("refit_topic", topic.pk) not in queue.taken()
+    heartbeat.beat(worker.ROUND_SECONDS)
+    assert ("refit_topic", topic.pk) in queue.taken()
+
+
+def test_a_topic_that_was_left_alone_is_queued_at_the_next_beat(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    heartbeat.beat(0.0)
+    assert ("refit_topic", topic.pk) not in queue.taken()
+    judging.raise_version([topic.pk])
+    heartbeat.beat(1.0)
+    assert ("refit_topic", topic.pk) in queue.taken()
+
+
+def test_systems_are_put_in_order_in_the_same_beat_as_their_topics_are_fitted(
+    heartbeat: worker.Heartbeat, queue: Queue
+) -> None:
+    study, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    judging.raise_version([topic.pk])
+    heartbeat.beat(0.0)
+    assert queue.taken() == [("refit_topic", topic.pk), ("rank_study", study.pk)]
 
 
 def test_a_burst_while_a_task_waits_queues_no_second_one(heartbeat: worker.Heartbeat, queue: Queue) -> None:
@@ -436,3 +463,66 @@ def test_a_worker_without_work_stays(heartbeat: worker.Heartbeat, monkeypatch: p
     now = time.monotonic()
     for later in (0, 100, 200, 400, 800):
         heartbeat.beat(now + later)
+
+
+# Connections to the database
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows whenever this thread's connection is closed."""
+    found: list[str] = []
+    monkeypatch.setattr(connection, "close", lambda: found.append("closed"))
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_outlives_its_task(closed: list[str]) -> None:
+    celerys = DjangoWorkerFixup(worker.app)
+    for _ in range(100):
+        celerys.close_database()
+        worker.begin_task()
+        worker.end_task()
+    assert not closed
+
+
+def test_a_task_that_ran_out_of_time_leaves_its_connection_to_nobody(
+    closed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.begin_task()
+    monkeypatch.setattr(worker, "_began", time.monotonic() - worker.SOFT_LIMIT)
+    worker.end_task()
+    assert closed
+
+
+def test_no_child_is_forked_in_a_beat_or_beside_an_open_connection(
+    heartbeat: worker.Heartbeat, closed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beats: list[bool] = []
+    monkeypatch.setattr(heartbeat, "beat", lambda _now: beats.append(heartbeat.forking.locked()))
+    heartbeat.stopping.set()
+    heartbeat.run()
+    assert beats == [True]
+    closed.clear()
+    heartbeat.before_fork()
+    assert closed
+    assert heartbeat.forking.locked()
+
+
+def test_a_child_keeps_none_of_its_parents_connections() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as ours,
+        socket.socket(socket.AF_UNIX) as local,
+    ):
+        gone = weakref.proxy(set())
+        child = os.fork()
+        if not child:
+            worker.leave_connections_to_the_parent()
+            os._exit(0 if (ours.fileno(), server.fileno()) == (-1, -1) and local.fileno() > 0 else 1)
+        del gone
+        assert os.waitpid(child, 0)[1] == 0
+        ours.sendall(b"still ours")
+        theirs, _address = server.accept()
+        with theirs:
+            assert theirs.recv(20) == b"still ours"

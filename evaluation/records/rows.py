@@ -1,0 +1,38 @@
+"""Many rows written at once, from columns of plain values.
+
+Django would make an object of each first and ask each of its fields how the database keeps a number: for the utilities
+of one topic that takes five times longer than the database does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.models import Field, Model
+
+
+def put(model: type[Model], unique: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> None:
+    """Add these rows, or overwrite those that are there with the same values in the columns `unique`.
+
+    `columns`: by the names of the model's columns, as many values each as there are rows, as the database keeps them.
+    """
+    quote = connection.ops.quote_name
+    fields = {field.column: field for field in model._meta.concrete_fields}
+    names = ", ".join(map(quote, columns))
+    changed = ", ".join(f"{quote(name)} = EXCLUDED.{quote(name)}" for name in columns if name not in unique)
+    conflict = f"ON CONFLICT ({', '.join(map(quote, unique))}) DO UPDATE SET {changed}"
+    into = f"INSERT INTO {quote(model._meta.db_table)} ({names})"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            arrays = ", ".join(f"%s::{_type(fields[name])}[]" for name in columns)
+            rows = f"SELECT * FROM UNNEST({arrays})"  # noqa: S608 - of nothing but the names of columns and types
+            cursor.execute(f"{into} {rows} {conflict}", [*map(list, columns.values())])
+        else:
+            rows = f"VALUES ({', '.join(['%s'] * len(columns))})"
+            cursor.executemany(f"{into} {rows} {conflict}", list(zip(*columns.values(), strict=True)))
+
+
+def _type(field: Field[Any, Any]) -> str:
+    return str(field.db_type(connection))
