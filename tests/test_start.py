@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from annotate.management.commands.test import named_parts
 from tests.conftest import ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
@@ -64,6 +65,20 @@ def test_each_lock_holds_the_smaller_one_pin_for_pin() -> None:
         for name in ("run", "test", "bench")
     )
     assert run <= test <= bench
+
+
+@pytest.mark.parametrize(
+    ("given", "parts", "rest"),
+    [
+        ("", ["processes", "browser", "tables", "alone"], ""),
+        ("tests/formats -k zip", [], "tests/formats -k zip"),
+        ("--part tables", ["tables"], ""),
+        ("--part tables --part processes tests/faults -x", ["processes", "tables"], "tests/faults -x"),
+        ("--part nothing", [], "--part nothing"),
+    ],
+)
+def test_the_parts_of_the_tests_are_named_before_what_pytest_is_given(given: str, parts: list[str], rest: str) -> None:
+    assert named_parts(given.split()) == (parts, rest.split())
 
 
 def test_every_benchmark_is_listed_with_its_question_and_runs_by_its_name() -> None:

@@ -24,8 +24,8 @@ class Command(BaseCommand):
     help = (
         "Run the tests. What follows goes to pytest: `manage.py test tests/annotate -k second`. "
         "With --services they run on a PostgreSQL and a Redis, started for them. Four parts run side by side, or only "
-        "those that are named: --part processes (what starts websites and workers), --part browser, --part tables "
-        "(what meets a database) and --part alone (the rest)."
+        "those that are named first: --part processes (what starts websites and workers), --part browser, "
+        "--part tables (what meets a database) and --part alone (the rest)."
     )
     requires_system_checks: tuple[str, ...] = ()
 
@@ -42,17 +42,17 @@ class Command(BaseCommand):
 
 
 def test(arguments: list[str], environment: dict[str, str]) -> int:
-    """Run pytest: once with the arguments, or once for each part; the first exit status that is not 0.
+    """Run pytest: once with the arguments, or once for each part that they name; the first exit status that is not 0.
 
     What the first part says is shown at once, what others say afterwards.
     """
-    parts = named_parts(arguments)
+    parts, rest = named_parts(arguments)
     if not parts:
         return pytest(arguments, environment)
     with ExitStack() as stack, ThreadPoolExecutor(AT_ONCE) as pool:
         said = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
         runs = [
-            pool.submit(pytest, [PART, part], environment | own_queue(part, environment), told)
+            pool.submit(pytest, [PART, part, *rest], environment | own_queue(part, environment), told)
             for part, told in zip(parts, said, strict=True)
         ]
         statuses = []
@@ -71,13 +71,14 @@ def own_queue(part: str, environment: dict[str, str]) -> dict[str, str]:
     return {"BROKER_URL": f"{server}/{PARTS.index(part)}"} if slash else {}
 
 
-def named_parts(arguments: list[str]) -> list[str]:
-    """The parts that the arguments name, all of them without a word, and none where they say anything else."""
+def named_parts(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The parts that the arguments begin with, all of them without a word; and what follows, for pytest."""
     if not arguments:
-        return list(PARTS)
-    names = arguments[1::2]
-    known = len(names) * 2 == len(arguments) and set(arguments[::2]) == {PART} and set(names) <= set(PARTS)
-    return [part for part in PARTS if part in names] if known else []
+        return list(PARTS), []
+    names, rest = set[str](), arguments
+    while rest[:1] == [PART] and set(rest[1:2]) <= set(PARTS):
+        names, rest = names | set(rest[1:2]), rest[2:]
+    return [part for part in PARTS if part in names], rest
 
 
 def pytest(arguments: list[str], environment: dict[str, str], output: IO[str] | None = None) -> int:
