@@ -160,7 +160,7 @@ AXES_LOCKOUT_TEMPLATE = "account/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_IPWARE_PROXY_COUNT = int(os.environ.get("PREFERENDUM_PROXIES", "0"))
+AXES_CLIENT_IP_CALLABLE = "annotate.limits.visitor"
 
 SESSION_ENGINE = "annotate.sessions"
 SESSION_COOKIE_NAME = "__Host-session" if SECURE else "session"
@@ -179,8 +179,9 @@ SECURE_HSTS_PRELOAD = SECURE
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Whether what a proxy before us says of a request is believed.
-BEHIND_PROXY = int(os.environ.get("PREFERENDUM_PROXIES", "0")) > 0
+# Through how many proxies visitors come, and whether what those say of a request is believed.
+PROXIES = int(os.environ.get("PREFERENDUM_PROXIES", "0"))
+BEHIND_PROXY = PROXIES > 0
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 CONTENT_SECURITY_POLICY = {

@@ -7,12 +7,13 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from annotate import accounts, limits, links, studies
-from annotate.limits import GUESSES, Limit, TooOften, spend
+from annotate.limits import GUESSES, Limit, TooOften, spend, visitor
 from annotate.models import Allowance, Annotator
 from tests.annotate import making
 from tests.annotate.everything import program
@@ -45,6 +46,60 @@ def test_a_limit_begins_anew_and_leaves_nothing_behind():
 def test_nobody_reads_from_the_table_who_came():
     spend(THRICE, "192.0.2.7")
     assert "192" not in Allowance.objects.get().key
+
+
+def seen(settings: Settings, proxies: int, forwarded: str | None, remote: str = "10.0.0.1") -> str:
+    settings.PROXIES = proxies
+    headers = {} if forwarded is None else {"HTTP_X_FORWARDED_FOR": forwarded}
+    return visitor(RequestFactory().get("/", REMOTE_ADDR=remote, **headers))
+
+
+def test_without_a_proxy_nothing_is_believed_that_a_visitor_says(settings: Settings) -> None:
+    assert seen(settings, 0, None) == "10.0.0.1"
+    assert seen(settings, 0, "192.0.2.7") == "10.0.0.1"
+
+
+def test_behind_proxies_a_visitor_is_whom_the_outermost_one_saw(settings: Settings) -> None:
+    assert seen(settings, 1, "192.0.2.7") == "192.0.2.7"
+    assert seen(settings, 2, "192.0.2.7, 10.0.0.2") == "192.0.2.7"
+
+
+def test_what_a_visitor_writes_into_the_header_is_not_believed(settings: Settings) -> None:
+    assert seen(settings, 1, "198.51.100.1, 192.0.2.7") == "192.0.2.7"
+    assert seen(settings, 2, "198.51.100.1,, ,192.0.2.7, 10.0.0.2") == "192.0.2.7"
+
+
+@pytest.mark.parametrize("forwarded", [None, "", " ", ",", "unknown", "_hidden", "192.0.2", "192.0.2.7:80", "x" * 9999])
+def test_a_header_that_names_nobody_leaves_the_one_who_asked(settings: Settings, forwarded: str | None) -> None:
+    assert seen(settings, 1, forwarded) == "10.0.0.1"
+
+
+def test_a_header_of_fewer_proxies_than_there_are_leaves_the_one_who_asked(settings: Settings) -> None:
+    assert seen(settings, 2, "192.0.2.7") == "10.0.0.1"
+
+
+def test_an_address_is_counted_once_however_it_is_written(settings: Settings) -> None:
+    assert seen(settings, 1, " 2001:DB8:0::7 ") == seen(settings, 1, "2001:db8::7") == "2001:db8::7"
+    assert seen(settings, 0, None, "::ffff:192.0.2.7") == "192.0.2.7"
+    assert seen(settings, 0, None, "fe80::1%eth0") == "fe80::1"
+    assert seen(settings, 0, None, "") == limits.NOWHERE
+
+
+def test_two_people_behind_one_proxy_do_not_lock_each_other_out(settings: Settings) -> None:
+    settings.PROXIES = 1
+    name = making.person().username
+    for _ in range(settings.AXES_FAILURE_LIMIT + 1):
+        wrong = Client(headers={"x-forwarded-for": "192.0.2.66"}).post("/sign-in/", {"username": name, "password": "?"})
+    assert wrong.status_code == 429
+    owner = Client(headers={"x-forwarded-for": "192.0.2.7"})
+    assert owner.post("/sign-in/", {"username": name, "password": "a long enough password"}).status_code == 302
+
+
+def test_whoever_comes_through_a_socket_without_addresses_is_locked_out_all_the_same(settings: Settings) -> None:
+    name = making.person().username
+    for _ in range(settings.AXES_FAILURE_LIMIT + 1):
+        found = Client(REMOTE_ADDR="").post("/sign-in/", {"username": name, "password": "wrong"})
+    assert found.status_code == 429
 
 
 @pytest.mark.parametrize("page", ["join", "crowd", "sign_in_link"])
