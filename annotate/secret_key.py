@@ -16,14 +16,14 @@ SHORTEST_TOKEN = 20
 def load_secret_key(directory: Path) -> str:
     """The secret key from the environment, from the file it names, or from `directory`, made there if need be.
 
-    Raises `ImproperlyConfigured` for a key that is too short, and where others may read the one in `directory`; who may
-    read what the environment names (a Docker secret, say) is for whoever put it there to see to.
+    Raises `ImproperlyConfigured` for a key that is too short or no text, and where others may read the one in
+    `directory`; who may read what the environment names (a Docker secret, say) is for whoever put it there to see to.
     """
     if key := os.environ.get("PREFERENDUM_SECRET_KEY"):
-        return _long_enough(key, "PREFERENDUM_SECRET_KEY")
+        return _good(key, "PREFERENDUM_SECRET_KEY")
     if path := os.environ.get("PREFERENDUM_SECRET_KEY_FILE"):
-        return _long_enough(Path(path).read_text().strip(), path)
-    return _long_enough(_read_or_make(directory / "secret_key"), str(directory / "secret_key"))
+        return _good(_text_of(Path(path)), path)
+    return _good(_read_or_make(directory / "secret_key"), str(directory / "secret_key"))
 
 
 def load_metrics_token() -> str:
@@ -67,15 +67,22 @@ def _read(path: Path) -> str:
     if path.stat().st_mode & 0o077:
         raise ImproperlyConfigured(f"{path} may be read by others; let its owner alone read it (chmod 600).")
     for _ in range(20):  # another process may be between making the file and writing it
-        if key := path.read_text().strip():
+        if key := _text_of(path):
             return key
         time.sleep(0.05)
     raise ImproperlyConfigured(f"{path} is empty; delete it and a new key is made at the next start.")
 
 
-def _long_enough(key: str, source: str) -> str:
+def _text_of(path: Path) -> str:
+    return path.read_text(errors="surrogateescape").strip()
+
+
+def _good(key: str, source: str) -> str:
     if len(key) < SHORTEST:
         raise ImproperlyConfigured(
             f"The secret key of {source} has {len(key)} characters; it needs at least {SHORTEST}."
         )
+    # After a crash, a file system may know how long a file is and have nothing but zeros in it: a key known to all.
+    if not all(character.isprintable() or character.isspace() for character in key):
+        raise ImproperlyConfigured(f"The secret key of {source} is no text; it is damaged.")
     return key
