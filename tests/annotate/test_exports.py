@@ -8,10 +8,11 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 import formats
 import formats.study
-from annotate import exports, imports, judging, only_added, studies
+from annotate import accounts, exports, imports, judging, only_added, studies
 from annotate.models import Act, Annotator, Assignment, Export, Judgment, Study
 from annotate.snapshot import snapshot
 from tests.annotate import making
@@ -173,6 +174,35 @@ def test_an_export_that_is_written_is_not_written_again(study):
     exports.write_export(twin)
     assert len(default_storage.listdir("exports")[1]) == 1
     assert Export.objects.get().file.name == export.file.name
+
+
+@pytest.mark.parametrize(("role", "status"), [("", 404), ("admin", 403)], ids=["sent away", "less than before"])
+def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role, status, study, client, monkeypatch):
+    owner, member = making.owner(study), making.member(study, "researcher")
+    _token, secret = accounts.create_token(member, "a program", study=study)
+    export = exports.request_export(study, member)
+    write = formats.study.write
+
+    def change_meanwhile(*given):
+        if role:
+            studies.set_role(study, owner, member, role)
+        else:
+            studies.remove_member(study, owner, member)
+        write(*given)
+
+    monkeypatch.setattr(formats.study, "write", change_meanwhile)
+    exports.write_export(export)
+    assert export.state == "ready"
+    page, file = reverse("study_export", args=[study.pk]), reverse("export_file", args=[study.pk, export.key])
+    here = f"/api/v1/studies/{study.pk}/exports/"
+    program = {"headers": {"Authorization": f"Bearer {secret}"}}
+    for address in (here, f"{here}{export.key}/", f"{here}{export.key}/file/"):
+        assert client.get(address, **program).status_code == (status if role else 401)
+    client.force_login(member)
+    for address in (page, file):
+        assert client.get(address).status_code == status
+    client.force_login(owner)
+    assert b"".join(client.get(file).streaming_content)
 
 
 def test_a_persons_oldest_exports_make_room_for_new_ones(study, django_capture_on_commit_callbacks):
