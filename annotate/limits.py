@@ -39,6 +39,8 @@ class Limit:
 
 #: Links and tokens of ours that are none. What is right is never refused: our links are too long to be guessed.
 GUESSES = Limit("guess", 10, 900)
+#: Wrong passwords, whatever the names; those for one name are counted by axes.
+WRONG_PASSWORDS = Limit("password", 50, 900)
 #: New annotators, a class or a laboratory behind one address being somebody.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)
@@ -88,7 +90,7 @@ def spend(limit: Limit, who: str, times: int = 1) -> None:
 
     Committed by itself, so that what is refused is counted too: call it outside of transactions.
     """
-    key = salted_hmac(f"limit {limit.name}", who, algorithm="sha256").hexdigest()
+    key = _key(limit, who)
     now = timezone.now()
     ends = now + timedelta(seconds=limit.seconds)
     with transaction.atomic():
@@ -96,6 +98,21 @@ def spend(limit: Limit, who: str, times: int = 1) -> None:
         if not mine.filter(ends_at__gt=now).update(used=F("used") + times):
             _begin(key, times, ends)
         found = mine.get()
+    _refuse_too_much(found, limit, now)
+
+
+def check(limit: Limit, who: str) -> None:
+    """Count nothing. Raises `TooOften` where more than the limit allows was counted already."""
+    now = timezone.now()
+    for found in Allowance.objects.filter(pk=_key(limit, who), ends_at__gt=now):
+        _refuse_too_much(found, limit, now)
+
+
+def _key(limit: Limit, who: str) -> str:
+    return salted_hmac(f"limit {limit.name}", who, algorithm="sha256").hexdigest()
+
+
+def _refuse_too_much(found: Allowance, limit: Limit, now: datetime) -> None:
     if found.used > limit.times:
         raise TooOften(max(1, math.ceil((found.ends_at - now).total_seconds())))
 

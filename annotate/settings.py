@@ -156,8 +156,10 @@ SIGN_UP_OPEN = flag("PREFERENDUM_SIGN_UP")
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours; by default axes locks for ever
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_TEMPLATE = "account/locked.html"
-AXES_HTTP_RESPONSE_CODE = 429
+# Otherwise whoever goes on trying would find the door closed for longer than the page says.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "annotate.views.account.locked"
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_CLIENT_IP_CALLABLE = "annotate.limits.visitor"

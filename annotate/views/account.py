@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
+import math
+from typing import Any, cast
 
+from axes.helpers import get_cool_off
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -60,15 +62,31 @@ class TokenForm(forms.Form):
 
 @method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 class SignIn(LoginView):
-    """Sign in with a password; five wrong ones in a row close the door for a quarter of an hour."""
+    """Sign in with a password. From where wrong ones come the door closes for a quarter of an hour: after five in a row
+    for their name (axes), after fifty for every name and for right ones, too."""
 
     template_name = "account/sign_in.html"
     redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        limits.check(limits.WRONG_PASSWORDS, limits.visitor(request))
+        return super().post(request, *args, **kwargs)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        limits.spend(limits.WRONG_PASSWORDS, limits.visitor(self.request))
+        return super().form_invalid(form)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)
         accounts.note_sign_in(form.get_user(), "password")
         return response
+
+
+def locked(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
+    """What axes has us answer where five wrong passwords closed the door for a name."""
+    answer = render(request, "account/locked.html", status=429)
+    answer["Retry-After"] = str(math.ceil(get_cool_off(request).total_seconds()))
+    return answer
 
 
 @require_safe
@@ -187,7 +205,7 @@ def password(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", home, name="home"),
     path("about/", about, name="about"),
-    path("sign-in/", SignIn.as_view(), name="sign_in"),
+    path("sign-in/", limited(SignIn.as_view()), name="sign_in"),
     path("sign-in/<str:token>/", sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
     path("sign-up/", sign_up, name="sign_up"),

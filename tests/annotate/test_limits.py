@@ -6,7 +6,10 @@ import threading
 from datetime import timedelta
 
 import pytest
+from axes.models import AccessAttempt
 from django.db import connection
+from django.db.models import F
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
@@ -100,6 +103,60 @@ def test_whoever_comes_through_a_socket_without_addresses_is_locked_out_all_the_
     for _ in range(settings.AXES_FAILURE_LIMIT + 1):
         found = Client(REMOTE_ADDR="").post("/sign-in/", {"username": name, "password": "wrong"})
     assert found.status_code == 429
+
+
+def sign_in(name: str, password: str = "wrong", **visitor: str) -> HttpResponse:
+    return Client(**visitor).post(reverse("sign_in"), {"username": name, "password": password})
+
+
+def test_nobody_tries_passwords_without_end_by_going_from_name_to_name(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WRONG_PASSWORDS", Limit("password", 3, 900))
+    found = [sign_in(f"name{number}") for number in range(4)]
+    assert [one.status_code for one in found] == [200, 200, 200, 429]
+    assert "Wait 15 minutes, then try again." in found[-1].content.decode()
+    assert 890 < int(found[-1]["Retry-After"]) <= 900
+    name = making.person().username
+    right = sign_in(name, "a long enough password")
+    assert (right.status_code, int(right["Retry-After"]) > 0) == (429, True)
+    assert settings.SESSION_COOKIE_NAME not in right.cookies
+    assert Client().get(reverse("sign_in")).status_code == 200
+    assert sign_in(name, "a long enough password", REMOTE_ADDR="192.0.2.7").status_code == 302
+
+
+def test_right_passwords_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WRONG_PASSWORDS", Limit("password", 3, 900))
+    name = making.person().username
+    assert [sign_in(name, "a long enough password").status_code for _ in range(5)] == [302] * 5
+
+
+def test_a_right_password_lets_wrong_ones_be_counted_anew(settings: Settings) -> None:
+    name = making.person().username
+    few = settings.AXES_FAILURE_LIMIT - 1
+    for _ in range(2):
+        assert [sign_in(name).status_code for _ in range(few)] == [200] * few
+        assert sign_in(name, "a long enough password").status_code == 302
+
+
+def test_a_closed_door_opens_after_a_quarter_of_an_hour_even_to_whoever_goes_on_knocking(settings: Settings) -> None:
+    name = making.person().username
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        found = sign_in(name)
+    for minutes in (0, 10):
+        AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=minutes))
+        found = sign_in(name)
+        assert (found.status_code, found["Retry-After"]) == (429, "900")
+        assert sign_in(name, "a long enough password").status_code == 429
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=6))
+    assert sign_in(name, "a long enough password").status_code == 302
+
+
+def test_a_closed_door_says_nothing_to_other_websites(settings: Settings) -> None:
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        found = sign_in("nobody", headers={"x-requested-with": "XMLHttpRequest"})
+    assert found.status_code == 429
+    assert "Access-Control-Allow-Origin" not in found
 
 
 @pytest.mark.parametrize("page", ["join", "crowd", "sign_in_link"])
