@@ -1,4 +1,4 @@
-"""Whether the database keeps what it has confirmed when the power fails.
+"""Whether the database takes what is written, and keeps what it has confirmed when the power fails.
 
 A process that is killed loses nothing that was committed, whatever these settings are; a machine that loses its power
 does, where they are weak. That cannot be tried by killing processes, so the website and the worker refuse to start.
@@ -6,15 +6,30 @@ does, where they are weak. That cannot be tried by killing processes, so the web
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 FULL, EXTRA = 2, 3  # values of SQLite's PRAGMA synchronous
+
+
+def try_a_write(within: float | None = None) -> float:
+    """Write a row and take it back; how many seconds that took.
+
+    Raises `DatabaseError` where the database does not take it, or PostgreSQL not `within` so many seconds.
+    """
+    began = time.monotonic()
+    with transaction.atomic(), connection.cursor() as cursor:
+        if within is not None and connection.vendor == "postgresql":
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{within}s"])
+        cursor.execute("UPDATE django_migrations SET id = id WHERE id = (SELECT MIN(id) FROM django_migrations)")
+        transaction.set_rollback(True)
+    return time.monotonic() - began
 
 
 def complaints(connection: BaseDatabaseWrapper) -> list[str]:

@@ -6,12 +6,12 @@ import hmac
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.middleware.security import SecurityMiddleware
 from django.urls import reverse
 
-from annotate import metrics
+from annotate import durability, metrics
 
 HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -21,6 +21,8 @@ HEADERS = {
 TEXT = "text/plain; charset=utf-8"
 #: What a browser may do with a file that it was to keep and opened all the same: nothing.
 OF_FILES = "sandbox; default-src 'none'"
+#: Seconds that a write may take where more people are sent to.
+READY_WITHIN = 1.0
 Answerer = Callable[[HttpRequest], HttpResponse]
 
 
@@ -31,7 +33,7 @@ def probes(get_response: Answerer) -> Answerer:
         if request.path == "/health/live":
             return HttpResponse("ok", content_type=TEXT)
         if request.path == "/health/ready":
-            ready = _database_answers()
+            ready = _database_takes_writes()
             return HttpResponse("ok" if ready else "no database", content_type=TEXT, status=200 if ready else 503)
         if request.path == "/metrics" and request.method in ("GET", "HEAD") and _is_scraper(request):
             return figures()
@@ -53,11 +55,10 @@ def _is_scraper(request: HttpRequest) -> bool:
     return bool(settings.METRICS_TOKEN) and hmac.compare_digest(shown, f"Bearer {settings.METRICS_TOKEN}".encode())
 
 
-def _database_answers() -> bool:
+def _database_takes_writes() -> bool:
+    """Whose answer could not be stored here shall be sent elsewhere."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM django_migrations LIMIT 1")
-            return cursor.fetchone() is not None
+        return durability.try_a_write(READY_WITHIN) <= READY_WITHIN
     except DatabaseError:
         return False
 

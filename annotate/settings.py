@@ -123,9 +123,14 @@ def _database() -> dict[str, Any]:
     else:
         database["ENGINE"] = "annotate.postgresql"
         database["CONN_HEALTH_CHECKS"] = True
+        # Whoever vanishes in the middle of a transaction must not hold a topic; storing a large file may think for
+        # seconds between two of its statements.
+        limits = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s"
+        # A server that vanished is given up: at once when connecting, after half a minute on an open connection.
+        ours = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
         # How often the same query is asked (annotate.prepared) before PostgreSQL keeps its plan.
-        mine = {"options": "-c lock_timeout=10s", "prepare_threshold": 5}
-        database["OPTIONS"] = {**database.get("OPTIONS", {}), **mine}
+        fixed = {"options": limits, "prepare_threshold": 5}
+        database["OPTIONS"] = {**ours, **database.get("OPTIONS", {}), **fixed}
         database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run side by side
     return database
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,8 +27,12 @@ LONGEST_READ = 180.0
 #: What an answer changes of its annotator.
 SUMS = ("judged", "seconds", "previous", "skipped", "skips_in_a_row")
 
+#: Why the same answer is sent again a moment later.
+SOON = "a moment after their last one"
+
 Answer = Judgment.Answer
 State = Assignment.State
+logger = logging.getLogger(__name__)
 
 
 class Outcome(enum.StrEnum):
@@ -93,6 +98,11 @@ def record_judgment(assignment: Assignment, revision: int, answer: str, seconds:
     return recorded or _standing_answer(assignment, revision, answer)
 
 
+def note_refusal(assignment: Assignment, revision: int, answer: str, why: str) -> None:
+    """Nothing that somebody answered vanishes without a line that says where it went."""
+    logger.warning("Answer %r to pair %s (revision %d) is not stored: %s", answer, assignment.key, revision, why)
+
+
 def must_be_answer(answer: str) -> None:
     if answer not in (Answer.LEFT, Answer.RIGHT, Answer.TIE):
         raise ValueError(f"not an answer: {answer!r}")
@@ -105,13 +115,18 @@ def _record(assignment: Assignment, revision: int, answer: str, seconds: float |
         if revision <= before.revision:
             return None
         if revision != before.revision + 1 or before.state == State.JUDGED:
+            note_refusal(assignment, revision, answer, f"revision {before.revision} is the last one")
             raise OutOfTurn(f"revision {revision} after {before.revision}")
         # Whoever is excluded has no places: what they held was given to others.
         may_take = before.state != State.VOID and before.excluded_at is None and before.reason in WANTED
         counted = before.holds_place or (
             may_take and tallies.take_place(assignment.topic_id, assignment.pair_id, assignment.annotator.study)
         )
-        return _store(assignment, before, revision, answer, seconds, counted)
+        try:
+            return _store(assignment, before, revision, answer, seconds, counted)
+        except TooSoon:
+            note_refusal(assignment, revision, answer, SOON)
+            raise
 
 
 def is_usual(assignment: Assignment, revision: int) -> bool:
@@ -145,6 +160,7 @@ def store_usual(assignment: Assignment, revision: int, answer: str, seconds: flo
     except TooSoon as error:
         if Annotator.objects.filter(pk=assignment.annotator_id, judged_at__gt=found.now).exists():
             raise Changed from error
+        note_refusal(assignment, revision, answer, SOON)
         raise
 
 
@@ -224,6 +240,8 @@ def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Reco
     judgment = Judgment.objects.get(assignment=assignment, revision=revision)
     assignment.refresh_from_db(fields=["state", "holds_place"])
     outcome = Outcome.REPEATED if judgment.answer == answer else Outcome.DIFFERS
+    if outcome == Outcome.DIFFERS:
+        note_refusal(assignment, revision, answer, f"{judgment.answer!r} was there first")
     return Recorded(outcome, judgment, assignment.holds_place)
 
 

@@ -5,6 +5,7 @@ Every address is a page that works without JavaScript. Where htmx asks, it gets 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
@@ -31,6 +32,7 @@ from annotate.refusal import Refusal
 from annotate.views import account
 from annotate.views.limited import limited
 
+logger = logging.getLogger(__name__)
 State = Assignment.State
 #: After these there is nothing more for anybody, whatever others do: whom a platform sent gets their code at once.
 FINAL = (Reason.DONE, Reason.SCREENED_OUT, Reason.SKIPPED)
@@ -167,6 +169,8 @@ def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]
             return view(request, key, *args, **kwargs)
         except Assignment.DoesNotExist:
             known = list(access.known_annotators(request).values())
+        if request.method == "POST":
+            logger.warning("What was sent to pair %s is not stored: it is not there, or not theirs", key)
         if not known:
             raise Http404
         messages.warning(
@@ -269,6 +273,7 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     """Store an answer; `showing` is the pair that the page's script shows meanwhile."""
     form = JudgmentForm(request.POST, ties_allowed=assignment.annotator.study.ties_allowed)
     if not form.is_valid():
+        logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
         return _show_pair(request, assignment, _("Choose one of the two sentences."), status=400)
     next_but_one = None
     try:

@@ -84,6 +84,14 @@ def test_a_pair_that_somebody_sees_outlives_a_crash_of_postgresql() -> None:
         assert cursor.fetchone() == ("on",)
 
 
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_whoever_vanishes_in_the_middle_of_a_transaction_holds_its_locks_for_a_minute_at_most() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW idle_in_transaction_session_timeout")
+        assert cursor.fetchone() == ("1min",)
+
+
 @sqlite
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("ahead", "waits"), [(False, 2), (True, 1)])  # FULL, NORMAL

@@ -538,15 +538,38 @@ def test_a_reason_that_is_none_is_read_as_none(client, link):
     assert reverse("draw", args=[annotator.key]) in html
 
 
-def test_a_pair_whose_text_was_cut_anew_leads_back_to_the_desk(client, link):
+def test_a_pair_whose_text_was_cut_anew_leads_back_to_the_desk(client, link, caplog):
     first = begin(client, link)
     judging.forget_pairs([first.topic_id])
     for gone in (client.get(page_of(first)), answer(client, first)):
         assert gone.url == reverse("desk", args=[first.annotator.key])
     assert "not there any more" in client.get(gone.url).content.decode()
+    assert caplog.messages == [f"What was sent to pair {first.key} is not stored: it is not there, or not theirs"]
     assert Client().get(page_of(first)).status_code == 404
     for name in ("skip", "undo", "ahead"):
         assert client.post(reverse(name, args=[first.key]), {"reason": "other"}).url == gone.url
+
+
+def test_an_answer_that_is_not_stored_leaves_a_line_that_says_where_it_went(client, link, settings, caplog):
+    settings.PACE_SECONDS = 60.0
+    first = begin(client, link)
+
+    def said(status: int, *sent: str | int) -> str:
+        caplog.clear()
+        assert answer(client, first, *sent).status_code == status
+        lines = [
+            line.getMessage() for line in caplog.records if line.name.startswith(("annotate.judging", "annotate.views"))
+        ]
+        assert all(str(first.key) in line for line in lines)
+        return "; ".join(lines)
+
+    assert said(400, "up").endswith("is not stored: answer")
+    assert said(302, "left", 7).endswith("(revision 7) is not stored: revision 0 is the last one")
+    assert said(302) == "", "it is stored"
+    assert said(302) == "", "it was stored before"
+    assert said(302, "right").endswith("is not stored: 'left' was there first")
+    judging.undo(Assignment.objects.get(pk=first.pk))
+    assert said(429, "right", 3).endswith("is not stored: a moment after their last one")
 
 
 def test_given_texts_are_shown_as_text(client):

@@ -62,6 +62,20 @@ def test_a_probe_is_answered_whatever_name_it_calls_us(client: Client, path: str
     assert lacking(answer) == []
 
 
+@pytest.mark.django_db(transaction=True)
+def test_nobody_is_sent_to_a_website_whose_database_can_only_be_read(client: Client) -> None:
+    mode = "PRAGMA query_only = {}" if connection.vendor == "sqlite" else "SET default_transaction_read_only = {}"
+    with connection.cursor() as cursor:
+        cursor.execute(mode.format("on"))
+    try:
+        assert client.get("/health/ready").status_code == 503
+        assert client.get("/health/live").status_code == 200
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(mode.format("off"))
+    assert client.get("/health/ready").status_code == 200
+
+
 @pytest.mark.django_db
 def test_whoever_comes_by_tls_is_told_to_stay_there_and_only_they(settings) -> None:
     settings.SECURE_HSTS_SECONDS = 60
@@ -129,7 +143,7 @@ def test_what_is_refused_before_a_view_sees_it_carries_the_headers_too(settings,
         answers["429 locked"] = Client().post("/sign-in/", {"username": person.username, "password": "wrong"})
     settings.SECURE_SSL_REDIRECT = True
     answers["301 to TLS"] = Client().get("/about/")
-    monkeypatch.setattr("annotate.middleware._database_answers", lambda: False)
+    monkeypatch.setattr("annotate.middleware._database_takes_writes", lambda: False)
     answers["503 probe"] = Client().get("/health/ready")
     wrong = {name: response.status_code for name, response in answers.items() if f"{response.status_code}" != name[:3]}
     assert wrong == {}
