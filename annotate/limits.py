@@ -1,7 +1,8 @@
 """How often one visitor may do what nobody needs to do often: guess links and tokens, come in, call the API.
 
 Counted in the database, so that every process and machine counts together and Redis is not needed; kept under a keyed
-hash of the visitor's address, never the address itself. Answers are not counted here: whoever judges too fast is asked
+hash of the visitor's address, never the address itself. Only axes writes down names and addresses, of wrong passwords,
+and those are forgotten as soon as they no longer count. Answers are not counted here: whoever judges too fast is asked
 to wait by `annotate.judging`, and the page sends the answer again.
 """
 
@@ -16,6 +17,8 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from axes.helpers import get_cool_off
+from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
@@ -125,6 +128,14 @@ def _begin(key: str, times: int, ends: datetime) -> None:
             Allowance.objects.create(pk=key, used=times, ends_at=ends)
     except IntegrityError:  # somebody began at the same moment
         Allowance.objects.filter(pk=key).update(used=F("used") + times)
+
+
+def forget() -> None:
+    """Forget what no longer counts."""
+    now = timezone.now()
+    Allowance.objects.filter(ends_at__lte=now).delete()
+    AccessAttempt.objects.filter(attempt_time__lte=now - get_cool_off()).delete()
+    AccessLog.objects.all().delete()  # from a version before this one, which may still be running beside it
 
 
 class Tally:

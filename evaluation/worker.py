@@ -43,7 +43,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 django.setup()
 
-from annotate import durability, logs
+from annotate import durability, limits, logs
 from evaluation import broker, records
 
 logger = logging.getLogger(__name__)
@@ -60,6 +60,8 @@ BEAT_SECONDS = 1.0
 ROUND_SECONDS = 2.0
 ONCE_A_ROUND = ("refit_topic", "rank_study")
 PULSE_SECONDS = 2.0
+#: How often it is forgotten whose wrong passwords no longer count.
+FORGET_SECONDS = 60.0
 #: Touched after each sign of life, where something outside (a container's health check) cannot ask the database.
 PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
 #: A message that changed nothing for so long was lost, or waits in a long queue: the next one may be sent.
@@ -144,6 +146,7 @@ class Heartbeat(threading.Thread):
         self._done_this_round: set[tuple[str, int]] = set()
         self.alone = EMBEDDED  # until the first beat
         self._pulse_at = float("-inf")
+        self._forgot_at = float("-inf")
         self._heard = 0
         self._heard_at = time.monotonic()
         self._idle_beats = 0
@@ -185,6 +188,9 @@ class Heartbeat(threading.Thread):
                 Path(PULSE_FILE).touch()
         records.renew_claims(claims_at_work())
         self.look_for_work(now)
+        if now - self._forgot_at >= FORGET_SECONDS:
+            self._forgot_at = now
+            limits.forget()
 
     def look_for_work(self, now: float) -> None:
         """Queue a task for whatever the tables show to be behind, unless one was queued and nothing came of it yet."""

@@ -6,7 +6,7 @@ import threading
 from datetime import timedelta
 
 import pytest
-from axes.models import AccessAttempt
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.db import connection
 from django.db.models import F
 from django.http import HttpResponse
@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from annotate import accounts, limits, links, studies
 from annotate.limits import GUESSES, Limit, TooOften, spend, visitor
-from annotate.models import Allowance, Annotator
+from annotate.models import Act, Allowance, Annotator
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import ready_study
@@ -150,6 +150,34 @@ def test_a_closed_door_opens_after_a_quarter_of_an_hour_even_to_whoever_goes_on_
         assert sign_in(name, "a long enough password").status_code == 429
     AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=6))
     assert sign_in(name, "a long enough password").status_code == 302
+
+
+def test_wrong_passwords_are_forgotten_as_soon_as_they_no_longer_count() -> None:
+    sign_in("ada", REMOTE_ADDR="192.0.2.7")
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    Allowance.objects.update(ends_at=timezone.now() - timedelta(minutes=1))
+    sign_in("ada", REMOTE_ADDR="192.0.2.8")
+    sign_in("eve", REMOTE_ADDR="192.0.2.8")
+    limits.forget()
+    assert set(AccessAttempt.objects.values_list("username", "ip_address")) == {
+        ("ada", "192.0.2.8"),
+        ("eve", "192.0.2.8"),
+    }
+    assert Allowance.objects.get().used == 2
+
+
+def test_nobody_can_read_afterwards_from_where_somebody_signed_in() -> None:
+    person = making.person()
+    sign_in(person.username)
+    assert sign_in(person.username, "a long enough password").status_code == 302
+    assert [table.objects.count() for table in (AccessAttempt, AccessLog, AccessFailureLog)] == [0, 0, 0]
+    assert Act.objects.get(actor=person).act == "sign in"
+
+
+def test_what_an_older_version_noted_of_sign_ins_is_forgotten() -> None:
+    AccessLog.objects.create(username="ada", ip_address="192.0.2.7", attempt_time=timezone.now())
+    limits.forget()
+    assert not AccessLog.objects.exists()
 
 
 def test_a_closed_door_says_nothing_to_other_websites(settings: Settings) -> None:

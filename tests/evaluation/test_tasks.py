@@ -10,6 +10,7 @@ import weakref
 from datetime import timedelta
 
 import pytest
+from axes.models import AccessAttempt
 from celery.exceptions import SoftTimeLimitExceeded
 from celery.fixups.django import DjangoWorkerFixup
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -407,6 +408,16 @@ def test_the_first_beat_frees_what_a_dead_worker_claimed(heartbeat: worker.Heart
 def test_the_heartbeat_gives_a_sign_of_life(heartbeat: worker.Heartbeat) -> None:
     heartbeat.beat(0.0)
     assert WorkerPulse.objects.get().at > timezone.now() - timedelta(seconds=5)
+
+
+def test_the_heartbeat_has_wrong_passwords_forgotten_each_minute(heartbeat: worker.Heartbeat) -> None:
+    heartbeat.beat(0.0)
+    AccessAttempt.objects.create(username="ada", ip_address="192.0.2.7", failures_since_start=1)
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    heartbeat.beat(1.0)
+    assert AccessAttempt.objects.exists()
+    heartbeat.beat(worker.FORGET_SECONDS)
+    assert not AccessAttempt.objects.exists()
 
 
 def test_a_worker_that_no_longer_hears_its_broker_leaves(
