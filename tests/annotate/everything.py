@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.urls import get_resolver, reverse
+from django.urls import URLPattern, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import accounts, exports, imports, judging, previews, studies
+from annotate import accounts, exports, imports, judging, links, previews, studies
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
 from tests.annotate.making import TOPIC, Role, cut, lines
@@ -42,14 +43,21 @@ class World:
     clients: dict[str, APIClient] = field(default_factory=dict)
 
     def path(self, name: str) -> str:
-        (pattern,) = (one for one in get_resolver("annotate.api.urls").url_patterns if one.name == name)
-        return reverse(name, kwargs={key: self.keys[key, name] for key in pattern.pattern.converters})
+        (pattern,) = (one for one in api_patterns() if one.name == name)
+        return reverse(name, kwargs={key: self.keys[key, name] for key in pattern.pattern.regex.groupindex})
 
     def call(self, caller: str, method: str, name: str):
         body = BODIES.get((method, name))
         return self.clients[caller].generic(
             method, self.path(name), making.lines(body) if body else b"", content_type="application/json"
         )
+
+
+def api_patterns() -> list[URLPattern]:
+    """Every address of the API; one that includes others would need a test that looks into it."""
+    found = get_resolver("annotate.api.urls").url_patterns
+    assert all(isinstance(one, URLPattern) for one in found)
+    return found
 
 
 class Keys(dict):
@@ -91,6 +99,7 @@ def furnish(study: Study) -> Keys:
             "document_id": apart.documents.get(name="d2").pk,
             "summary_id": apart.summaries.first().pk,
             "token_id": token.pk,
+            "path": "no/such/thing/",
             "key": assignment.key,
             ("key", "api_draw"): judge.key,
             ("key", "api_preview"): previews.request_preview(study, owner, [judge]).key,
@@ -105,9 +114,12 @@ def everything() -> World:
     world = World(study, furnish(study))
     owner = making.owner(study)
     Membership.objects.create(study=other, user=owner, role=Role.RESEARCHER)
+    closed = making.member(study, Role.RESEARCHER)
     world.clients = {
         "nobody": APIClient(),
+        "participant": APIClient(),
         "revoked": program(owner),
+        "closed": program(closed),
         "stranger": program(making.owner(other)),
         "annotator": program(Annotator.objects.get(study=study).user),
         "admin": program(making.member(study, Role.ADMIN)),
@@ -117,6 +129,8 @@ def everything() -> World:
         "reader": program(owner, study=study, read_only=True),
         "narrow": program(owner, study=other),
     }
+    world.clients["participant"].post(links.invitation_path(studies.invite(study, owner)))
+    User.objects.filter(pk=closed.pk).update(is_active=False)
     accounts.revoke_token(Token.objects.filter(user=owner, name="test").earliest("pk"), owner)
     return world
 

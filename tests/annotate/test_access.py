@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 
 import pytest
-from django.urls import get_resolver
+from django.urls import URLResolver, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import studies
+from annotate import judging, studies
 from annotate.models import Annotator, Assignment, Export, Upload
 from tests.annotate import making
-from tests.annotate.everything import Keys, World, everything, furnish, program, undone
+from tests.annotate.everything import Keys, World, api_patterns, everything, furnish, program, undone
 from tests.annotate.making import Role
+from tests.annotate.test_page_access import CELLS as PAGE_CELLS
+from tests.annotate.visitors import pages
 
 pytestmark = pytest.mark.django_db
 
 CALLERS = (
     "nobody",  # no token
+    "participant",  # no token, but the session of somebody who came by an invitation to judge
     "revoked",  # the owner's token, revoked
+    "closed",  # the token of a researcher of the study whose account was closed since
     "stranger",  # researches in another study
     "annotator",  # belongs to the study to judge in it
     "admin",
@@ -31,59 +36,67 @@ CALLERS = (
 
 # One line an address and method: what each of the callers gets, in their order.
 MATRIX = """
-GET    api_me                 401 401 200 200 200 200 200 200 200 200
-GET    api_tokens             401 401 403 403 403 403 403 403 403 403
-POST   api_tokens             401 401 403 403 403 403 403 403 403 403
-DELETE api_token              401 401 403 403 403 403 403 403 403 403
-GET    api_studies            401 401 200 200 200 200 200 200 200 200
-POST   api_studies            401 401 201 403 403 201 201 201 403 403
-GET    api_study              401 401 404 404 200 200 200 200 200 404
-PATCH  api_study              401 401 404 404 403 200 200 200 403 404
-DELETE api_study              401 401 404 404 403 403 204 204 403 404
-GET    api_members            401 401 404 404 200 200 200 200 200 404
-PATCH  api_member             401 401 404 404 403 403 200 200 403 404
-DELETE api_member             401 401 404 404 403 403 204 204 403 404
-GET    api_invitations        401 401 404 404 200 403 200 200 200 404
-POST   api_invitations        401 401 404 404 201 403 201 201 403 404
-DELETE api_invitation         401 401 404 404 204 403 204 204 403 404
-GET    api_topics             401 401 404 404 200 200 200 200 200 404
-GET    api_topic              401 401 404 404 200 200 200 200 200 404
-GET    api_documents          401 401 404 404 200 200 200 200 200 404
-PATCH  api_document           401 401 404 404 403 200 200 200 403 404
-GET    api_references         401 401 404 404 200 200 200 200 200 404
-GET    api_sentences          401 401 404 404 200 200 200 200 200 404
-GET    api_topic_leaderboard  401 401 404 404 200 200 200 200 200 404
-GET    api_summaries          401 401 404 404 200 200 200 200 200 404
-GET    api_summary            401 401 404 404 200 200 200 200 200 404
-GET    api_leaderboard        401 401 404 404 200 200 200 200 200 404
-GET    api_judgments          401 401 404 404 403 200 200 200 200 404
-GET    api_uploads            401 401 404 404 200 200 200 200 200 404
-POST   api_uploads            401 401 404 404 403 202 202 202 403 404
-GET    api_upload             401 401 404 404 200 200 200 200 200 404
-POST   api_upload_confirm     401 401 404 404 403 202 202 202 403 404
-POST   api_upload_discard     401 401 404 404 403 200 200 200 403 404
-GET    api_exports            401 401 404 404 403 200 200 200 200 404
-POST   api_exports            401 401 404 404 403 202 202 202 202 404
-GET    api_export             401 401 404 404 403 404 200 404 200 404
-GET    api_export_file        401 401 404 404 403 404 200 404 200 404
-GET    api_judges             401 401 404 404 200 403 200 200 200 404
-GET    api_agreement          401 401 404 404 200 403 200 200 200 404
-GET    api_examination        401 401 404 404 200 403 200 200 200 404
-GET    api_acts               401 401 404 404 200 403 200 200 200 404
-POST   api_previews           401 401 404 404 202 403 202 202 403 404
-GET    api_preview            401 401 404 404 200 403 200 200 200 404
-POST   api_exclusions         401 401 404 404 200 403 200 200 403 404
-GET    api_annotators         401 401 404 404 200 403 200 200 200 404
-POST   api_annotators         401 401 404 201 201 201 201 201 403 404
-POST   api_draw               401 401 404 200 404 404 404 404 403 404
-POST   api_judgment           401 401 404 201 404 404 404 404 403 404
-POST   api_skip               401 401 404 204 404 404 404 404 403 404
-POST   api_undo               401 401 404 409 404 404 404 404 403 404
+GET    api_me                 401 401 401 401 200 200 200 200 200 200 200 200
+GET    api_tokens             401 401 401 401 403 403 403 403 403 403 403 403
+POST   api_tokens             401 401 401 401 403 403 403 403 403 403 403 403
+DELETE api_token              401 401 401 401 403 403 403 403 403 403 403 403
+GET    api_studies            401 401 401 401 200 200 200 200 200 200 200 200
+POST   api_studies            401 401 401 401 201 403 403 201 201 201 403 403
+GET    api_study              401 401 401 401 404 404 200 200 200 200 200 404
+PATCH  api_study              401 401 401 401 404 404 403 200 200 200 403 404
+DELETE api_study              401 401 401 401 404 404 403 403 204 204 403 404
+GET    api_members            401 401 401 401 404 404 200 200 200 200 200 404
+PATCH  api_member             401 401 401 401 404 404 403 403 200 200 403 404
+DELETE api_member             401 401 401 401 404 404 403 403 204 204 403 404
+GET    api_invitations        401 401 401 401 404 404 200 403 200 200 200 404
+POST   api_invitations        401 401 401 401 404 404 201 403 201 201 403 404
+DELETE api_invitation         401 401 401 401 404 404 204 403 204 204 403 404
+GET    api_topics             401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_topic              401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_documents          401 401 401 401 404 404 200 200 200 200 200 404
+PATCH  api_document           401 401 401 401 404 404 403 200 200 200 403 404
+GET    api_references         401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_sentences          401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_topic_leaderboard  401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_summaries          401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_summary            401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_leaderboard        401 401 401 401 404 404 200 200 200 200 200 404
+GET    api_judgments          401 401 401 401 404 404 403 200 200 200 200 404
+GET    api_uploads            401 401 401 401 404 404 200 200 200 200 200 404
+POST   api_uploads            401 401 401 401 404 404 403 202 202 202 403 404
+GET    api_upload             401 401 401 401 404 404 200 200 200 200 200 404
+POST   api_upload_confirm     401 401 401 401 404 404 403 202 202 202 403 404
+POST   api_upload_discard     401 401 401 401 404 404 403 200 200 200 403 404
+GET    api_exports            401 401 401 401 404 404 403 200 200 200 200 404
+POST   api_exports            401 401 401 401 404 404 403 202 202 202 202 404
+GET    api_export             401 401 401 401 404 404 403 404 200 404 200 404
+GET    api_export_file        401 401 401 401 404 404 403 404 200 404 200 404
+GET    api_judges             401 401 401 401 404 404 200 403 200 200 200 404
+GET    api_agreement          401 401 401 401 404 404 200 403 200 200 200 404
+GET    api_examination        401 401 401 401 404 404 200 403 200 200 200 404
+GET    api_acts               401 401 401 401 404 404 200 403 200 200 200 404
+POST   api_previews           401 401 401 401 404 404 202 403 202 202 403 404
+GET    api_preview            401 401 401 401 404 404 200 403 200 200 200 404
+POST   api_exclusions         401 401 401 401 404 404 200 403 200 200 403 404
+GET    api_annotators         401 401 401 401 404 404 200 403 200 200 200 404
+POST   api_annotators         401 401 401 401 404 201 201 201 201 201 403 404
+POST   api_draw               401 401 401 401 404 200 404 404 404 404 403 404
+POST   api_judgment           401 401 401 401 404 201 404 404 404 404 403 404
+POST   api_skip               401 401 401 401 404 204 404 404 404 404 403 404
+POST   api_undo               401 401 401 401 404 409 404 404 404 404 403 404
+GET    api_schema             200 200 200 200 200 200 200 200 200 200 200 200
+GET    api_docs               200 200 200 200 200 200 200 200 200 200 200 200
+GET    api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
+POST   api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
+PUT    api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
+PATCH  api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
+DELETE api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
 """
 CELLS = {
     (line.split()[0], line.split()[1]): dict(zip(CALLERS, map(int, line.split()[2:]), strict=True))
     for line in MATRIX.strip().splitlines()
 }
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 @pytest.fixture
@@ -106,21 +119,50 @@ def test_everybody_gets_what_the_matrix_says(world):
     assert wrong == {}
 
 
-def test_the_matrix_forgets_no_address_and_no_method():
+def test_the_matrix_forgets_no_address_and_no_method(world):
+    """Only a class says which methods it takes: what is a function is tried."""
     there = {
-        (method.upper(), pattern.name)
-        for pattern in get_resolver("annotate.api.urls").url_patterns
-        if hasattr(pattern.callback, "view_class")
-        for method in ("get", "post", "put", "patch", "delete")
-        if hasattr(pattern.callback.view_class, method)
+        (method, pattern.name)
+        for pattern in api_patterns()
+        for method in METHODS
+        if takes(getattr(pattern.callback, "view_class", None), method, pattern.name, world)
     }
     assert there == CELLS.keys()
 
 
+def takes(view: type | None, method: str, name: str, world: World) -> bool:
+    return hasattr(view, method.lower()) if view else world.call("owner", method, name).status_code != 405
+
+
+def test_every_address_is_in_one_of_the_two_matrices():
+    def names(resolver: URLResolver) -> Iterator[str]:
+        for one in resolver.url_patterns:
+            if isinstance(one, URLResolver):
+                yield from names(one)
+            else:
+                yield one.name
+
+    of_pages, of_api = [name for name, _address, _holes in pages()], [one.name for one in api_patterns()]
+    assert sorted(of_pages + of_api) == sorted(names(get_resolver()))
+    assert set(of_pages) == {name for _method, name, _visitor in PAGE_CELLS}
+    assert set(of_api) == {name for _method, name in CELLS}
+
+
+def test_whoever_came_by_a_link_does_nothing_through_the_api_not_even_what_is_theirs(world):
+    mine = Annotator.objects.filter(study=world.study, user=None).latest("pk")
+    assignment = judging.draw(mine)
+    assert isinstance(assignment, Assignment)
+    world.keys = Keys({**world.keys, ("key", "api_draw"): mine.key, "key": assignment.key})
+    for name in ("api_draw", "api_judgment", "api_skip", "api_undo"):
+        assert world.call("participant", "POST", name).status_code == 401
+    assert world.clients["participant"].get(reverse("desk", args=[mine.key])).status_code == 200
+
+
 def nested() -> list[tuple[str, str]]:
     """Addresses of things inside a study."""
-    patterns = get_resolver("annotate.api.urls").url_patterns
-    inside = {one.name for one in patterns if "study_id" in one.pattern.converters and len(one.pattern.converters) > 1}
+    inside = {
+        one.name for one in api_patterns() if "study_id" in one.pattern.converters and len(one.pattern.converters) > 1
+    }
     return [cell for cell in CELLS if cell[1] in inside]
 
 
@@ -141,7 +183,10 @@ def test_what_is_not_there_looks_like_what_may_not_be_seen(world):
     assert hiding
     hidden = [world.call("stranger", *cell) for cell in hiding]
     world.keys = Keys(
-        {key: uuid.uuid4() if isinstance(value, uuid.UUID) else 10**9 for key, value in world.keys.items()}
+        {
+            key: uuid.uuid4() if isinstance(value, uuid.UUID) else 10**9 if isinstance(value, int) else value
+            for key, value in world.keys.items()
+        }
     )
     absent = [world.call("stranger", *cell) for cell in hiding]
     assert [(one.status_code, one.content) for one in hidden] == [(one.status_code, one.content) for one in absent]
@@ -150,7 +195,7 @@ def test_what_is_not_there_looks_like_what_may_not_be_seen(world):
 def test_what_was_refused_left_no_trace(world):
     before = [Upload.objects.count(), Export.objects.count(), Assignment.objects.count(), Annotator.objects.count()]
     for method, name in CELLS:
-        for caller in ("nobody", "revoked", "stranger", "narrow"):
+        for caller in ("nobody", "participant", "revoked", "closed", "stranger", "narrow"):
             if CELLS[method, name][caller] >= 400:
                 world.call(caller, method, name)
     after = [Upload.objects.count(), Export.objects.count(), Assignment.objects.count(), Annotator.objects.count()]

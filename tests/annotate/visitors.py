@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -62,17 +63,21 @@ BODIES: dict[str, dict[str, object]] = {
 
 
 def pages() -> Iterator[tuple[str, str, set[str]]]:
-    """The name and the address of every page, with what stands in it; the API has a matrix of its own."""
+    """The name and the address of every page, with what stands in it; the API has a matrix of its own.
+
+    What is below `/api/` and not among the API's own addresses counts as a page.
+    """
+    of_api = import_module("annotate.api.urls")
 
     def walk(resolver: URLResolver, before: str) -> Iterator[tuple[str, str, set[str]]]:
         for one in resolver.url_patterns:
-            if isinstance(one, URLResolver):
+            if isinstance(one, URLResolver) and one.urlconf_name is not of_api:
                 yield from walk(one, before + str(one.pattern))
             elif isinstance(one, URLPattern):
                 address = before + str(one.pattern)
                 yield one.name or address, address, set(re.findall(r"<(?:\w+:)?(\w+)>", address))
 
-    yield from (page for page in walk(get_resolver(), "") if not page[1].startswith("api/"))
+    yield from walk(get_resolver(), "")
 
 
 @dataclass
