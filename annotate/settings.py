@@ -65,7 +65,7 @@ MIDDLEWARE = [
     "annotate.metrics.counted",
     "annotate.logs.request_ids",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "annotate.static_files.Middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -227,7 +227,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # nobody else's pages need our files
 MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "annotate.static_files.Storage"},
 }
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_HANDLERS = ["annotate.imports.receiving.LimitedUpload"]

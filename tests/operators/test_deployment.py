@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import http.client
 import os
 import re
 import shutil
@@ -20,11 +22,13 @@ from ruamel.yaml import YAML
 
 from benchmarks.serving import Browser, judge_and_show
 from tests.conftest import MUST_RUN, ROOT
-from tests.faults.harness.versions import WRITTEN_BY, next_version
+from tests.faults.harness.versions import STATIC, WRITTEN_BY, next_version
 from tests.services import free_port, running, wait_until
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
 PATIENCE = 120.0
+#: What a page names of styles, scripts and pictures.
+NAMED = re.compile(r'(?:src|href)="(/static/[^"]+)"')
 READING = 1.1  # seconds; who answers sooner than a second after their last answer is asked to read
 
 #: A study with judgments to make; prints the path of an invitation to it.
@@ -116,6 +120,24 @@ class Site:
             process.wait()
 
 
+def fetch(path: str, ports: list[int]) -> None:
+    """A file that a page names, from every process that the balancer has now; it must be what its name says."""
+    for port in dict.fromkeys(ports):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            content = answer.read()
+        except ConnectionError:
+            if port in ports:
+                raise
+            continue  # it was replaced meanwhile
+        finally:
+            connection.close()
+        assert answer.status == 200, f"{path} from port {port}: {answer.status}"
+        assert f".{hashlib.md5(content).hexdigest()[:12]}." in path
+
+
 def wait_for_more(acknowledged: list[int], failures: list[Exception], what: str) -> None:
     """Until everybody has judged two pairs more, or somebody met an error."""
     before = list(acknowledged)
@@ -145,20 +167,30 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
     invitation = site.shell(STUDY)
     ports = [port, other_port]
     acknowledged, failures, stopping = [0, 0], [], threading.Event()
+    named: set[str] = set()
 
     def judge(number: int) -> None:
         """Somebody behind a balancer that sends each request to the next web process."""
         browser = Browser("127.0.0.1", ports[number])
-        page = browser.begin(invitation)
-        while not stopping.is_set():
+
+        def go_to_the_next() -> None:
             browser.port = ports[number]
             if browser.connection.port != browser.port:
                 browser.connection.close()
                 browser.connection.port = browser.port
+
+        page = browser.begin(invitation)
+        while not stopping.is_set():
             time.sleep(READING)
             try:
+                go_to_the_next()
                 page = judge_and_show(browser, page)
                 acknowledged[number] += 1
+                go_to_the_next()
+                _status, _headers, text = browser.ask("show", "GET", page)
+                for path in NAMED.findall(text):
+                    fetch(path, ports)
+                    named.add(path)
             except Exception as failure:
                 failures.append(failure)
                 break
@@ -196,6 +228,9 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
         for person in people:
             person.join()
     assert failures == []
+    for name in STATIC:
+        stem, ending = name.split(".")
+        assert len([path for path in named if re.fullmatch(rf"/static/{stem}\.\w+\.{ending}", path)]) == 2
     wait_until(lambda: site.shell(STATE).split()[1] == "0", "the workers")
     stored, _behind, _workers = map(int, site.shell(STATE).split())
     assert stored == sum(acknowledged)

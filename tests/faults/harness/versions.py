@@ -61,12 +61,16 @@ Judgment.add_to_class(
 Annotator.add_to_class("colour", models.CharField(max_length=9, db_default="grey"))
 """
 
+#: What the next version adds to a stylesheet and a script, so that its pages name other files than the one before.
+STATIC = {"preferendum.css": "\n.remark { color: grey }\n", "judge-keys.js": "\n// The next version's.\n"}
+
 
 def next_version(tree: Path, room: Path) -> Path:
     """Copy the tree into a new folder, with tables that have grown as a release may let them grow (docs/operators.md).
 
     A new table points at assignments; judgments get a column that may be null, with an index; annotators one that may
-    not, with a default in the database, for which SQLite copies the whole table.
+    not, with a default in the database, for which SQLite copies the whole table. The pages on which people judge name
+    another stylesheet and another script.
     """
     room.mkdir()
     for part in PARTS:
@@ -82,4 +86,7 @@ def next_version(tree: Path, room: Path) -> Path:
         before = after
     with (room / "annotate" / "models" / "judging.py").open("a") as models:
         models.write(MODELS)
+    for name, more in STATIC.items():
+        with (room / "static" / name).open("a") as file:
+            file.write(more)
     return room
