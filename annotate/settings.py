@@ -7,6 +7,7 @@ this machine only. `PREFERENDUM_ORIGIN=https://...` turns on everything that nee
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.conf import global_settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import to_locale
 
 from annotate import logs
@@ -25,6 +27,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 def flag(name: str) -> bool:
     return os.environ.get(name, "").lower() in {"1", "true", "yes", "on"}
+
+
+def security_contact() -> str:
+    """Whom to tell of holes in this installation. Raises `ImproperlyConfigured` for what RFC 9116 does not know."""
+    contact = os.environ.get("PREFERENDUM_SECURITY_CONTACT", "")
+    if contact and not re.fullmatch("(mailto:|https://)[!-~]+", contact):
+        raise ImproperlyConfigured("PREFERENDUM_SECURITY_CONTACT begins with mailto: or https://, and has no spaces.")
+    return contact
 
 
 # Where this installation keeps what it knows.
@@ -273,6 +283,9 @@ PACE_SECONDS = float(os.environ.get("PREFERENDUM_PACE_SECONDS", "1"))
 
 # How old the newest backup may be before `manage.py doctor` says so; 0 where backups are made in another way.
 BACKUP_HOURS = float(os.environ.get("PREFERENDUM_BACKUP_HOURS", "24"))
+
+# Whom /.well-known/security.txt names; without it there is no such page.
+SECURITY_CONTACT = security_contact()
 
 # What a scraper shows to read /metrics; without it only superusers may.
 METRICS_TOKEN = load_metrics_token()

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotate.views import account, crowd, judge, metrics, monitor, research
+from annotate.views import account, crowd, judge, metrics, monitor, research, security
 
 handler400 = "annotate.views.errors.bad_request"
 handler403 = "annotate.views.errors.forbidden"
@@ -16,5 +16,6 @@ urlpatterns = [
     path("", include(research.urlpatterns)),
     path("", include(monitor.urlpatterns)),
     path("", include(metrics.urlpatterns)),
+    path("", include(security.urlpatterns)),
     path("api/v1/", include("annotate.api.urls")),
 ]
