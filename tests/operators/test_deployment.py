@@ -20,12 +20,15 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from annotate import gunicorn
 from benchmarks.serving import Browser, judge_and_show
+from evaluation.worker import HARD_LIMIT, app
 from tests.conftest import MUST_RUN, ROOT
 from tests.faults.harness.versions import STATIC, WRITTEN_BY, next_version
 from tests.services import free_port, running, wait_until
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
+DOCS = (ROOT / "docs" / "operators.md").read_text()
 PATIENCE = 120.0
 #: What a page names of styles, scripts and pictures.
 NAMED = re.compile(r'(?:src|href)="(/static/[^"]+)"')
@@ -268,6 +271,19 @@ def test_containers_start_again_and_in_order_and_scale() -> None:
     assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
     assert redis[redis.index("--appendonly") + 1] == "yes"
     assert re.search(r":-\d+-\d+}:8000$", services["web"]["ports"][0]), "one host port would not scale"
+
+
+def seconds(duration: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(s|m)", duration).groups()  # type: ignore[union-attr]
+    return int(number) * {"s": 1, "m": 60}[unit]
+
+
+def test_containers_are_given_the_time_to_end_that_their_programs_take() -> None:
+    web, worker = seconds(ours()["web"]["stop_grace_period"]), seconds(ours()["worker"]["stop_grace_period"])
+    assert web >= gunicorn.graceful_timeout + 5
+    assert worker >= HARD_LIMIT + app.conf.worker_soft_shutdown_timeout + 5
+    for stop in re.findall(r"docker stop (.*)", DOCS):
+        assert int(re.match(r"-t (\d+) preferendum-web", stop)[1]) == web  # type: ignore[index]
 
 
 def test_secrets_reach_containers_as_files_and_never_the_image() -> None:
