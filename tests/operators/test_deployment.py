@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,10 +15,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import get_commands
 from ruamel.yaml import YAML
 
 from annotate import gunicorn
@@ -156,9 +160,12 @@ def site(tmp_path: Path) -> Iterator[Site]:
         site.stop()
 
 
-@pytest.mark.skipif(
+on_services = pytest.mark.skipif(
     not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="`manage.py test --services` runs it"
 )
+
+
+@on_services
 @pytest.mark.usefixtures("django_db_setup")  # beside the other tests that start processes
 def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
     done = site.script("release")
@@ -249,7 +256,7 @@ def ours() -> dict[str, Any]:
 
 
 def test_every_container_of_ours_starts_a_script_that_is_there() -> None:
-    assert set(ours()) == {"release", "web", "worker"}
+    assert set(ours()) == {"release", "web", "worker", "backup"}
     for service in ours().values():
         commands = [service["command"]]
         if "healthcheck" in service:
@@ -284,6 +291,70 @@ def test_containers_are_given_the_time_to_end_that_their_programs_take() -> None
     assert worker >= HARD_LIMIT + app.conf.worker_soft_shutdown_timeout + 5
     for stop in re.findall(r"docker stop (.*)", DOCS):
         assert int(re.match(r"-t (\d+) preferendum-web", stop)[1]) == web  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class Said:
+    """A command for containers, as docs/operators.md says it: `docker compose verb services command`."""
+
+    verb: str
+    services: list[str]
+    command: list[str]
+
+
+def said() -> Iterator[Said]:
+    for line in re.findall(r"docker compose ([^`#&\n]+)", DOCS):
+        verb, *words = shlex.split(line)
+        scaled = [word.partition("=")[0] for before, word in pairwise(words) if before == "--scale"]
+        plain = [word for word in words if not word.startswith("-") and word.partition("=")[0] not in scaled]
+        one = verb in ("run", "exec")
+        yield Said(verb, scaled + (plain[:1] if one else plain), plain[1:] if one else [])
+
+
+def test_what_operators_are_told_to_do_with_containers_can_be_done() -> None:
+    found = list(said())
+    assert {"up", "run", "exec", "build", "stop", "down"} <= {one.verb for one in found}
+    for one in found:
+        assert set(one.services) <= COMPOSE["services"].keys(), one
+        assert one.verb not in ("run", "exec") or len(one.services) == 1, one
+        if one.command:
+            assert one.command[:2] == ["python", "manage.py"], one
+            assert one.command[2] in get_commands(), one
+
+
+def test_backups_go_to_a_folder_that_outlasts_containers_and_that_no_other_sees() -> None:
+    (folder,) = (one for one in ours()["backup"]["volumes"] if isinstance(one, dict))
+    assert folder == {"type": "bind", "source": "${PREFERENDUM_BACKUPS:-./backups}", "target": "/backups"}
+    assert "files:/data/files" in ours()["backup"]["volumes"]
+    others = [service for name, service in COMPOSE["services"].items() if name != "backup"]
+    assert not [one for service in others for one in service.get("volumes", []) if "backups" in str(one)]
+    for ignored in (".dockerignore", ".gitignore"):
+        assert {"backups", "/backups/"} & set((ROOT / ignored).read_text().splitlines())
+    # What the image's user may write to, and what docs and script call the folder.
+    (user,) = re.findall(r"^USER (\d+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert f"install --directory --owner={user} --mode=700 backups\n" in DOCS
+    assert "${1:-/backups}/" in (ROOT / "deploy" / "backup").read_text()
+    backing_up = [one.command for one in said() if one.services == ["backup"]]
+    assert [] in backing_up
+    assert [command[3] for command in backing_up if "restore_backup" in command] == ["/backups/2026-11-21-1400.backup"]
+
+
+@on_services
+@pytest.mark.usefixtures("django_db_setup")
+def test_a_timer_backs_up_into_files_that_only_their_owner_reads(site: Site, tmp_path: Path) -> None:
+    assert site.script("release").returncode == 0
+    site.shell(STUDY)
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    done = site.run(["deploy/backup", str(backups)])
+    assert done.returncode == 0, done.stderr
+    (file,) = backups.iterdir()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d-\d{4}\.backup", file.name)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "the newest is of" in site.run([sys.executable, "manage.py", "doctor", "--no-color"]).stdout
+    again = site.run(["deploy/backup", str(tmp_path / "nowhere")])
+    assert again.returncode != 0
+    assert "No backup was made." in again.stderr
 
 
 def test_secrets_reach_containers_as_files_and_never_the_image() -> None:
