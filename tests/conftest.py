@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from annotate.management.commands.test import PARTS
@@ -26,6 +27,11 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MUST_RUN = set(os.environ.get("PREFERENDUM_MUST_RUN", "").split(","))
+
+
+# No property fails because the machine was busy.
+hypothesis.settings.register_profile("whatever-time-it-takes", deadline=None)
+hypothesis.settings.load_profile("whatever-time-it-takes")
 
 
 def pytest_configure(config: pytest.Config) -> None:

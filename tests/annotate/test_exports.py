@@ -238,6 +238,6 @@ def test_a_snapshot_stands_still_and_holds_up_nobody():
                 connection.close()
 
         with ThreadPoolExecutor() as pool:
-            pool.submit(join).result(5)
+            pool.submit(join).result(60)
         assert Annotator.objects.count() == 1
     assert Annotator.objects.count() == 2

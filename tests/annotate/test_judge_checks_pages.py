@@ -200,7 +200,7 @@ def test_what_reaches_a_program_is_the_same_for_every_kind_of_pair():
 
 
 def test_an_answer_a_moment_after_the_last_is_asked_for_again_and_not_lost(client, settings):
-    settings.PACE_SECONDS = 1.0
+    settings.PACE_SECONDS = 60.0  # a second, long enough for every machine
     study = ready_study()
     first = begin(client, invitation(study))
     answer(client, first, "left")
@@ -209,18 +209,18 @@ def test_an_answer_a_moment_after_the_last_is_asked_for_again_and_not_lost(clien
     assert (response.status_code, response["Retry-After"]) == (429, "1")
     assert "read both sentences" in response.content.decode()
     assert Judgment.objects.count() == 1
-    Annotator.objects.update(judged_at=timezone.now() - timezone.timedelta(seconds=2))
+    Annotator.objects.update(judged_at=timezone.now() - timezone.timedelta(seconds=61))
     assert answer(client, second, "right").status_code == 302
     assert_books_balance(study)
 
 
 def test_a_hundred_answers_at_once_are_stored_one_a_second(client, settings):
-    settings.PACE_SECONDS = 1.0
+    settings.PACE_SECONDS = 60.0  # a second, long enough for every machine
     study = ready_study(sentences=30)
     assignment = begin(client, invitation(study))
     statuses = [answer(client, held(), "left").status_code for _ in range(20)]
-    assert statuses.count(429) >= 18
-    assert Judgment.objects.count() == statuses.count(302) <= 2
+    assert statuses.count(429) == 19
+    assert Judgment.objects.count() == statuses.count(302) == 1
     assert assignment.annotator == Annotator.objects.get()
     assert_books_balance(study)
 

@@ -110,7 +110,7 @@ def test_whoever_is_in_stays_in_when_the_invitation_is_over(client, link):
 
 
 def test_a_forged_link_leads_nowhere(client, link):
-    assert client.get(link[:-3] + "AA/").status_code == 404
+    assert client.get(link[:-3] + "xx/").status_code == 404
 
 
 def test_an_invitation_to_research_is_not_one_to_judge(client, study):

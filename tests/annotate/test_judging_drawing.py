@@ -80,11 +80,11 @@ def test_pairs_are_drawn_at_random_among_all_sentences():
     study = ready_study(sentences=6, judgments_per_topic=1000, judgments_per_pair=100)
     seen = Counter()
     desk = drawing.look_at_topic(Topic.objects.get().pk)
-    for _ in range(150):
+    for _ in range(300):
         pair = choosing._random(desk, joined(study)).pair
         seen[pair.first_id, pair.second_id] += 1
-    assert len(seen) == 15
-    assert max(seen.values()) < 30
+    assert len(seen) == 15  # but for twice in 10^8 runs
+    assert max(seen.values()) < 50
 
 
 def test_nobody_gets_a_pair_twice_and_all_pairs_come():
@@ -304,7 +304,8 @@ def test_the_cost_of_a_draw_and_a_judgment_does_not_grow(django_assert_max_num_q
     annotator = joined(study)
     for _ in range(30):
         judged(annotator)
-    with django_assert_max_num_queries(12):
+    # 12, and two more for each pair among 1,770 that chance tries though somebody had it: three are enough for good.
+    with django_assert_max_num_queries(18):
         assignment = drawn(annotator)
     with django_assert_max_num_queries(8):
         judging.record_judgment(assignment, 1, "left", 2.0)

@@ -48,7 +48,7 @@ def test_a_limit_begins_anew_and_leaves_nothing_behind():
 
 def test_nobody_reads_from_the_table_who_came():
     spend(THRICE, "192.0.2.7")
-    assert "192" not in Allowance.objects.get().key
+    assert "192.0.2.7" not in Allowance.objects.get().key
 
 
 def seen(settings: Settings, proxies: int, forwarded: str | None, remote: str = "10.0.0.1") -> str:

@@ -156,7 +156,7 @@ def test_nobody_sees_the_failures_of_studies_that_are_not_theirs() -> None:
     other = signed_in(making.study(title="Elsewhere"))
     text = shown(other)
     assert "Secret trouble" not in text
-    assert "T0" not in text
+    assert "Topic T0" not in text
     assert "something of another study" in text
     assert "Topic T0" in shown(signed_in(study))
 

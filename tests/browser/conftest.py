@@ -31,6 +31,7 @@ def settled(page: Page) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=20_000)
     assert CHROMIUM, "no Chromium here (Debian: apt-get install chromium)"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -52,7 +53,6 @@ def context(browser: Browser, web: Web) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     """A page on the real web server; whatever goes wrong in its scripts or against its policy fails the test."""
-    expect.set_options(timeout=20_000)
     page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))

@@ -12,6 +12,7 @@ from annotate.models import Annotator, Consent, Judgment, Participation, Study
 from tests.annotate.judging_study import assert_books_balance
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, crowd_study
+from tests.browser.conftest import settled
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -44,6 +45,7 @@ def test_arrive_agree_judge_go_on_elsewhere_finish_and_go_back_with_the_code(
         at_pair(page, number)
         page.keyboard.press(key)
     at_pair(page, 3)
+    settled(page)
 
     other = browser.new_context(base_url=web.url, permissions=["clipboard-read", "clipboard-write"])
     second = other.new_page()

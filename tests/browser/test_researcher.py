@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 
@@ -263,12 +264,7 @@ def test_everything_can_be_done_without_javascript(plain_page: Page, researcher:
     look_again_until(page, "Everything below is part of the study now.")
     scored.judge(study, ("T1", "d1:0", "d1:1", "a"), ("T2", "d2:0", "d2:2", "a"))
     page.goto(reverse("leaderboard", args=[study.pk]))
-    for _ in range(100):
-        if page.get_by_text("From 2 judgments").count():
-            break
-        page.wait_for_timeout(100)
-        page.reload()
-    expect(page.get_by_text("From 2 judgments")).to_be_visible()
+    while_it_works(page, "From 2 judgments", page.reload)
     assert Judgment.objects.count() == 2
     page.goto(reverse("study_people", args=[study.pk]))
     page.get_by_role("button", name="Make the link").click()
@@ -276,9 +272,13 @@ def test_everything_can_be_done_without_javascript(plain_page: Page, researcher:
 
 
 def look_again_until(page: Page, text: str) -> None:
-    for _ in range(100):
-        if page.get_by_text(text).count():
-            return
+    while_it_works(page, text, page.get_by_role("link", name="Look again").click)
+
+
+def while_it_works(page: Page, text: str, look_again: Callable[[], object]) -> None:
+    """Look again until the worker has done what makes this text appear."""
+    deadline = time.monotonic() + 90
+    while not page.get_by_text(text).count():
+        assert time.monotonic() < deadline, f"never saw “{text}”"
         page.wait_for_timeout(100)
-        page.get_by_role("link", name="Look again").click()
-    pytest.fail(f"never saw “{text}”")
+        look_again()

@@ -122,7 +122,7 @@ def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(
 ) -> None:
     scored_study()
     busy = studies.study(judgments_per_topic=100_000, pairs_per_annotator=100_000)
-    studies.wide_topic(busy, 60)
+    studies.wide_topic(busy, 200)  # more pairs than can be judged while the backup is made
     acknowledged: list[str] = []
     stopping, warm = threading.Event(), threading.Event()
 

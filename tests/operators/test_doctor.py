@@ -23,14 +23,18 @@ from tests.services import free_port
 
 pytestmark = pytest.mark.django_db
 
+Usage = namedtuple("Usage", "total used free")
+
 
 def wrong() -> dict[str, doctor.Finding]:
     return {one.about: one for one in doctor.examine(broker) if one.wrong}
 
 
 @pytest.fixture(autouse=True)
-def sound(settings: Any, tmp_path: Path) -> None:
-    """An installation in which nothing is wrong."""
+def sound(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation in which nothing is wrong, however full and slow the disk is that these tests run on."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 10**11, 9 * 10**11))
+    monkeypatch.setattr(doctor, "SLOWEST_WRITE", 60.0)
     settings.DATA_DIR = tmp_path
     settings.STATIC_ROOT = tmp_path / "static"
     shutil.copytree(settings.BASE_DIR / "static", settings.STATIC_ROOT)
@@ -97,8 +101,7 @@ def a_topic_that_failed(*_: Any) -> None:
 
 
 def a_full_disk(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**12, 0, 10**9))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, 10**9))
 
 
 def a_style_sheet_of_last_month(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
