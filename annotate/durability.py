@@ -46,13 +46,13 @@ def require() -> None:
     One that is away is not waited for: it is asked again whenever a process starts.
     """
     found = []
-    for connection in connections.all():
+    for each in connections.all():
         try:
-            found += complaints(connection)
+            found += complaints(each)
         except DatabaseError:
             continue
         finally:
-            connection.close()
+            each.close()
     if found:
         raise ImproperlyConfigured("Judgments that are confirmed might be lost: " + " ".join(found))
 
