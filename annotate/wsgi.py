@@ -3,8 +3,10 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
-application = get_wsgi_application()
+of_django = get_wsgi_application()
 
 from annotate import durability  # noqa: E402 - only after Django's setup
+from annotate.encoding import only_utf8  # noqa: E402
 
 durability.require()
+application = only_utf8(of_django)
