@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.contrib.sessions.backends import db
 from django.utils import timezone
 
 from annotate.prepared import Prepared
+
+#: Django's are 32 of these.
+KEY = re.compile(r"[0-9a-z]{8,40}")
 
 _find = Prepared(
     lambda key: db.SessionStore.get_model_class().objects.filter(pk=key).values_list("session_data", "expire_date"),
@@ -22,3 +26,7 @@ class SessionStore(db.SessionStore):
                 return dict(self.decode(data))
         self._session_key = None
         return {}
+
+    def _validate_session_key(self, key: str | None) -> bool:
+        """Only what we could have given: a cookie may hold a NUL character, which PostgreSQL cannot be asked for."""
+        return bool(key) and KEY.fullmatch(key or "") is not None

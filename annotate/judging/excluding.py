@@ -19,6 +19,7 @@ from annotate.judging.bringing import recount_places
 from annotate.judging.people import pause
 from annotate.models import Annotator, Assignment, Study, Topic
 from annotate.refusal import invalid
+from annotate.words import cleaned
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -30,7 +31,7 @@ LONGEST_REASON = LONGEST
 def exclude(annotator: Annotator, user: User, reason: str) -> bool:
     """Count nothing that they judged, and ask no more of them; False where they are excluded already.
 
-    Raises `Refusal` without a reason, or with too long a one.
+    Raises `Refusal` without a reason, or with one that is too long or cannot be stored.
     """
     return _decide(annotator, user, reason, excluded=True)
 
@@ -56,7 +57,7 @@ def rest(annotator: Annotator, user: User, on: bool) -> bool:
 
 
 def _checked(reason: str) -> str:
-    reason = reason.strip()
+    reason = cleaned("reason", reason)
     if not reason:
         raise invalid("reason", _("Say why: whoever reads the log later will want to know."))
     if len(reason) > LONGEST_REASON:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
@@ -49,6 +49,12 @@ class SignUpForm(forms.Form):
     )
 
 
+class SignInForm(AuthenticationForm):
+    """Django's, in which a name may really not be longer than names are: wrong ones are written down as they are."""
+
+    username = UsernameField(max_length=150, widget=forms.TextInput(attrs={"autofocus": True}))
+
+
 class TokenForm(forms.Form):
     """A key for a program."""
 
@@ -66,6 +72,7 @@ class SignIn(LoginView):
     for their name (axes), after fifty for every name and for right ones, too."""
 
     template_name = "account/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -25,7 +25,7 @@ from annotate.models import Act, Annotator, Preview, Study
 from annotate.overview import worker_is_there
 from annotate.plots import line_plot, sparkline
 from annotate.refusal import Refusal
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, keys, page, person
 
 ACTS_A_PAGE = 50
 #: Bars of the distribution of judgments over sentences, at most.
@@ -135,7 +135,7 @@ def judge_rest(request: HttpRequest, study: Study, annotator_id: int) -> HttpRes
 @require_POST
 def preview_ask(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask what would change without these annotators, or with them again."""
-    found = Annotator.objects.filter(study=study, pk__in=_keys(request.POST.getlist("annotator")))
+    found = Annotator.objects.filter(study=study, pk__in=keys(request.POST.getlist("annotator")))
     leave_out = request.POST.get("back") != "1"
     concerned = [one for one in found if (one.excluded_at is None) == leave_out]
     if not concerned:
@@ -233,15 +233,10 @@ def study_agreement(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def study_disputed(request: HttpRequest, study: Study) -> HttpResponse:
     """The pairs that divide people most; or those on which two people, `a` and `b`, differ."""
-    asked = _keys(request.GET.get(name, "") for name in ("a", "b"))
+    asked = keys(request.GET.get(name, "") for name in ("a", "b"))
     both = [get_object_or_404(Annotator, study=study, pk=key) for key in asked] if len(asked) == 2 else []
     disputes = concord.between(study, *both) if both else concord.most_disputed(study)
     return _page(request, study, "monitor/disputed.html", show="disputed", disputes=disputes, both=both)
-
-
-def _keys(sent: Iterable[str]) -> list[int]:
-    """Those that can be keys of rows."""
-    return [int(key) for key in sent if key.isascii() and key.isdigit() and len(key) < 16]
 
 
 @in_study("people")

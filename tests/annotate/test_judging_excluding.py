@@ -125,6 +125,8 @@ def test_an_exclusion_needs_a_reason_and_is_done_once_and_leaves_a_line() -> Non
         judging.exclude(person, making.owner(study), "  ")
     with pytest.raises(Refusal):
         judging.exclude(person, making.owner(study), "x" * 201)
+    with pytest.raises(Refusal):
+        judging.exclude(person, making.owner(study), "Too\x00fast.")
     assert judging.exclude(person, making.owner(study), " Too fast. ")
     assert not judging.exclude(person, making.owner(study), "Again.")
     assert not judging.exclude(study.annotators.get(), making.owner(study), "Again.")

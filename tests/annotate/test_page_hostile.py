@@ -1,22 +1,29 @@
 """Every form and every question of the pages, with what nobody should send: refused or stored, and never a fall.
 
-After whatever was stored, every page that could show it still answers.
+After whatever was stored, every page that could show it still answers; after a refusal every table has as many rows as
+before.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 
-from annotate.models import Participation, Token
-from tests.annotate.everything import undone
-from tests.annotate.visitors import BODIES, Website, website
+from annotate.models import Participation, Recruitment, Study, Token
+from tests.annotate.everything import Keys, undone
+from tests.annotate.test_page_access import CELLS, lines
+from tests.annotate.visitors import Website, pages, website
 
 pytestmark = pytest.mark.django_db
 
@@ -50,8 +57,12 @@ HOSTILE = [
     "../../etc/passwd",
     "-1",
     "0",
+    "2147483648",
+    "9223372036854775808",
     "9" * 400,
+    "9" * 5_000,
     "1e308",
+    "1e400",
     "nan",
     "-inf",
     "0x10",
@@ -62,19 +73,39 @@ HOSTILE = [
     "on",
     "null",
 ]
-FORMS = [
-    "study_new",
-    "study_settings",
-    "study_recruitment",
-    "study_people",
-    "study_state",
-    "study_delete",
-    "member_role",
-    "document_mend",
-    "account",
-    "password",
-]
-OF_ANNOTATORS = ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"]
+#: Who fills in which forms. What no form of ours has is sent to them, too.
+FORMS = {
+    "owner": [
+        "study_new",
+        "study_settings",
+        "study_recruitment",
+        "study_people",
+        "study_state",
+        "study_delete",
+        "member_role",
+        "document_mend",
+        "known_pairs",
+        "preview_ask",
+        "preview_do",
+        "judge_rest",
+        "account",
+        "password",
+        "sign_out",
+    ],
+    "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"],
+    "nobody": ["sign_in", "sign_up"],
+}
+#: Whose answer says which fields are wrong.
+COMPLAINING = {
+    *("study_settings", "study_recruitment", "study_people", "known_pairs", "account", "password"),
+    *("sign_in", "sign_up"),
+}
+FILES = ["upload_new", "known_pairs"]
+#: What is done by these is in their address.
+NO_FIELDS = """
+    study_export upload_confirm upload_discard known_pair_forget invitation_revoke token_revoke member_remove
+    document_unmend draw pause ahead leave
+"""
 #: Fields that take any text, each with the others that take what it takes; and the pages that show what was stored.
 FREE = {
     ("title", "question", "guidelines"): [
@@ -87,15 +118,21 @@ FREE = {
     ],
     ("consent",): ["study_recruitment", "join"],
     ("code_done", "code_no_work", "code_screened_out"): ["study_recruitment", "participants_csv"],
-    ("person_parameter", "session_parameter"): ["study_recruitment"],
-    ("return_url",): ["study_recruitment"],
     ("label",): ["study_people"],
+    ("reason",): ["log", "judge_of_study"],
+    ("explanation",): ["known_pairs"],
     ("sentences",): ["topic_documents", "judgments_csv", "topic"],
     ("name",): ["account", "study_people"],
 }
 #: What a number, a date or a choice might be taken in by; markup is all one to them.
-NUMBERS = [one for one in HOSTILE if not re.search("[<>{]", one) and len(one) < 1_000]
-IN_QUESTIONS = ["%00", "%ED%A0%80", "-1", "9" * 400, "%0d%0aX:1", "//evil.test"]
+NUMBERS = [one for one in HOSTILE if not re.search("[<>{]", one) and len(one) < 10_000]
+#: Forms of which something must have been stored: what is always refused poisons nothing, and proves nothing.
+TAKING = {"study_new", "study_settings", "study_recruitment", "study_people", "account", "preview_do", "known_pairs"}
+IN_QUESTIONS = ["%00", "%ED%A0%80", "-1", "9" * 400, "9" * 5_000, "%0d%0aX:1", "//evil.test"]
+#: Every name that a page looks for in its address.
+ASKED = ["page", "seen", "said", "next", "nothing", "invitation", "topic", "act", "sort", "a", "b", "order", "empty"]
+#: What may be written though a form was refused: who is who, and how often somebody tried.
+KEPT_APART = {"django_session", "annotate_allowance", "axes_accessattempt", "axes_accesslog", "axes_accessfailurelog"}
 
 
 @pytest.fixture
@@ -103,17 +140,34 @@ def site() -> Website:
     return website()
 
 
-def send(site: Website, visitor: str, name: str, body: dict[str, object], shown: Sequence[str] = ()) -> list[str]:
-    """What fell, if anything did."""
+@cache
+def all_counts() -> str:
+    """One question for the number of rows of every table."""
+    tables = sorted({model._meta.db_table for model in apps.get_models()} - KEPT_APART)
+    return "SELECT " + ", ".join(f'(SELECT count(*) FROM "{table}")' for table in tables)
+
+
+def stored_now() -> list[object]:
+    with connection.cursor() as cursor:
+        cursor.execute(all_counts())
+        return [cursor.fetchone(), *Study.objects.order_by("pk").values_list(), *Recruitment.objects.values_list()]
+
+
+def send(
+    site: Website, visitor: str, name: str, before: object, body: Mapping[str, object], shown: Sequence[str] = ()
+) -> tuple[list[str], set[str]]:
+    """What fell, if anything did, and the fields at fault; `before`: what was stored before."""
     path = site.path(name)
     with undone():
         client = Client()
-        client.cookies = site.clients[visitor].cookies
+        client.cookies = copy.deepcopy(site.clients[visitor].cookies)
         # As a browser would never send it: what is no text is still sent.
         tokens = Token.objects.count()
         said = b"&".join(quoted(key) + b"=" + quoted(str(value)) for key, value in body.items())
         response = client.generic("POST", path, said, "application/x-www-form-urlencoded")
+        TRIED[name] += 1
         fallen = [f"{name}: {response.status_code}"] if response.status_code >= 500 else []
+        form = (response.context or {}).get("form")
         # A new token is shown at once, and never again.
         if response.status_code == 302 or Token.objects.count() > tokens:
             STORED[name] += 1
@@ -124,10 +178,13 @@ def send(site: Website, visitor: str, name: str, body: dict[str, object], shown:
                     fallen.append(f"{name} poisons {page}: {seen.status_code}")
                 assert b"<script>alert" not in seen.said or b"application/x-tex" in seen["Content-Type"].encode()
                 assert b"<img src=x" not in seen.said
-    return fallen
+        elif stored_now() != before:
+            fallen.append(f"{name}: refused with {response.status_code}, and stored")
+    return fallen, set(form.errors) if form is not None else set()
 
 
-#: How many forms of each name were taken.
+#: How many forms of each name were sent, and how many were taken.
+TRIED: Counter[str] = Counter()
 STORED: Counter[str] = Counter()
 
 
@@ -135,42 +192,98 @@ def quoted(text: str) -> bytes:
     return b"".join(b"%%%02X" % byte for byte in text.encode("utf-8", "surrogatepass"))
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_no_value_of_a_form_makes_us_fall(site: Website, name: str) -> None:
-    """Each value in all fields at once; in all that take any text, so that it is stored; in each other one alone."""
-    fallen, tried = [], 0
-    whole = site.body(name)
-    groups = [(keys, pages) for keys, pages in FREE.items() if set(keys) & whole.keys()]
-    free = {key for keys, _pages in groups for key in keys}
-    for hostile in HOSTILE:
-        fallen += send(site, "owner", name, dict.fromkeys(whole, hostile))
-        for keys, pages in groups:
-            # The pages of a study that is new are the pages of another one.
-            texts = {key: hostile for key in keys if key in whole}
-            fallen += send(site, "owner", name, {**whole, **texts}, shown=["studies"] if name == "study_new" else pages)
-        tried += 1 + len(groups)
-    # A new study has the same fields as the settings of an old one.
-    for key in whole.keys() - free if name != "study_new" else ():
-        for hostile in NUMBERS:
-            fallen += send(site, "owner", name, {**whole, key: hostile}, shown=["study", "studies"])
-            tried += 1
-    print(f"{tried} forms, {STORED[name]} stored")
-    assert fallen == []
-    assert tried >= len(HOSTILE)
-    if name in ("study_new", "study_settings", "study_recruitment", "study_people", "account"):
-        assert STORED[name] >= 15  # what is always refused poisons nothing, and proves nothing
+Trial = partial[tuple[list[str], set[str]]]
 
 
-@pytest.mark.parametrize("name", OF_ANNOTATORS)
-def test_no_answer_of_an_annotator_makes_us_fall(site: Website, name: str) -> None:
-    fallen, tried = [], 0
-    whole = {"revision": "1", **BODIES.get(name, {})}
-    for hostile in HOSTILE:
-        for key in (*whole, "ticket", "unknown"):
-            fallen += send(site, "participant", name, {**whole, key: hostile})
-            tried += 1
-    print(f"{tried} forms")
+def whole(site: Website, name: str) -> dict[str, object]:
+    """What is taken, in every field that the form has."""
+    account = {"username": site.study.created_by.username, "password": "a long enough password"}
+    others: dict[str, dict[str, object]] = {
+        "preview_ask": {"annotator": site.keys["annotator_id"], "back": ""},
+        "known_pairs": {"explanation": "It is the news."},
+        "pair": {"ticket": "x"},
+        "undo": {"revision": "1"},
+        "shortcuts": {"shortcuts": "on"},
+        "sign_in": account | {"next": "/studies/"},
+        "sign_out": {"next": "/about/"},
+        "sign_up": {"username": "somebody", "password": "seven unrelated words"},
+    }
+    return site.body(name) | others.get(name, {})
+
+
+def all_at_once(
+    trial: Trial, fields: Mapping[str, object], keys: Sequence[str], values: Sequence[str], shown: Sequence[str]
+) -> list[str]:
+    """Every value in every field, another one in each of them; then again those that the form did not complain of."""
+    fallen = []
+    for turn in range(len(values)):
+        sent = {key: values[(turn + 7 * place) % len(values)] for place, key in enumerate(keys)}
+        wrong = set(keys)
+        while sent and wrong:
+            fell, complained = trial({**fields, **sent}, shown=shown)
+            fallen += fell
+            wrong = complained & sent.keys()
+            sent = {key: value for key, value in sent.items() if key not in wrong}
+    return fallen
+
+
+@pytest.mark.parametrize("visitor", FORMS)
+def test_no_value_of_a_form_makes_us_fall(site: Website, visitor: str, settings: Any) -> None:
+    """Each value in all fields at once; in all that take any text, so that it is stored; in each of the others."""
+    settings.SIGN_UP_OPEN = True
+    fallen = []
+    TRIED.clear()
+    STORED.clear()
+    before = stored_now()
+    for name in FORMS[visitor]:
+        trial = partial(send, site, visitor, name, before)
+        fields = whole(site, name)
+        groups = [(keys, where) for keys, where in FREE.items() if set(keys) & fields.keys() and visitor == "owner"]
+        for hostile in HOSTILE:
+            fallen += trial(dict.fromkeys([*fields, "unknown"], hostile))[0]
+            for keys, where in groups:
+                # The pages of a study that is new are the pages of another one.
+                texts = {key: hostile for key in keys if key in fields}
+                fallen += trial({**fields, **texts}, shown=["studies"] if name == "study_new" else where)[0]
+        free = {key for keys, _where in groups for key in keys}
+        rest = [key for key in fields if key not in free]
+        if name in COMPLAINING:
+            is_settings = name == "study_settings"
+            values, where = (NUMBERS, ["study", "studies"]) if is_settings else (HOSTILE, ["study_recruitment"])
+            fallen += all_at_once(trial, fields, rest, values, where if visitor == "owner" else [])
+        elif len(fields) > 1 and name != "study_new":  # which has the same fields as the settings of an old one
+            fallen += [fell for key in rest for hostile in HOSTILE for fell in trial({**fields, key: hostile})[0]]
+    print(f"\n{sum(TRIED.values())} forms of {len(TRIED)} kinds, {sum(STORED.values())} stored")
     assert fallen == []
+    assert {name for name in TAKING & set(FORMS[visitor]) if STORED[name] < 15} == set()
+
+
+def test_every_form_is_tried() -> None:
+    posts = {name for method, name in lines() if method == "POST"}
+    tried = {name for names in FORMS.values() for name in names}
+    assert tried | set(FILES) | set(NO_FIELDS.split()) == posts
+    assert tried.isdisjoint(NO_FIELDS.split())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_file_in_a_form_makes_us_fall(site: Website, name: str) -> None:
+    """Its content is hostile elsewhere (test_hostile_uploads); here it stands where a table and its cells should."""
+    before = stored_now()
+    cells = "topic,better,worse,use,explanation\n{0},{0},{0},gold,x\nrain,d1:0,d1:2,{0},{0}\nrain,d1:0,d1:2,gold,{0}\n"
+    stored = 0
+    for hostile in HOSTILE:
+        for content in (hostile, cells.format(hostile)):
+            with undone():
+                file = SimpleUploadedFile("x.csv", content.encode("utf-8", "surrogatepass"))
+                response = site.clients["owner"].post(site.path(name), {"file": file})
+                assert response.status_code < 500, hostile[:20]
+                if response.status_code == 302 and name == "upload_new":
+                    stored += 1
+                elif stored_now() != before:
+                    assert response.status_code == 302, hostile[:20]
+                    stored += 1
+                assert site.visit("owner", "GET", "known_pairs").status_code == 200
+    print(f"\n{2 * len(HOSTILE)} files, {stored} stored")
 
 
 def test_no_name_that_a_platform_sends_makes_us_fall(site: Website) -> None:
@@ -190,15 +303,41 @@ def test_no_name_that_a_platform_sends_makes_us_fall(site: Website) -> None:
 
 
 def test_no_question_makes_us_fall(site: Website) -> None:
-    asked = ["studies", "study", "study_topics", "topic", "sentence", "leaderboard", "judges", "study_export", "health"]
-    for name in [*asked, "desk", "sign_in", "sign_up", "account"]:
+    tried = 0
+    for name in sorted(name for method, name in lines() if method == "GET"):
+        path = site.path(name)
+        visitor = "participant" if CELLS["GET", name, "participant"] == "200" else "owner"
         for hostile in IN_QUESTIONS:
-            path = site.path(name) + "".join(
-                f"{'&' if number else '?'}{key}={hostile}"
-                for number, key in enumerate(["page", "seen", "said", "next", "nothing", "invitation", "topic"])
-            )
-            response = site.visit("participant" if name == "desk" else "owner", "GET", name, path)
+            asked = path + ("&" if "?" in path else "?") + "&".join(f"{key}={hostile}" for key in ASKED)
+            response = site.visit(visitor, "GET", name, asked)
+            tried += 1
             assert response.status_code < 500, (path[:100], response.status_code)
+    print(f"\n{tried} questions")
+
+
+def test_no_number_in_an_address_makes_us_fall(site: Website) -> None:
+    """Beyond what a row's key can be there is nothing, wherever in an address it stands."""
+    keys, tried = site.keys, 0
+    for method, name in sorted(lines()):
+        for hole in next(holes for one, _address, holes in pages() if one == name):
+            if not isinstance(keys[hole, name], int):
+                continue
+            for number in (0, 2**31, 2**63, 10**30, 10**400):
+                site.keys = Keys({**keys, (hole, name): number})
+                assert site.visit("owner", method, name).status_code == 404, (method, name, hole, number)
+                tried += 1
+            site.keys = keys
+    print(f"\n{tried} addresses")
+
+
+@pytest.mark.parametrize(
+    "value", ['"\\000\\000abcdefgh"', '"abcdefgh\\000"', "\xff" * 10, "x" * 4_000, '"\\355\\240\\200abcdefg"']
+)
+def test_no_cookie_makes_us_fall(value: str) -> None:
+    for name in ("session", "csrf", "messages", "django_language"):
+        cookie = {"HTTP_COOKIE": f"{name}={value}"}
+        assert Client().get("/studies/", **cookie).status_code == 302
+        assert Client().post("/sign-in/", {"username": "x", "password": "x"}, **cookie).status_code == 200
 
 
 @pytest.mark.parametrize("to", ["//evil.test", "https://evil.test", "javascript:alert(1)", "/\\evil.test", "\tx://y"])

@@ -24,7 +24,7 @@ from annotate.forms import KnownPairForm, UploadForm, complain
 from annotate.models import KnownPair, Study, Topic
 from annotate.refusal import Refusal
 from annotate.views.research.complaints import in_words
-from annotate.views.research.pages import page, person
+from annotate.views.research.pages import keys, page, person
 from formats.complaints import Complaints, Place, escaped
 
 #: A table of pairs is small; whatever is larger is something else.
@@ -38,7 +38,7 @@ def known_pairs(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and request.FILES:
         return _take_table(request, study)
     chosen = request.POST.get("topic") or request.GET.get("topic", "")
-    topic = study.topics.select_related("study").filter(pk=chosen).first() if chosen.isdecimal() else None
+    topic = study.topics.select_related("study").filter(pk__in=keys([chosen])).first()
     topic = topic or study.topics.select_related("study").first()
     form = KnownPairForm(topic, request.POST or None) if topic else None
     if topic and form and form.is_valid():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import HttpRequest, HttpResponse
@@ -27,6 +28,11 @@ def page(request: HttpRequest, study: Study, template: str, *, status: int = 200
 def person(request: HttpRequest) -> User:
     """Who asks; only behind `in_study`, which lets nobody else through."""
     return cast("User", request.user)
+
+
+def keys(sent: Iterable[str]) -> list[int]:
+    """Of what people sent, what can be a key of a row."""
+    return [int(key) for key in sent if key.isascii() and key.isdigit() and len(key) < 16]
 
 
 def is_seen(request: HttpRequest, version: str) -> bool:

@@ -87,7 +87,7 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
 @require_http_methods(["GET", "HEAD", "POST"])
 def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
     """Move the borders between a document's sentences, until the first judgment."""
-    document = get_object_or_404(SourceDocument, topic__study=study, topic=topic_id, pk=document_id)
+    document = get_object_or_404(SourceDocument, topic__study=study, topic__pk=topic_id, pk=document_id)
     cut = document.mended or [one.text for one in document.cut_sentences.order_by("index")] or document.sentences or []
     first = {"sentences": "\n".join(" ".join(sentence.split()) for sentence in cut)}
     form = MendForm(document, request.POST or None, initial=first)
@@ -109,7 +109,7 @@ def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id
 @require_POST
 def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
     """Go back to how the program cuts the document."""
-    document = get_object_or_404(SourceDocument, topic__study=study, topic=topic_id, pk=document_id)
+    document = get_object_or_404(SourceDocument, topic__study=study, topic__pk=topic_id, pk=document_id)
     try:
         imports.mend(document, None, person(request))
     except Refusal as refusal:
