@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import logging
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,11 +28,13 @@ from django.utils.translation import ngettext
 import formats
 from annotate.acts import note
 from annotate.models import SourceDocument, Study, Summary, Topic, Upload
+from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+logger = logging.getLogger(__name__)
 State = Upload.State
 Cut = Callable[[str, str], int]
 
@@ -40,7 +44,10 @@ KEPT_FREE = 1024 * MEGABYTE
 
 
 def receive(study: Study, user: User, file: File[Any]) -> Upload:
-    """Keep a file, as it comes, under a random name, for the worker to read. Raises `Refusal` where it is too large."""
+    """Keep a file, as it comes, under a random name, for the worker to read.
+
+    Raises `Refusal` where it is too large, and where it cannot be kept.
+    """
     if file.size > settings.UPLOAD_LIMIT:
         message = ngettext(
             "The file is larger than %(limit)d megabyte.",
@@ -51,15 +58,11 @@ def receive(study: Study, user: User, file: File[Any]) -> Upload:
     if not file.size:
         message = _("The file is empty.")
         raise Refusal(message, "empty", {"file": [message]})
-    root = Path(settings.MEDIA_ROOT)
-    root.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(root).free < KEPT_FREE:
-        raise Refusal(_("There is no room for uploads on the server. Tell whoever runs it."), "no_room")
     digest = hashlib.sha256()
     for chunk in file.chunks():
         digest.update(chunk)
     upload = Upload(study=study, user=user, filename=_shown_name(file.name), size=file.size, sha256=digest.hexdigest())
-    upload.file.save("upload", file, save=False)
+    _keep(upload, file)
     try:
         with transaction.atomic():
             upload.save(force_insert=True)
@@ -70,17 +73,34 @@ def receive(study: Study, user: User, file: File[Any]) -> Upload:
     return upload
 
 
+def _keep(upload: Upload, file: File[Any]) -> None:
+    """Lay the file down whole, or nothing of it. Raises `Refusal`."""
+    root = Path(settings.MEDIA_ROOT)
+    refusal = Refusal(_("There is no room for uploads on the server. Tell whoever runs it."), "no_room")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(root).free < KEPT_FREE:
+            raise refusal
+        upload.file.save("upload", file, save=False)
+    except OSError as error:  # no room after all, no name left, a disk that takes nothing, no folder
+        logger.error("an upload could not be kept: %s", error)
+        with suppress(OSError):
+            upload.file.storage.delete(upload_path(upload, ""))
+        raise refusal from error
+
+
 def read_upload(upload: Upload, cut: Cut) -> formats.Bundle | None:
     """What the file brings, checked as a whole against the study; None where it is refused or nobody waits for it.
 
     `cut(text, language)`: into how many sentences a text is cut. A waiting upload becomes ready, with a preview, or
     refused, with the reasons. A confirmed one is read again because the study may have changed since: it stays
-    confirmed, or is refused.
+    confirmed, or is refused. Raises `OSError` where the file is not there: whoever sent it is not to blame.
     """
     state = Upload.objects.filter(pk=upload.pk).values_list("state", flat=True).first()
     if state not in (State.WAITING, State.CONFIRMED):
         return None
     study = upload.study
+    Path(upload.file.path).stat()
 
     @cache
     def counted(text: str, language: str) -> int:

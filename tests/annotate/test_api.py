@@ -500,6 +500,8 @@ def test_an_export_is_asked_for_written_and_fetched(study, owner):
     formats.study.write(exports.make_archive(study), archive)
     assert content == archive.getvalue()
     assert owner.get(path).json()["results"] == [ready]
+    study.exports.get().file.delete(save=False)
+    error(owner.get(f"{mine}file/"), 404, "not_found")
 
 
 # Accounts

@@ -1,7 +1,10 @@
+import errno
 import hashlib
 import io
 import json
+import os
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
@@ -79,6 +82,47 @@ def test_where_the_disk_is_nearly_full_uploads_wait_for_judgments(monkeypatch):
     monkeypatch.setattr("annotate.imports.uploads.KEPT_FREE", 1 << 60)
     with pytest.raises(Refusal, match="room"):
         making.receive(making.study(), b"content")
+
+
+@pytest.mark.parametrize("why", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
+def test_a_disk_that_takes_no_file_refuses_it_and_keeps_no_half(why, monkeypatch):
+    study = making.study()
+    monkeypatch.setattr("annotate.imports.uploads.KEPT_FREE", 0)
+
+    class Half(ContentFile):
+        passes = 0
+
+        def chunks(self, chunk_size=None):
+            self.passes += 1
+            yield b"con"
+            if self.passes > 1:  # the first is for its sum
+                raise OSError(why, os.strerror(why))
+
+    with pytest.raises(Refusal, match="room") as refused:
+        imports.receive(study, making.person(), Half(b"content", "half"))
+    assert refused.value.code == "no_room"
+    assert default_storage.listdir("uploads") == ([], [])
+    assert not Upload.objects.exists()
+
+
+def test_a_file_where_the_folder_of_uploads_should_be_refuses_them(monkeypatch):
+    study = making.study()
+    monkeypatch.setattr("annotate.imports.uploads.KEPT_FREE", 0)
+    folder = Path(default_storage.path("uploads"))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.touch()
+    with pytest.raises(Refusal, match="room"):
+        making.receive(study, b"content")
+    assert not Upload.objects.exists()
+
+
+def test_nobody_is_blamed_for_a_file_that_got_lost_here():
+    upload = making.receive(making.study(), lines(TOPIC))
+    default_storage.delete(upload.file.name)
+    with pytest.raises(FileNotFoundError):
+        imports.read_upload(upload, cut)
+    upload.refresh_from_db()
+    assert (upload.state, upload.complaints) == (State.WAITING, [])
 
 
 def test_the_preview_says_what_was_found():
