@@ -369,6 +369,18 @@ def test_secrets_reach_containers_as_files_and_never_the_image() -> None:
             assert variable.removesuffix("_FILE") not in service["environment"]
 
 
+def test_every_setting_reaches_the_containers() -> None:
+    """Those of paths and of the form of logs are the image's."""
+    programs = [path for room in ("annotate", "evaluation") for path in (ROOT / room).rglob("*.py")]
+    read = {name for path in programs for name in re.findall(r'"(PREFERENDUM_[A-Z_]+)"', path.read_text())}
+    image = {"PREFERENDUM_DATA", "PREFERENDUM_FILES", "PREFERENDUM_STATIC", "PREFERENDUM_LOG_FORMAT"}
+    for service in ours().values():
+        given = service["environment"].keys()
+        assert read - image - given - {variable.removesuffix("_FILE") for variable in given} == set()
+        optional = {name: value for name, value in service["environment"].items() if value is None}
+        assert "PREFERENDUM_BACKUP_HOURS" in optional, "an empty text is no number"
+
+
 def test_a_secret_that_nobody_needs_may_be_missing() -> None:
     assert COMPOSE["secrets"]["metrics_token"]["file"].endswith(":-/dev/null}")
 
@@ -385,9 +397,17 @@ def test_compose_itself_takes_the_file() -> None:
     if program is None:
         assert "compose" not in MUST_RUN
         pytest.skip("no docker-compose here (Debian: apt-get install docker-compose)")
-    given = {"POSTGRES_PASSWORD": "a secret", "PREFERENDUM_ORIGIN": "https://judge.example.org"}
-    done = subprocess.run([program, "config"], cwd=ROOT, env=os.environ | given, capture_output=True, text=True)
+    given = {
+        "POSTGRES_PASSWORD": "a secret",
+        "PREFERENDUM_ORIGIN": "https://judge.example.org",
+        "PREFERENDUM_BACKUP_HOURS": "48",
+    }
+    command = [program, "--profile", "backup", "config"]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert YAML(typ="safe").load(done.stdout)["services"].keys() == COMPOSE["services"].keys()
+    environment = YAML(typ="safe").load(done.stdout)["services"]["web"]["environment"]
+    assert environment["PREFERENDUM_BACKUP_HOURS"] == "48"
+    assert environment.get("PREFERENDUM_LEASE_SECONDS") is None
     without = subprocess.run([program, "config"], cwd=ROOT, capture_output=True, text=True)
     assert "POSTGRES_PASSWORD" in without.stderr
