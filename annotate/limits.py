@@ -56,6 +56,10 @@ MOST_KNOWN = 10_000
 NOWHERE = "::"
 
 
+#: The bits of an IPv6 address that say which network it is of.
+NETWORK = ~(2**64 - 1)
+
+
 class TooOften(Exception):
     """Raised where a limit is used up; `seconds` until it begins anew."""
 
@@ -78,13 +82,16 @@ def visitor(request: HttpRequest) -> str:
 
 
 def _address(written: str) -> str | None:
-    """One spelling for each address, or None. A socket for both protocols writes IPv4 as IPv6; zones are not ours."""
+    """One spelling for each address, or None. Of IPv6 the network, in which whoever has one may choose any address.
+
+    A socket for both protocols writes IPv4 as IPv6; zones are not ours.
+    """
     try:
         address = ip_address(written.strip())
     except ValueError:
         return None
     if isinstance(address, IPv6Address):
-        address = address.ipv4_mapped or IPv6Address(int(address))
+        address = address.ipv4_mapped or IPv6Address(int(address) & NETWORK)
     return str(address)
 
 

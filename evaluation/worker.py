@@ -44,6 +44,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 django.setup()
 
 from annotate import durability, limits, logs
+from annotate.sessions import SessionStore
 from evaluation import broker, records
 
 logger = logging.getLogger(__name__)
@@ -191,6 +192,7 @@ class Heartbeat(threading.Thread):
         if now - self._forgot_at >= FORGET_SECONDS:
             self._forgot_at = now
             limits.forget()
+            SessionStore.clear_expired()
 
     def look_for_work(self, now: float) -> None:
         """Queue a task for whatever the tables show to be behind, unless one was queued and nothing came of it yet."""

@@ -82,10 +82,19 @@ def test_a_header_of_fewer_proxies_than_there_are_leaves_the_one_who_asked(setti
 
 
 def test_an_address_is_counted_once_however_it_is_written(settings: Settings) -> None:
-    assert seen(settings, 1, " 2001:DB8:0::7 ") == seen(settings, 1, "2001:db8::7") == "2001:db8::7"
+    assert seen(settings, 1, " 2001:DB8:0::7 ") == seen(settings, 1, "2001:db8::7") == "2001:db8::"
     assert seen(settings, 0, None, "::ffff:192.0.2.7") == "192.0.2.7"
-    assert seen(settings, 0, None, "fe80::1%eth0") == "fe80::1"
+    assert seen(settings, 0, None, "fe80::1%eth0") == "fe80::"
     assert seen(settings, 0, None, "") == limits.NOWHERE
+
+
+def test_of_a_network_of_ipv6_all_addresses_are_one(settings: Settings) -> None:
+    assert (
+        seen(settings, 0, None, "2001:db8:1:2:3:4:5:6")
+        == seen(settings, 0, None, "2001:db8:1:2::1")
+        == "2001:db8:1:2::"
+    )
+    assert seen(settings, 0, None, "2001:db8:1:3::1") == "2001:db8:1:3::"
 
 
 def test_two_people_behind_one_proxy_do_not_lock_each_other_out(settings: Settings) -> None:

@@ -14,6 +14,7 @@ import pytest
 from axes.models import AccessAttempt
 from celery.exceptions import SoftTimeLimitExceeded
 from celery.fixups.django import DjangoWorkerFixup
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
@@ -411,14 +412,17 @@ def test_the_heartbeat_gives_a_sign_of_life(heartbeat: worker.Heartbeat) -> None
     assert WorkerPulse.objects.get().at > timezone.now() - timedelta(seconds=5)
 
 
-def test_the_heartbeat_has_wrong_passwords_forgotten_each_minute(heartbeat: worker.Heartbeat) -> None:
+def test_the_heartbeat_has_wrong_passwords_and_sessions_forgotten_that_are_over(heartbeat: worker.Heartbeat) -> None:
     heartbeat.beat(0.0)
+    for key, hours in (("over", -1), ("good", 1)):
+        Session.objects.create(session_key=key, expire_date=timezone.now() + timedelta(hours=hours))
     AccessAttempt.objects.create(username="ada", ip_address="192.0.2.7", failures_since_start=1)
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
     heartbeat.beat(1.0)
     assert AccessAttempt.objects.exists()
     heartbeat.beat(worker.FORGET_SECONDS)
     assert not AccessAttempt.objects.exists()
+    assert Session.objects.get().session_key == "good"
 
 
 def test_a_worker_that_no_longer_hears_its_broker_leaves(
