@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotate.health import topics_behind
 from annotate.models import Claim, Export, Fit, Preview, Study, Topic, Upload
 from annotate.prepared import Prepared
+from evaluation.records.claims import LASTING
 from evaluation.records.examination import is_rested, studies_unexamined, topics_unexamined
 from evaluation.records.people import is_report_due, studies_unreported
 from evaluation.records.tries import HOPEFUL, PAUSES
@@ -34,7 +35,8 @@ class Work:
 TURN = 16
 
 
-_claimed = Prepared(lambda now: Claim.objects.filter(until__gt=now).values_list("name"))
+#: One that lasts longer than claims ever do was made, or given back, before the clock was set back: nobody has it.
+_claimed = Prepared(lambda now, latest: Claim.objects.filter(until__gt=now, until__lte=latest).values_list("name"))
 
 
 def find_work() -> list[Work]:
@@ -43,7 +45,7 @@ def find_work() -> list[Work]:
     First what somebody waits for, then the topics that were tried longest ago.
     """
     now = timezone.now()
-    claimed = {name for (name,) in _claimed(now)}
+    claimed = {name for (name,) in _claimed(now, now + LASTING)}
     topics = _topics(now)
     found = [
         *_uploads(),

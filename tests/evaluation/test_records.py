@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -294,6 +295,13 @@ def test_a_clock_that_was_set_back_locks_nobody_out() -> None:
         Claim.objects.update(until=timezone.now() + timedelta(days=1))
         with records.claimed("topic:1") as taken:
             assert taken
+
+
+def test_what_was_given_back_before_the_clock_was_set_back_is_queued() -> None:
+    _, topic = studies.example_study()
+    with time_machine.travel(timezone.now() + timedelta(hours=1)), records.claimed(f"topic:{topic.pk}"):
+        pass
+    assert len(of_topic(topic)) == 1
 
 
 def test_a_claim_lasts_as_long_as_it_is_renewed() -> None:
