@@ -9,11 +9,13 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from tests.faults.command import table
-from tests.faults.harness import checker, exported
+from tests.faults.harness import checker, exported, tables
 from tests.faults.harness.footprint import Footprint, footprints, too_much
 from tests.faults.harness.product import Product, wait_until
 from tests.faults.harness.proxy import Proxy
@@ -178,6 +180,30 @@ def test_a_network_settles_once_the_website_has_heard_all_that_it_held_back() ->
             heard.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
             waits.join(10)
         assert not waits.is_alive()
+
+
+def test_tables_are_asked_again_by_a_new_connection_where_the_server_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    class Kept:
+        closed = False
+
+        def __init__(self, _url: str) -> None:
+            self.connection, self.asked = self, 0
+            made.append(self)
+
+        def execute(self, _sql: str, _parameters: Any) -> Any:
+            self.asked += 1
+            if self.asked > 1 and len(made) == 1:
+                raise psycopg.OperationalError("server closed the connection unexpectedly")
+            return self
+
+        def fetchall(self) -> list[dict[str, int]]:
+            return [{"number": len(made)}]
+
+    monkeypatch.setattr(tables, "Kept", Kept)
+    asked = tables.Tables("postgres://nobody@nowhere/nothing")
+    assert [asked.value("SELECT 1") for _ in range(3)] == [1, 2, 2]
 
 
 def test_every_fault_says_where_it_is_tried_and_how_often() -> None:

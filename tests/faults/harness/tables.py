@@ -72,14 +72,19 @@ class Tables:
             connection.close()
 
     def _ask_postgres(self, sql: str, parameters: tuple[Any, ...]) -> list[Row]:
+        asked, kept = sql.replace("?", "%s"), getattr(self._kept, "one", None)
+        self._kept.one = None
         try:
-            kept: Kept | None = getattr(self._kept, "one", None)
-            if kept is None or kept.connection.closed:
-                self._kept.one = kept = Kept(self.url)
-            return kept.connection.execute(sql.replace("?", "%s"), parameters).fetchall()
-        except psycopg.Error:
-            self._kept.one = None
-            raise
+            if kept is not None:
+                found: list[Row] = kept.connection.execute(asked, parameters).fetchall()
+                self._kept.one = kept
+                return found
+        except psycopg.OperationalError:
+            pass  # the server that it was made to may have died since, and another be there
+        made = Kept(self.url)
+        found = made.connection.execute(asked, parameters).fetchall()
+        self._kept.one = made
+        return found
 
 
 def _plain(value: Any) -> Any:
