@@ -5,7 +5,9 @@ Needs root and loop devices; `possible` says whether they are there.
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import subprocess
 import time
 from contextlib import suppress
@@ -13,6 +15,8 @@ from functools import cache
 from pathlib import Path
 
 BLOCK = b"\0" * 65_536
+#: Files that a disk can hold: an installation with PostgreSQL has some 2000.
+NAMES = 8192
 
 
 @cache
@@ -32,7 +36,7 @@ class SmallDisk:
         self.folder, self.image = folder, folder.with_suffix(".image")
         with self.image.open("wb") as file:
             file.truncate(megabytes * 1_000_000)
-        _run("mkfs.ext4", "-q", "-F", "-m", "0", self.image)
+        _run("mkfs.ext4", "-q", "-F", "-m", "0", "-N", str(NAMES), self.image)
         self.mount()
 
     def mount(self) -> None:
@@ -54,13 +58,30 @@ class SmallDisk:
         _run("sync", "-f", self.folder)
 
     def fill(self) -> None:
-        """Leave no byte free."""
-        with (self.folder / "balloon").open("wb", buffering=0) as file, suppress(OSError):
-            while True:
-                file.write(BLOCK)
+        """Leave no byte free; again, take what somebody has let go of since."""
+        with (self.folder / "balloon").open("ab", buffering=0) as file:
+            size = os.statvfs(self.folder).f_bavail * os.statvfs(self.folder).f_frsize
+            while size >= len(BLOCK):  # what is allocated need not be written
+                try:
+                    os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), size)
+                except OSError:
+                    size //= 2
+            with suppress(OSError):
+                while True:
+                    file.write(BLOCK)
 
     def free(self) -> None:
         (self.folder / "balloon").unlink()
+
+    def fill_names(self) -> None:
+        """Leave room for bytes, and none for one more file."""
+        (self.folder / "crowd").mkdir()
+        with suppress(OSError):
+            for number in itertools.count():
+                (self.folder / "crowd" / str(number)).touch()
+
+    def free_names(self) -> None:
+        shutil.rmtree(self.folder / "crowd")
 
     def fail(self) -> None:
         """As if the hardware had reported an error: the kernel lets nobody write any more."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.harness.checker import INVARIANTS
-from tests.faults.harness.product import Product, kill, wait_until
-from tests.faults.harness.trials import Trial, fault
+from tests.faults.harness.product import Product, Stuck, kill, wait_until
+from tests.faults.harness.trials import QUIET, Trial, fault
 
 TOKEN = """
 from annotate import accounts
@@ -35,23 +35,32 @@ class Program:
         self.token = trial.product.inside.run(TOKEN, study=self.study)
         self.here = f"/api/v1/studies/{self.study}"
 
-    def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> Any:
-        """What the answer says, asked again while the website is away; bytes where it is no JSON."""
+    def once(
+        self, method: str, path: str, body: bytes | None = None, kind: str = "application/json"
+    ) -> tuple[int, bytes]:
+        """The status of one answer, 0 where none comes, and what it says."""
         request = urllib.request.Request(self.root + path, body, method=method)
         request.add_header("Authorization", f"Bearer {self.token}")
         if body is not None:
             request.add_header("Content-Type", kind)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+        except OSError:
+            return 0, b""
+
+    def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> Any:
+        """What the answer says, asked again while the website is away; bytes where it is no JSON."""
         found: list[bytes] = []
 
         def tried() -> bool:
-            try:
-                with urllib.request.urlopen(request, timeout=30) as answer:
-                    found.append(answer.read())
-            except urllib.error.HTTPError as error:
-                if error.code < 500 and error.code != 429:
-                    raise RuntimeError(f"{path}: {error.code} {error.read()[:300]!r}") from error
-            except OSError:
-                pass
+            status, said = self.once(method, path, body, kind)
+            if 400 <= status < 500 and status != 429:
+                raise RuntimeError(f"{path}: {status} {said[:300]!r}")
+            if 200 <= status < 300:
+                found.append(said)
             return bool(found)
 
         wait_until(tried, f"{method} {path}", pause=0.2)
@@ -61,11 +70,12 @@ class Program:
 
     def upload(self, name: str, content: bytes) -> str:
         """Send a file; its key."""
-        head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
-        sent = self.ask(
-            "POST", f"{self.here}/uploads/", head + content + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"
-        )
-        return str(sent["key"])
+        return str(self.ask("POST", f"{self.here}/uploads/", *form(name, content))["key"])
+
+    def try_upload(self, name: str, content: bytes) -> tuple[int, str]:
+        """Send a file once: the status of the answer, and its key where it was taken."""
+        status, said = self.once("POST", f"{self.here}/uploads/", *form(name, content))
+        return status, json.loads(said)["key"] if status == 202 else ""
 
     def state(self, key: str) -> str:
         return str(self.ask("GET", f"{self.here}/uploads/{key}/")["state"])
@@ -74,18 +84,24 @@ class Program:
         self.ask("POST", f"{self.here}/uploads/{key}/confirm/", b"{}")
 
 
-def bundle(trial: Trial, topics: int, sentences: int = 60) -> bytes:
+def form(name: str, content: bytes) -> tuple[bytes, str]:
+    """A file as a page's form sends it, and the type of that."""
+    head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+    return head + content + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"
+
+
+def bundle(trial: Trial, topics: int, sentences: int = 60, name: str = "") -> bytes:
     """Topics of short sentences, none of them there yet."""
-    lines = []
+    lines, name = [], name or trial.name
     for number in range(topics):
-        text = " ".join(f"Sentence {i} of {trial.name} {number}." for i in range(sentences))
-        lines.append({"topic_id": f"{trial.name}-{number}", "documents": [{"id": "d1", "text": text}]})
+        text = " ".join(f"Sentence {i} of {name} {number}." for i in range(sentences))
+        lines.append({"topic_id": f"{name}-{number}", "documents": [{"id": "d1", "text": text}]})
     return "\n".join(map(json.dumps, lines)).encode()
 
 
-def imported(trial: Trial) -> tuple[int, int]:
+def imported(trial: Trial, name: str = "") -> tuple[int, int]:
     """How many of the file's topics are there, and how many with documents."""
-    like = f"{trial.name}-%"
+    like = f"{name or trial.name}-%"
     rows = trial.product.tables.rows(
         "SELECT t.id, (SELECT COUNT(*) FROM annotate_sourcedocument d WHERE d.topic_id = t.id) AS documents "
         "FROM annotate_topic t WHERE t.study_id = ? AND t.name LIKE ?",
@@ -197,7 +213,15 @@ def import_while_judged(trial: Trial) -> None:
         program.confirm(key)
         wait_until(lambda: program.state(key) == "stored", "the import", pause=0.2)
         wait_until(lambda: not uncut(trial), "the texts are cut")
-        trial.wanted *= 2  # as many topics again
+        take_topics(trial)
+
+
+def take_topics(trial: Trial) -> None:
+    """From now on the study's topics are all that are there, with those that were brought in."""
+    before = len(trial.given["topics"])
+    rows = trial.product.tables.rows("SELECT id FROM annotate_topic WHERE study_id = ?", trial.given["study"])
+    trial.given["topics"] = [row["id"] for row in rows]
+    trial.wanted = trial.wanted // before * len(rows)
 
 
 @fault("F29", "the worker has hardly any memory left while it reads a large file", release=10, seconds=25)
@@ -227,9 +251,13 @@ def address_space(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-@fault("F30", "a backup taken at a random moment under load, restored elsewhere", release=10, seconds=25)
+#: What must be so in an installation that was restored from a backup, where nobody has done anything yet.
+OF_BACKUPS = ("I3", "I4", "I6", "I8", "I10")
+
+
+@fault("F30", "a backup taken at a random moment under load, restored elsewhere", release=10, seconds=30)
 def backup(trial: Trial) -> None:
-    """Everything that was confirmed before it began is there, and the books balance."""
+    """Everything that was confirmed before it began is there, the books balance, and its worker fits what is there."""
     product = trial.product
     copy = str(product.room / f"{trial.name}.backup")
     with trial.load(think=0.1):
@@ -238,14 +266,20 @@ def backup(trial: Trial) -> None:
         product.inside.run(COMMAND, command="backup", file=copy)
     with empty(product) as other:
         other.inside.run(COMMAND, command="restore_backup", file=copy)
-        restored = Trial(other, trial.rng, f"{trial.name}-restored", given=trial.given)
         rows = other.tables.rows(
             "SELECT a.key, j.revision FROM annotate_judgment j JOIN annotate_assignment a ON a.id = j.assignment_id"
         )
         lost = before - {(row["key"], row["revision"]) for row in rows}
         trial.complaints += [f"{key[:8]}.{revision} was confirmed and is not in the backup" for key, revision in lost]
+        if other.redis:
+            other.redis.start()
+        other.start()
+        restored = Trial(other, trial.rng, f"{trial.name}-restored", given=trial.given)
+        with suppress(Stuck):
+            took = wait_until(restored.is_quiet, "the worker has fitted what was restored", QUIET, pause=0.2)
+            trial.seen["ms until the restored was quiet"] += round(1000 * took)
         seen = restored.facts()
-        for name in ("I3", "I4", "I8"):
+        for name in OF_BACKUPS:
             trial.complaints += [f"restored, {name}: {one}" for one in INVARIANTS[name](seen)]
         restored.journal.close()
     trial.seen["rows of judgments restored"] += len(rows)
@@ -257,7 +291,7 @@ COMMAND = "from django.core.management import call_command\ncall_command(command
 @contextmanager
 def empty(product: Product) -> Iterator[Product]:
     """Another installation of the same kind, of which nothing is there yet and nothing runs but its database."""
-    other = Product(on=product.on, checkout=product.checkout, programs=())
+    other = Product(on=product.on, checkout=product.checkout)
     try:
         if other.postgres:
             other.postgres.make()

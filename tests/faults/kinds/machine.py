@@ -1,136 +1,100 @@
-"""The machine under the product: disks that are full or read-only, clocks that jump, too few of everything.
-
-F18, F19, F20, F28, F32.
-"""
+"""The machine under the product: clocks that jump, too few of everything, what the dead leave: F20, F28, F32."""
 
 from __future__ import annotations
 
 import os
 import resource
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 
 from tests.faults.harness.clients import Browser
-from tests.faults.harness.product import Product, descendants, kill, wait_until
+from tests.faults.harness.product import Product, Stuck, kill
 from tests.faults.harness.trials import Trial, fault
+from tests.faults.kinds.disks import no_room
 
-DISK = {"megabytes": 400}
-#: What the logs say where there is no room, or nothing can be written.
-NO_ROOM = (
-    r"OperationalError|OSError|InterfaceError|psycopg\.|redis\.|kombu\.|ConnectionError|WorkerLost|ExceptionWithTrace"
-    r"|Read-only file system"
-)
+#: Seconds after which a process looks at its clock again, as in inject/with_clock.py.
+EVERY = 0.25
 
-
-@contextmanager
-def no_room(trial: Trial, latest: float = 0.5) -> Iterator[None]:
-    """The body, at a random moment while people judge; whoever finds no room may say so in the logs."""
-    trial.expected.tracebacks = NO_ROOM
-    with trial.load():
-        trial.until(trial.rng.uniform(0.1, latest))
-        yield
-
-
-def servers_back(product: Product) -> None:
-    """Start again, as an operator would, what gave up without room to write."""
-    for server in (product.postgres, product.redis):
-        if server is not None and server.process is not None and server.process.poll() is not None:
-            server.start()
-
-
-@fault("F18", "the disk is full for some seconds: database, broker and uploads", release=10, seconds=14, variant=DISK)
-def full(trial: Trial) -> None:
-    disk = trial.product.disk
-    assert disk is not None
-    with no_room(trial):
-        disk.fill()
-        try:
-            time.sleep(trial.rng.uniform(2.0, 6.0))
-        finally:
-            disk.free()
-        servers_back(trial.product)
-
-
-@contextmanager
-def stopped(product: Product) -> Iterator[None]:
-    """Nobody is in the middle of a write: ext4 may tell a program that is just then waiting that all went well."""
-    assert product.supervisor
-    starts = [product.supervisor, *(one.process for one in (product.postgres, product.redis) if one)]
-    pids = [pid for one in starts if one for pid in (one.pid, *descendants(one.pid))]
-    kill(pids, signal.SIGSTOP)
-    try:
-        wait_until(lambda: all(is_stopped(pid) for pid in pids), "all processes stand still")
-        yield
-    finally:
-        kill(pids, signal.SIGCONT)
-
-
-def is_stopped(pid: int) -> bool:
-    """Whether none of its threads runs or waits for a disk any more; also where it has ended."""
-    with suppress(OSError):
-        states = [
-            (one / "stat").read_text().rpartition(")")[2].split()[0] for one in Path(f"/proc/{pid}/task").iterdir()
-        ]
-        return set(states) <= {"T", "Z"}
-    return True
-
-
-@fault("F19", "the disk turns read-only after an error; checked, mounted and started again", release=10, variant=DISK)
-def read_only(trial: Trial) -> None:
-    product = trial.product
-    assert product.disk is not None
-    with no_room(trial):
-        seen_before = len(trial.observed)
-        with stopped(product):
-            product.disk.fail()
-        time.sleep(trial.rng.uniform(0.5, 2.0))
-        product.kill_everything()
-        product.inside.end()
-        if product.postgres:
-            product.postgres.kill()
-        if product.redis:
-            product.redis.kill()
-        product.disk.mend()
-        # Whoever looked meanwhile may have been shown what was never on the disk, and never confirmed.
-        del trial.observed[seen_before:]
-        if product.postgres:
-            product.postgres.start()
-        if product.redis:
-            product.redis.start()
-        product.start()
-
-
-CLOCKS = {"an hour on": 3600, "an hour back": -3600, "a day on": 86_400, "a day back": -86_400, "5 s back": -5}
+JUMPS = {"an hour on": 3600, "an hour back": -3600, "a day on": 86_400, "a day back": -86_400, "5 s back": -5}
+#: What some clock or calendar has stumbled over; three seconds before it.
+MOMENTS = {
+    "into summer time": "2027-03-28T00:59:57+00:00",
+    "into 29 February": "2028-02-28T23:59:57+00:00",
+    "past the seconds of 32 bits": "2038-01-19T03:14:04+00:00",
+}
+#: Seconds after which a pair must be somebody else's, once its lease has run out and somebody waits for it.
+LATE = 3.0
 
 
 @fault(
     "F20",
-    "the clock of the website or of the worker jumps by 5 s, an hour or a day, and back",
-    release=15,
-    seconds=9,
+    "the clocks of the website and of the worker jump by 5 s, an hour or a day, or pass a turn of the calendar",
+    release=16,
+    seconds=12,
     variant={"clocks": True},
 )
 def clocks(trial: Trial) -> None:
-    """The database's clock goes on, and leases are its."""
-    product, whose = trial.product, trial.rng.choice(["web", "worker"])
-    jump = list(CLOCKS)[trial.number % len(CLOCKS)]
-    with trial.load(think=0.1):
-        trial.until(trial.rng.uniform(0.1, 0.4))
-        product.set_clock(whose, CLOCKS[jump])
-        trial.until(0.8)
-        product.set_clock(whose, 0)
-    trial.seen[f"{whose} {jump}"] += 1
-    early = product.tables.rows(
-        "SELECT a.id FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
-        "WHERE t.study_id = ? AND a.state = 'expired' AND a.closed_at < a.expires_at",
-        trial.given["study"],
-    )
-    trial.complaints += [f"the lease of assignment {row['id']} ended before its time" for row in early]
+    """The database's clock goes on, and leases are its: the last pair of all is held by somebody who went away."""
+    ways = [*JUMPS, *MOMENTS]
+    way = ways[trial.number % len(ways)]
+    if way in MOMENTS:
+        offsets = dict.fromkeys(("web", "worker"), datetime.fromisoformat(MOMENTS[way]).timestamp() - time.time())
+        trial.seen[way] += 1
+    else:
+        other = list(JUMPS)[(trial.number + 2) % len(JUMPS)]
+        offsets = {"web": JUMPS[way], "worker": JUMPS[other]}
+        trial.seen[f"web {way}"] += 1
+        trial.seen[f"worker {other}"] += 1
+    trial.study(sentences=8, judgments_per_topic=30)
+    if way in MOMENTS:  # somebody who has been there before would be signed out, ten years later
+        set_clocks(trial.product, offsets)
+    try:
+        with trial.load(think=0.1, moody=False):
+            trial.until(trial.rng.uniform(0.1, 0.4))
+            trial.client().begin()  # and is never seen again
+            set_clocks(trial.product, offsets)
+            trial.until((trial.wanted - 1) / trial.wanted)
+            waiting = time.time()
+            with suppress(Stuck):
+                trial.wait_for_the_rest()
+            set_clocks(trial.product, dict.fromkeys(offsets, 0))
+    finally:
+        set_clocks(trial.product, dict.fromkeys(offsets, 0))
+    expired = [
+        (row["id"], *(moment(row[name]) for name in ("expires_at", "closed_at")))
+        for row in trial.product.tables.rows(
+            "SELECT a.* FROM annotate_assignment a JOIN annotate_topic t ON t.id = a.topic_id "
+            "WHERE t.study_id = ? AND a.state = 'expired'",
+            trial.given["study"],
+        )
+    ]
+    if not expired:
+        trial.complaints.append("no lease ran out: nothing was tried here")
+    for key, until, closed in expired:
+        if closed < until:
+            trial.complaints.append(f"the lease of assignment {key} ended {until - closed:.2f} s before its time")
+        late = closed - max(until, waiting)
+        trial.seen["ms late at most"] = max(trial.seen["ms late at most"], round(1000 * late))
+        if late > LATE:
+            trial.complaints.append(f"the lease of assignment {key} ended {late:.2f} s late, while others waited")
+
+
+def set_clocks(product: Product, offsets: Mapping[str, float]) -> None:
+    """Move them, and wait until every process has seen it."""
+    for name, offset in offsets.items():
+        product.set_clock(name, offset)
+    time.sleep(2 * EVERY)
+
+
+def moment(told: object) -> float:
+    """A time of the database's, as seconds."""
+    found = datetime.fromisoformat(str(told))
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 @fault(
@@ -190,7 +154,7 @@ def take_all_connections(trial: Trial, seconds: float) -> None:
     seconds=12,
 )
 def leftovers(trial: Trial) -> None:
-    """A half-written secret key is refused in words before anything starts (annotate/secret_key.py)."""
+    """A half-written secret key is refused in words before anything starts (tests/annotate/test_secret_key.py)."""
     product = trial.product
     with no_room(trial, 0.6):
         product.kill_everything()
