@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 import time
+from collections.abc import Callable
+from itertools import combinations
 
-from tests.faults.harness.product import children, kill, wait_until
+from tests.faults.harness.product import Product, children, kill, wait_until
 from tests.faults.harness.trials import Trial, fault
 from tests.faults.harness.versions import WRITTEN_BY, next_version
 from tests.faults.kinds.judging import change
+from tests.faults.kinds.statements import count_points, plan
 from tests.services import PostgreSQL, Redis
 
 
@@ -132,7 +136,7 @@ def two_workers(trial: Trial) -> None:
 
 @fault(
     "F25",
-    "one topic's fits raise, never end, or take their process with them",
+    "one topic's fits raise, never end, eat all memory, or take their process with them",
     quick=0,
     release=10,
     seconds=30,
@@ -140,8 +144,9 @@ def two_workers(trial: Trial) -> None:
 )
 def poison(trial: Trial) -> None:
     given, control = trial.study(), trial.product.control
-    how = ("raise", "loop", "die")[trial.number % 3]
-    trial.expected.tracebacks = LOST + r"|ArithmeticError: poison|SoftTimeLimitExceeded|TimeLimitExceeded"
+    how = ("raise", "loop", "die", "eat")[trial.number % 4]
+    trial.seen[how] += 1
+    trial.expected.tracebacks = LOST + r"|ArithmeticError: poison|SoftTimeLimitExceeded|TimeLimitExceeded|MemoryError"
     control.write_text(json.dumps({"mark": f"w{given['study']}x0x", "topic": "T0", "how": how}))
     try:
         with trial.load():
@@ -164,30 +169,57 @@ def problem_of(trial: Trial, topic: int) -> str:
     return str(trial.product.tables.value("SELECT problem FROM annotate_topicprogress WHERE topic_id = ?", topic))
 
 
-@fault("F31", "two faults of F01-F09 within two seconds", quick=0, release=10, seconds=15)
+@fault(
+    "F31",
+    "two faults of F01-F09 within two seconds",
+    quick=0,
+    release=15,
+    seconds=15,
+    variant={"wsgi": "crashing_wsgi"},
+)
 def two_at_once(trial: Trial) -> None:
+    """Every two of them in turn, in an order of chance."""
     product, rng = trial.product, trial.rng
     acts = {
-        "F01": lambda: kill(rng.sample(product.web_processes(), 1)),
-        "F02": lambda: kill([*product.web_masters(), *product.web_processes()]),
-        "F05": lambda: kill([*product.workers(), *product.pool()]),
-        "F06": lambda: kill(product.pool()[:1]),
+        "F01": lambda: kill(rng.sample(there(product.web_processes), 1)),
+        "F02": lambda: kill([*there(product.web_masters), *product.web_processes()]),
+        "F03": lambda: again(product.postgres) if product.postgres else whole_again(product),
+        "F04": lambda: plan(trial, *rng.choice(points)),
+        "F05": lambda: kill([*there(product.workers), *product.pool()]),
+        "F06": lambda: kill(there(product.pool)[:1]),
     }
-    if product.postgres and product.redis:
-        acts |= {"F03": lambda: again(product.postgres), "F07": lambda: again(product.redis)}
+    if product.redis:
+        acts |= {"F07": lambda: again(product.redis)}
+        acts |= {"F08": lambda: again(product.redis, rng.choice((0.05, 0.3, 1.0, 3.0)))}
         acts |= {"F09": lambda: freeze(product.redis, 3.0)}
+    pairs = list(combinations(acts, 2))
+    random.Random(31).shuffle(pairs)
     trial.expected.tracebacks = ".*"  # what each of them may say; whether anything was lost is the question here
-    with trial.load():
+    with trial.load(think=0.1):
+        points = count_points(trial)
         for _ in trial.strikes():
-            for name in rng.sample(sorted(acts), 2):
+            for name in rng.sample(pairs[trial.number % len(pairs)], 2):
                 trial.seen[name] += 1
                 acts[name]()
                 time.sleep(rng.uniform(0, 2))
+    product.control.unlink(missing_ok=True)  # nobody answered any more
 
 
-def again(service: PostgreSQL | Redis | None) -> None:
+def there(some: Callable[[], list[int]]) -> list[int]:
+    """Processes that may just be starting anew."""
+    wait_until(lambda: bool(some()), "there is something to kill")
+    return some()
+
+
+def whole_again(product: Product) -> None:
+    product.kill_everything()
+    product.start()
+
+
+def again(service: PostgreSQL | Redis | None, away: float = 0.0) -> None:
     assert service
     service.kill()
+    time.sleep(away)
     service.start()
 
 
