@@ -7,19 +7,22 @@ import random
 import socket
 import threading
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
 
 from tests.faults.command import table
-from tests.faults.harness import checker, exported, tables
+from tests.faults.harness import checker, disk, exported, tables
 from tests.faults.harness.footprint import Footprint, footprints, too_much
 from tests.faults.harness.product import Product, wait_until
 from tests.faults.harness.proxy import Proxy
 from tests.faults.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
+from tests.faults.kinds.disks import Met
 
 REGISTRY = load_registry()
 FAST = ("F01", "F06")
@@ -204,6 +207,42 @@ def test_tables_are_asked_again_by_a_new_connection_where_the_server_died(monkey
     monkeypatch.setattr(tables, "Kept", Kept)
     asked = tables.Tables("postgres://nobody@nowhere/nothing")
     assert [asked.value("SELECT 1") for _ in range(3)] == [1, 2, 2]
+
+
+def test_a_full_disk_that_nobody_met_is_complained_of() -> None:
+    entries: list[dict[str, Any]] = [{"event": "acked"}]
+    trial = SimpleNamespace(journal=SimpleNamespace(entries=entries, acked=1))
+    met = Met(trial, None, "")  # type: ignore[arg-type]
+    met.uploads.update([202])
+    assert [one.partition(":")[0] for one in met.complaints()] == [
+        "the disk was never full for those who judge",
+        "a file that met a full disk was answered [202]",
+        "no file was refused",
+    ]
+    entries.append({"event": "error", "status": 503})
+    met.uploads = Counter([0, 503, 507])
+    assert list(met.complaints()) == []
+
+
+@pytest.mark.skipif(not disk.possible(), reason="needs root and loop devices")
+def test_a_small_disk_can_be_without_room_or_names(tmp_path: Path) -> None:
+    small = disk.SmallDisk(tmp_path / "disk", 20)
+    try:
+        file = small.folder / "file"
+        file.write_bytes(b"x" * 1000)
+        small.fill()
+        with pytest.raises(OSError, match="No space"):
+            (small.folder / "another").write_bytes(b"x" * 100_000)
+        small.free()
+        file.write_bytes(b"x" * 1_000_000)
+        small.fill_names()
+        file.write_bytes(b"x" * 2_000_000)
+        with pytest.raises(OSError, match="No space"):
+            (small.folder / "one more").touch()
+        small.free_names()
+        (small.folder / "one more").touch()
+    finally:
+        small.unmount()
 
 
 def test_every_fault_says_where_it_is_tried_and_how_often() -> None:
