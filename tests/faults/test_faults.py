@@ -17,9 +17,9 @@ import psycopg
 import pytest
 
 from tests.faults.command import table
-from tests.faults.harness import checker, disk, exported, tables
+from tests.faults.harness import checker, disk, exported, mutants, tables
 from tests.faults.harness.footprint import Footprint, footprints, too_much
-from tests.faults.harness.product import Product, wait_until
+from tests.faults.harness.product import ROOT, Product, wait_until
 from tests.faults.harness.proxy import Proxy
 from tests.faults.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
 from tests.faults.kinds.disks import Met
@@ -250,6 +250,18 @@ def test_every_fault_says_where_it_is_tried_and_how_often() -> None:
         assert set(one.on) <= set(BOTH)
         assert one.release > 0
         assert one.title
+
+
+@pytest.mark.parametrize("mutant", mutants.MUTANTS, ids=lambda one: one.id)
+def test_what_a_mutant_replaces_is_there_once_and_so_are_its_tests(mutant: mutants.Mutant) -> None:
+    texts: dict[str, str] = {}
+    for one in mutant.changes:
+        text = texts.get(one.path) or (ROOT / one.path).read_text()
+        assert text.count(one.old) == 1, f"{one.path}: {one.old}"
+        texts[one.path] = text.replace(one.old, one.new)
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        assert f"def {name}" in (ROOT / path).read_text()
 
 
 def test_a_report_becomes_a_table() -> None:
