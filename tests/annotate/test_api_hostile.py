@@ -1,41 +1,118 @@
-"""Every value of every call of the API, with what nobody should send: refused or taken, and never a fall."""
+"""Every value of every call of the API, with what nobody should send: refused or taken, and never a fall.
+
+What was refused leaves every table as it was; after what was taken, every list and page that shows it still answers.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import get_resolver
 
+from annotate import exports
 from annotate.api import reference
+from annotate.models import Export
+from tests.annotate import making
 from tests.annotate.everything import BODIES, World, everything, undone
+from tests.annotate.test_page_hostile import stored_now
+from tests.annotate.visitors import signed_in
 
 pytestmark = pytest.mark.django_db
 
-#: As JSON. What is not strict JSON, or holds what no text may, is refused before any field sees it (test_api).
+#: Not strict JSON, or a text that nothing can store: refused before any field sees it.
+UNREADABLE = [
+    "[" * 100_000,
+    "1e400",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "1" + "0" * 400,
+    "9" * 5_000,
+    "NaN",
+    "-Infinity",
+    "0x10",
+    "'x'",
+    '"\\u0000"',
+    '"a\\u0000b"',
+    '"\\ud800"',
+    '"\\udc00\\ud800"',
+    '"\\ufffe"',
+    '"\\u0085\\u000b\\u001f"',
+    '"a' + "\\u0300" * 31 + '"',
+    '"a' + "\\u0300\\u0316" * 5_000 + '"',
+]
+#: As JSON.
 HOSTILE = [
     "null",
     "true",
+    "false",
     "[]",
     "{}",
+    "[null]",
+    '[""]',
+    '["\\u202e"]',
+    '[["x"]]',
+    '{"pk": 1}',
+    '{"__proto__": {}}',
+    "[" * 90 + "]" * 90,
+    "0",
+    "-0",
     "-1",
     "1.5",
     "1e308",
+    "-1e-400",
+    "32768",
+    "2147483648",
+    "9007199254740993",
     "9223372036854775807",
     '""',
+    '" "',
     '"\\u202e\\u2028"',
+    '"' + "\\u202a" * 200 + '"',
     '"\\u200b"',
+    '"\\u00ad"',
     '"NaN"',
     '"Infinity"',
     '"' + "9" * 400 + '"',
+    '"' + "9" * 5_000 + '"',
     '"' + "x" * 30_000 + '"',
     '"<script>alert(1)</script>"',
-    '"%s%n%(title)s"',
+    '"{{ settings.SECRET_KEY }}"',
+    '"%s%n%(title)s{0}"',
+    "\"=cmd|' /C calc'!A0\"",
+    '"x\\r\\nSet-Cookie: a=b"',
+    '"../../etc/passwd"',
+    '"\u0663"',
     '"9999-12-31T23:59:59-14:00"',
     '"0001-01-01T00:00:00+14:00"',
+    '"2026-02-30T25:61"',
 ]
-IN_ADDRESSES = ["0", "-1", "9" * 30, "%00", "%ED%A0%80", "%F0%9F%92%A9", "..%2f..%2fetc", "x" * 3_000, "%0d%0aX:1", "'"]
+IN_ADDRESSES = [
+    *("0", "-1", "1.5", "true", "null", "nan", "%D9%A3", "9" * 18, "9" * 19, "9" * 30, "9" * 5_000, "%00", "a%00b"),
+    *("%ED%A0%80", "%EF%BF%BE", "%E2%80%AE", "%F0%9F%92%A9", "%FF", "..%2f..%2fetc", "x" * 3_000, "%0d%0aX:1", "'"),
+    *("[]", "%3Cscript%3E", "00000000-0000-0000-0000-000000000000"),
+]
+#: Every name that a call looks for in its address, and some that Django's tables would know.
+ASKED = ["page", "page_size", "topic", "system", "filename", "act", "study__pk", "order_by"]
+LISTS = [
+    *("api_studies", "api_annotators", "api_documents", "api_invitations", "api_study", "api_members", "api_topics"),
+    *("api_references", "api_summaries", "api_judges", "api_judgments", "api_acts", "api_uploads", "api_leaderboard"),
+]
+#: Below the study's address.
+PAGES = [
+    *("settings/", "people/", "log/", "", "topics/", "recruitment/", "judges/", "agreement/", "leaderboard/"),
+    *("leaderboard.tex", "leaderboard.csv", "known-pairs/", "export/", "export/judgments.csv"),
+]
+#: So many of the lists and pages are opened after each value, all of them at the end.
+OF_EACH = PAGES[:4]
+#: Who calls; tokens are made by people and not by other tokens.
+CALLERS = {**dict.fromkeys(["api_judgment", "api_skip", "api_undo"], "annotator"), "api_tokens": "signed in"}
+#: What these take is gone afterwards, or was said before.
+APART = {("DELETE", "api_study"), ("POST", "api_judgment"), ("POST", "api_skip"), ("POST", "api_undo")}
 
 
 @pytest.fixture
@@ -70,57 +147,124 @@ def taking_values() -> list[tuple[str, str, str]]:
     ]
 
 
+def body_of(method: str, name: str, values: Mapping[str, str]) -> bytes:
+    """What is sent there, with these values as JSON."""
+    rest = {key: json.dumps(sent) for key, sent in BODIES.get((method, name), {}).items()}
+    return ("{" + ", ".join(f"{json.dumps(key)}: {value}" for key, value in {**rest, **values}.items()) + "}").encode()
+
+
+def trials(operations: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+    """Method, name of the address, hostile value, and what to send: each value in each field.
+
+    Where there are many fields they have one each at once; whoever tries them leaves out those that were wrong.
+    """
+    for (method, name), fields in operations.items():
+        for hostile in UNREADABLE:
+            yield method, name, hostile, {fields[0]: hostile}
+        for turn, hostile in enumerate(HOSTILE):
+            if len(fields) > 10:
+                places = enumerate(fields)
+                yield method, name, hostile, {key: HOSTILE[(turn + 7 * place) % len(HOSTILE)] for place, key in places}
+            else:
+                yield from ((method, name, hostile, {key: hostile}) for key in fields)
+
+
 def test_no_value_of_a_body_makes_us_fall(world: World) -> None:
     fallen: list[Any] = []
-    values = taking_values()
-    assert len(values) > 30
-    for method, name, value in values:
-        caller = "annotator" if name in {"api_judgment", "api_skip", "api_undo"} else "owner"
-        client = world.clients[caller]
-        for hostile in HOSTILE:
-            rest = {key: sent for key, sent in BODIES.get((method, name), {}).items() if key != value}
-            pairs = [f"{json.dumps(key)}: {json.dumps(sent)}" for key, sent in rest.items()]
-            body = "{" + ", ".join([*pairs, f"{json.dumps(value)}: {hostile}"]) + "}"
+    answered: Counter[int] = Counter()
+    taken: dict[str, list[tuple[str, str, bytes]]] = defaultdict(list)
+    operations: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for method, name, value in taking_values():
+        if name == "api_uploads":  # which reads files (test_hostile_uploads)
+            continue
+        operations[method, name].append(value)
+    assert sum(map(len, operations.values())) > 70
+    world.clients["signed in"] = signed_in(making.owner(world.study))
+    before = stored_now()
+    for method, name, hostile, values in trials(operations):
+        caller = CALLERS.get(name, "owner")
+        while values:
+            body = body_of(method, name, values)
             with undone():
-                response = client.generic(method, world.path(name), body.encode(), content_type="application/json")
-                if response.status_code >= 500:
-                    fallen.append((method, name, value, hostile[:60], response.status_code))
-                elif response.status_code < 300:
-                    fallen += poisoned(world, method, name, value, hostile)
+                response = called(world, caller, method, name, body)
+                status = response.status_code
+                answered[status // 100] += 1
+                if status >= 500:
+                    fallen.append((method, name, hostile[:60], status))
+                elif status >= 400 and stored_now() != before:
+                    fallen.append((method, name, hostile[:60], "refused, and stored"))
+                elif hostile in UNREADABLE and status != 400:
+                    fallen.append((method, name, hostile[:60], "read"))
+                elif status < 300 and (method, name) not in APART:
+                    taken[hostile].append((method, name, body))
+            wrong = {path.partition("[")[0] for path in response.json()["error"]["fields"]} if status == 400 else set()
+            values = {key: sent for key, sent in values.items() if key not in wrong} if wrong & values.keys() else {}
+    print(f"\n{answered.total()} bodies, {answered[2]} taken")
     assert fallen == []
+    assert answered[2] > 100
+    assert poisoned(world, taken) == []
 
 
-def poisoned(world: World, method: str, name: str, value: str, hostile: str) -> list[Any]:
-    """What can be read no longer after a value was taken."""
-    owner = world.clients["owner"]
-    reading = ["api_studies", "api_invitations", "api_documents", "api_annotators", "api_judgments"]
-    statuses = {one: owner.get(world.path(one)).status_code for one in reading}
-    gone = {one for one, status in statuses.items() if status not in (200, 404)}
-    return [(method, name, value, hostile[:60], sorted(gone))] if gone else []
+def called(world: World, caller: str, method: str, name: str, body: bytes) -> Any:
+    return world.clients[caller].generic(method, world.path(name), body, content_type="application/json")
+
+
+def poisoned(world: World, taken: dict[str, list[tuple[str, str, bytes]]]) -> list[Any]:
+    """What can be read no longer after a value was taken wherever it was; and in the end, after all that were."""
+    owner, pages = world.clients["owner"], world.clients["signed in"]
+    found = []
+    for hostile, sent in taken.items():
+        with undone():
+            for call in sent:
+                called(world, CALLERS.get(call[1], "owner"), *call)
+            found += [(hostile[:60], one) for one in unreadable(world, owner, pages, OF_EACH)]
+    for sent in taken.values():
+        for call in sent:
+            called(world, CALLERS.get(call[1], "owner"), *call)
+    export = exports.request_export(world.study, making.owner(world.study))
+    exports.write_export(export)
+    export.refresh_from_db()
+    if export.state != Export.State.READY:
+        found.append(("everything", f"export: {export.problem}"))
+    return found + [("everything", one) for one in unreadable(world, owner, pages, PAGES)]
+
+
+def unreadable(world: World, owner: Any, client: Client, pages: Sequence[str]) -> list[str]:
+    lists = [one for one in LISTS[: len(pages)] if owner.get(world.path(one), {"page_size": 200}).status_code != 200]
+    for one in pages:
+        page = client.get(f"/studies/{world.study.pk}/{one}")
+        said = b"".join(page.streaming_content) if page.streaming else page.content
+        if page.status_code != 200 or (b"<script>alert" in said and "." not in one):
+            lists.append(one)
+    return lists
 
 
 def test_no_address_and_no_question_makes_us_fall(world: World) -> None:
-    fallen = []
+    fallen, tried = [], 0
     client = world.clients["owner"]
+    names = addresses()
     for group in reference.reference():
         for operation in group.operations:
-            if operation.method != "GET":
-                continue
-            path = operation.path
-            for place, field in operation.inputs:
-                if place == "path":
-                    path = path.replace(f"{{{field.name}}}", str(world.keys[field.name, addresses()[operation.path]]))
+            holes = [field.name for place, field in operation.inputs if place == "path"]
+            real = {hole: str(world.keys[hole, names[operation.path]]) for hole in holes}
             for hostile in IN_ADDRESSES:
-                for asked in (
-                    f"{path}?page={hostile}&topic={hostile}",
-                    f"{path}?page_size={hostile}&system={hostile}",
-                    f"{path}{hostile}/",
-                ):
-                    response = client.get(asked)
-                    if response.streaming:
-                        assert b"".join(response.streaming_content)
-                    if response.status_code >= 500:
-                        fallen.append((asked[:100], response.status_code))
+                for hole in holes:
+                    path = operation.path.format(**{**real, hole: hostile})
+                    with undone():
+                        status = client.generic(operation.method, path).status_code
+                    tried += 1
+                    if status >= 500 or (status < 300 and operation.method != "GET"):
+                        fallen.append((operation.method, path[:100], status))
+                if operation.method == "GET":
+                    asked = "&".join(f"{name}={hostile}" for name in ASKED)
+                    for question in (asked, f"format={hostile}") if hostile in IN_ADDRESSES[::8] else (asked,):
+                        response = client.get(f"{operation.path.format(**real)}?{question}")
+                        if response.streaming:
+                            assert b"".join(response.streaming_content)
+                        tried += 1
+                        if response.status_code >= 500:
+                            fallen.append(("GET", operation.path, question[:60], response.status_code))
+    print(f"\n{tried} addresses")
     assert fallen == []
 
 
