@@ -22,7 +22,7 @@ ROOMY = {"megabytes": 1600}
 #: What the logs say where there is no room, or nothing can be written.
 NO_ROOM = (
     r"OperationalError|OSError|InterfaceError|psycopg\.|redis\.|kombu\.|ConnectionError|WorkerLost|ExceptionWithTrace"
-    r"|Read-only file system"
+    r"|Read-only file system|NotDrawn"
 )
 
 
