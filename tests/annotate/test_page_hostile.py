@@ -15,12 +15,14 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 
 from annotate.models import Participation, Recruitment, Study, Token
+from annotate.sessions import SessionStore
 from tests.annotate.everything import Keys, undone
 from tests.annotate.test_page_access import CELLS, lines
 from tests.annotate.visitors import Website, pages, website
@@ -338,6 +340,14 @@ def test_no_cookie_makes_us_fall(value: str) -> None:
         cookie = {"HTTP_COOKIE": f"{name}={value}"}
         assert Client().get("/studies/", **cookie).status_code == 302
         assert Client().post("/sign-in/", {"username": "x", "password": "x"}, **cookie).status_code == 200
+
+
+def test_what_no_database_could_be_asked_for_is_not_looked_up() -> None:
+    """SQLite takes a NUL character and a name of any length, PostgreSQL neither."""
+    assert SessionStore("a\x00" * 16).session_key is None
+    wrong = {"username": "x" * 256, "password": "x"}
+    assert b"at most 150 characters" in Client().post("/sign-in/", wrong).content
+    assert not AccessAttempt.objects.exists()
 
 
 @pytest.mark.parametrize("to", ["//evil.test", "https://evil.test", "javascript:alert(1)", "/\\evil.test", "\tx://y"])
