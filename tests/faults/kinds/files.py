@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import resource
 import time
 import urllib.error
@@ -224,6 +225,10 @@ def take_topics(trial: Trial) -> None:
     trial.wanted = trial.wanted // before * len(rows)
 
 
+#: Bytes that a process of the worker may take beyond what it has: less than the text of the file.
+SCARCE = 4_000_000
+
+
 @fault("F29", "the worker has hardly any memory left while it reads a large file", release=10, seconds=25)
 def no_memory(trial: Trial) -> None:
     """What people judge goes on; the file is stored once there is memory, or refused in words, and never in part."""
@@ -234,7 +239,7 @@ def no_memory(trial: Trial) -> None:
         trial.until(0.1)
         children = trial.product.pool()
         for pid in children:
-            resource.prlimit(pid, resource.RLIMIT_AS, (address_space(pid) + 30_000_000, resource.RLIM_INFINITY))
+            resource.prlimit(pid, resource.RLIMIT_AS, (address_space(pid) + SCARCE, resource.RLIM_INFINITY))
         try:
             key = program.upload("topics.jsonl", content)
             time.sleep(trial.rng.uniform(3, 6))
@@ -244,6 +249,10 @@ def no_memory(trial: Trial) -> None:
                     resource.prlimit(pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         wait_until(lambda: program.state(key) != "waiting", "the preview", pause=0.3)
         trial.seen[f"the file is {program.state(key)}"] += 1
+        met = len(re.findall(r"^MemoryError", trial.product.said_since(trial.log_from), re.MULTILINE))
+        trial.seen["times that there was no memory"] += met
+        if not met:
+            trial.complaints.append("there was memory enough: nothing was tried here")
     assert imported(trial) == (0, 0)
 
 
