@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from django.core.files.base import File
 from django.db import transaction
 from django.db.models import F
+from django.http import FileResponse, Http404
 
 import annotate
 import formats
@@ -91,6 +92,14 @@ def write_export(export: Export) -> None:
     if not written.update(state=State.READY, file=name, sha256=digest, problem=""):
         export.file.storage.delete(name)
     export.refresh_from_db()
+
+
+def download(export: Export, name: str) -> FileResponse:
+    """The file, to be kept under this name. Raises `Http404` where it is gone."""
+    try:
+        return FileResponse(export.file.open(), as_attachment=True, filename=name, content_type="application/zip")
+    except FileNotFoundError as error:
+        raise Http404 from error
 
 
 def note_try(export: Export) -> int:

@@ -98,7 +98,7 @@ def record_judgment(assignment: Assignment, revision: int, answer: str, seconds:
     return recorded or _standing_answer(assignment, revision, answer)
 
 
-def note_refusal(assignment: Assignment, revision: int, answer: str, why: str) -> None:
+def _note_refusal(assignment: Assignment, revision: int, answer: str, why: str) -> None:
     """Nothing that somebody answered vanishes without a line that says where it went."""
     logger.warning("Answer %r to pair %s (revision %d) is not stored: %s", answer, assignment.key, revision, why)
 
@@ -115,7 +115,7 @@ def _record(assignment: Assignment, revision: int, answer: str, seconds: float |
         if revision <= before.revision:
             return None
         if revision != before.revision + 1 or before.state == State.JUDGED:
-            note_refusal(assignment, revision, answer, f"revision {before.revision} is the last one")
+            _note_refusal(assignment, revision, answer, f"revision {before.revision} is the last one")
             raise OutOfTurn(f"revision {revision} after {before.revision}")
         # Whoever is excluded has no places: what they held was given to others.
         may_take = before.state != State.VOID and before.excluded_at is None and before.reason in WANTED
@@ -125,7 +125,7 @@ def _record(assignment: Assignment, revision: int, answer: str, seconds: float |
         try:
             return _store(assignment, before, revision, answer, seconds, counted)
         except TooSoon:
-            note_refusal(assignment, revision, answer, SOON)
+            _note_refusal(assignment, revision, answer, SOON)
             raise
 
 
@@ -160,7 +160,7 @@ def store_usual(assignment: Assignment, revision: int, answer: str, seconds: flo
     except TooSoon as error:
         if Annotator.objects.filter(pk=assignment.annotator_id, judged_at__gt=found.now).exists():
             raise Changed from error
-        note_refusal(assignment, revision, answer, SOON)
+        _note_refusal(assignment, revision, answer, SOON)
         raise
 
 
@@ -241,7 +241,7 @@ def _standing_answer(assignment: Assignment, revision: int, answer: str) -> Reco
     assignment.refresh_from_db(fields=["state", "holds_place"])
     outcome = Outcome.REPEATED if judgment.answer == answer else Outcome.DIFFERS
     if outcome == Outcome.DIFFERS:
-        note_refusal(assignment, revision, answer, f"{judgment.answer!r} was there first")
+        _note_refusal(assignment, revision, answer, f"{judgment.answer!r} was there first")
     return Recorded(outcome, judgment, assignment.holds_place)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from django.core.files import File
-from django.http import FileResponse, Http404
+from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -126,9 +126,4 @@ class ExportFile(View):
         export = get_object_or_404(Export, key=key, study=study, user=self.user)
         if export.state != Export.State.READY:
             raise Refusal(_("This export is not ready: %(state)s.") % {"state": export.get_state_display()}, "state")
-        name = slugify(study.title)[:60] or "study"
-        try:
-            file = export.file.open()
-        except FileNotFoundError as error:
-            raise Http404 from error
-        return FileResponse(file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")
+        return exports.download(export, f"{slugify(study.title)[:60] or 'study'}.zip")

@@ -7,7 +7,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
 from django.utils.text import slugify
@@ -56,10 +56,7 @@ def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
     """The file itself, once it is written, for whoever asked for it or owns the study."""
     export = get_object_or_404(_exports(request, study), key=key, state=Export.State.READY)
     name = f"{slugify(study.title) or 'study'}-{export.created_at:%Y-%m-%d}.zip"
-    try:
-        return FileResponse(export.file.open(), as_attachment=True, filename=name, content_type="application/zip")
-    except FileNotFoundError as error:
-        raise Http404 from error
+    return exports.download(export, name)
 
 
 @in_study("export")
