@@ -4,27 +4,29 @@ This room knows neither the website nor the mathematics, so that the browser, th
 command line all read the same files with the same checks.
 """
 
-from formats.checking import known_from
+from formats.checking import existing_from
 from formats.complaints import message
+from formats.latex import write_latex
 from formats.preferences import write_preferences
 from formats.reading import read
-from formats.records import Bundle, Complaint, Known, KnownTopic, Preference, Refused, Summary, Text, Topic
+from formats.records import Bundle, Complaint, Existing, ExistingTopic, Preference, Refused, Summary, Text, Topic
 from formats.tables import write_rows
 from formats.topics import write_topics
 
 __all__ = [
     "Bundle",
     "Complaint",
-    "Known",
-    "KnownTopic",
+    "Existing",
+    "ExistingTopic",
     "Preference",
     "Refused",
     "Summary",
     "Text",
     "Topic",
-    "known_from",
+    "existing_from",
     "message",
     "read",
+    "write_latex",
     "write_preferences",
     "write_rows",
     "write_topics",

@@ -52,20 +52,20 @@ class Archive:
         self._place = place
         self._zip: zipfile.ZipFile | None = None
         self.sources: list[Source] = []
-        before = len(place.complaints.found)
+        before = len(place.complaints.collected)
         try:
             if _end_is_plausible(path, place, limits):
                 self._zip = zipfile.ZipFile(path)
                 entries = self._zip.infolist()
                 _check_layout(path, entries, self._zip.start_dir, place)
         except UnicodeDecodeError:
-            place.refuse("an entry whose name is said to be UTF-8 and is not", "names in UTF-8")
+            place.refuse("an entry whose name is marked as UTF-8 but is not", "names in UTF-8")
         except (*BROKEN, ValueError):
-            place.refuse("a zip that is damaged or cut off", "a complete zip")
-        if len(place.complaints.found) > before or self._zip is None:
+            place.refuse("a damaged or incomplete ZIP file", "a complete ZIP file")
+        if len(place.complaints.collected) > before or self._zip is None:
             return
         sources = self._named(entries)
-        if len(place.complaints.found) == before:
+        if len(place.complaints.collected) == before:
             self.sources = sorted(sources, key=natural)
 
     def __enter__(self) -> Self:
@@ -171,9 +171,9 @@ def _end_is_plausible(path: Path, place: Place, limits: Limits) -> bool:
         raise Damaged("no end record")
     _, disk, directory_disk, here, count, length, _, comment = _END.unpack_from(tail, start)
     if disk or directory_disk or here != count:
-        place.refuse("one part of a zip in several parts", "a zip in one part")
+        place.refuse("one part of a ZIP file in several parts", "a ZIP file in one part")
     elif tail[max(0, start - 20) :].startswith(b"PK\x06\x07") or count == 0xFFFF or length == 0xFFFFFFFF:
-        place.refuse("a Zip64 archive", "an ordinary zip of at most %(limit)s entries", limit=limits.entries)
+        place.refuse("a Zip64 archive", "an ordinary ZIP file of at most %(limit)s entries", limit=limits.entries)
     elif count > limits.entries or length > limits.entries * _LONGEST_RECORD:
         place.refuse("%(count)s entries", "at most %(limit)s", count=count, limit=limits.entries)
     elif len(tail) - start != _END.size + comment:
@@ -189,7 +189,7 @@ def _check_layout(path: Path, entries: list[zipfile.ZipInfo], directory: int, pl
     with path.open("rb") as file:
         for entry in sorted(entries, key=lambda entry: entry.header_offset):
             if entry.header_offset < end:
-                place.refuse("entries that overlap", "a zip whose entries stand one after the other")
+                place.refuse("entries that overlap", "a ZIP file without overlapping entries")
                 return
             file.seek(entry.header_offset)
             header = file.read(_LOCAL.size)
@@ -222,9 +222,9 @@ def _checked_name(entry: zipfile.ZipInfo, place: Place, limits: Limits) -> str |
     elif "\\" in name:
         here.refuse("a backslash in the name", "folders separated by /")
     elif name.startswith("/") or _DRIVE.match(name):
-        here.refuse("an absolute path", "a path from the top of the zip")
+        here.refuse("an absolute path", "a relative path")
     elif ".." in parts:
-        here.refuse("a path that leads out of the zip", "a path from the top of the zip")
+        here.refuse("a path that leads out of the ZIP file", "a relative path")
     elif "" in parts or "." in parts:
         here.refuse("a path with an empty part", "a path such as topics/T1/documents/d1.txt")
     elif len(parts) > limits.folders + 1:
@@ -239,11 +239,9 @@ def _check_entry(entry: zipfile.ZipInfo, here: Place, limits: Limits) -> None:
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         here.refuse("a link or a device", "ordinary files")
     if entry.flag_bits & _ENCRYPTED:
-        here.refuse("an encrypted entry", "a zip without a password")
+        here.refuse("an encrypted entry", "a ZIP file without a password")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        here.refuse(
-            "the packing method %(method)s", "deflate, as every zip program writes it", method=entry.compress_type
-        )
+        here.refuse("the compression method %(method)s", "deflate, the usual method", method=entry.compress_type)
     if entry.file_size > limits.entry:
         here.refuse(
             "%(size)s MB when unpacked",
@@ -252,7 +250,7 @@ def _check_entry(entry: zipfile.ZipInfo, here: Place, limits: Limits) -> None:
             limit=limits.entry // MEGABYTE,
         )
     elif entry.file_size > limits.ratio_from and entry.file_size > limits.ratio * max(entry.compress_size, 1):
-        here.refuse("a file packed more than %(ratio)s-fold", "ordinary text", ratio=limits.ratio)
+        here.refuse("a file compressed more than %(ratio)s-fold", "ordinary text", ratio=limits.ratio)
 
 
 def _folded(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from formats.complaints import Place, shown
@@ -10,27 +10,26 @@ from formats.draft import Draft
 from formats.preferences import sentence_name
 from formats.records import (
     Bundle,
+    Existing,
+    ExistingTopic,
     HumanScore,
-    Known,
-    KnownTopic,
     LateSummary,
     Preference,
     Summary,
     Text,
     Topic,
 )
-
-Cut = Callable[[str, str], int]
-
-
-def known_from(topics: Iterable[Topic], cut: Cut | None = None) -> Known:
-    """What these topics make known. `cut(text, language)`: into how many sentences a text is cut."""
-    return Known({topic.topic_id: _known_topic(topic, cut) for topic in topics})
+from formats.sentences import count
 
 
-def assembled(draft: Draft, known: Known | None, cut: Cut | None, place: Place) -> Bundle:
+def existing_from(topics: Iterable[Topic], language: str = "") -> Existing:
+    """What these topics make known. `language`: of those that do not say theirs."""
+    return Existing({topic.topic_id: _existing_topic(topic, language) for topic in topics})
+
+
+def assembled(draft: Draft, existing: Existing | None, language: str, place: Place) -> Bundle:
     """The bundle, or complaints. Late summaries and scores of topics of the same draft join those topics."""
-    whole = _Whole(draft, known, cut)
+    whole = _Whole(draft, existing, language)
     whole.check_topics()
     late = whole.join_summaries()
     scores = whole.join_scores()
@@ -43,14 +42,14 @@ def assembled(draft: Draft, known: Known | None, cut: Cut | None, place: Place) 
 class _Whole:
     """A draft with its topics by id, while it is checked."""
 
-    def __init__(self, draft: Draft, known: Known | None, cut: Cut | None) -> None:
+    def __init__(self, draft: Draft, existing: Existing | None, language: str) -> None:
         self.draft = draft
-        self.cut = cut
+        self.language = language
         self.topics: dict[str, Topic] = {}
-        self.known: Mapping[str, KnownTopic] = known.topics if known else {}
+        self.existing: Mapping[str, ExistingTopic] = existing.topics if existing else {}
         # A table alone, with nothing to hold it against, is taken as it is.
-        self.checkable = known is not None or bool(draft.topics)
-        self.counts: dict[tuple[str, str], int | None] = {}
+        self.checkable = existing is not None or bool(draft.topics)
+        self.counts: dict[tuple[str, str], int] = {}
         self.documents: dict[str, dict[str, Text]] = {}
 
     def check_topics(self) -> None:
@@ -59,8 +58,8 @@ class _Whole:
             if topic.topic_id in self.topics:
                 found = "the topic %(name)s for the second time"
                 place.key("topic_id").refuse(found, "each topic once", name=shown(topic.topic_id))
-            elif topic.topic_id in self.known:
-                found = "the topic %(name)s, which the study has already"
+            elif topic.topic_id in self.existing:
+                found = "the topic %(name)s, which the study already has"
                 place.key("topic_id").refuse(found, "new topics", name=shown(topic.topic_id))
             self.topics[topic.topic_id] = topic
             self.documents[topic.topic_id] = {document.name: document for document in topic.documents}
@@ -71,14 +70,14 @@ class _Whole:
         there = {(topic.topic_id, summary.name) for topic in self.topics.values() for summary in topic.summaries}
         for placed in self.draft.summaries:
             record, place = placed.record, placed.place
-            if not self._topic_is_known(record.topic, place):
+            if not self._topic_exists(record.topic, place):
                 continue
             key = (record.topic, record.summary.name)
-            known = self.known.get(record.topic)
-            if key in there or key in late or (known and record.summary.name in known.systems):
+            existing = self.existing.get(record.topic)
+            if key in there or key in late or (existing and record.summary.name in existing.systems):
                 place.key("system").refuse(
                     "a second summary of topic %(topic)s by %(system)s",
-                    "one summary a topic and system",
+                    "one summary per topic and system",
                     topic=shown(record.topic),
                     system=shown(record.summary.name),
                 )
@@ -103,29 +102,29 @@ class _Whole:
         touched: set[str] = set()
         for placed in self.draft.human_scores:
             score, place = placed.record, placed.place
-            if not self._topic_is_known(score.topic, place):
+            if not self._topic_exists(score.topic, place):
                 continue
             key = (score.topic, score.system, score.dimension)
             scores = human.get(key[:2])
-            known = self.known.get(score.topic)
+            existing = self.existing.get(score.topic)
             if (
                 self.checkable
                 and scores is None
                 and key[:2] not in late
-                and score.system not in (known.systems if known else ())
+                and score.system not in (existing.systems if existing else ())
             ):
                 systems = [system for topic, system in human if topic == score.topic]
                 place.key("system").refuse_unknown(
                     "system",
                     score.system,
-                    [*systems, *(known.systems if known else ())],
+                    [*systems, *(existing.systems if existing else ())],
                     "a system that summarized topic %(topic)s",
                     topic=shown(score.topic),
                 )
             elif key in kept or (scores is not None and score.dimension in scores):
                 place.refuse(
                     "a second score of %(system)s for %(dimension)s in topic %(topic)s",
-                    "one score each: the mean, where several people rated",
+                    "one score each: the mean, if several people rated",
                     system=shown(score.system),
                     dimension=shown(score.dimension),
                     topic=shown(score.topic),
@@ -144,15 +143,15 @@ class _Whole:
     def check_preferences(self) -> tuple[Preference, ...]:
         for placed in self.draft.preferences:
             preference, place = placed.record, placed.place
-            if self.checkable and self._topic_is_known(preference.topic, place):
+            if self.checkable and self._topic_exists(preference.topic, place):
                 self._check_sentence(preference.topic, preference.a, place.key("a"))
                 self._check_sentence(preference.topic, preference.b, place.key("b"))
         return tuple(placed.record for placed in self.draft.preferences)
 
-    def _topic_is_known(self, topic_id: str, place: Place) -> bool:
-        if not self.checkable or topic_id in self.topics or topic_id in self.known:
+    def _topic_exists(self, topic_id: str, place: Place) -> bool:
+        if not self.checkable or topic_id in self.topics or topic_id in self.existing:
             return True
-        names = [*self.topics, *self.known]
+        names = [*self.topics, *self.existing]
         place.key("topic").refuse_unknown("topic", topic_id, names, "a topic of the study or of this upload")
         return False
 
@@ -160,7 +159,7 @@ class _Whole:
         parsed = sentence_name(called)
         assert parsed is not None, "checked where it was read"
         document, index = parsed
-        documents = self.documents.get(topic_id) or self.known[topic_id].documents
+        documents = self.documents.get(topic_id) or self.existing[topic_id].documents
         if document not in documents:
             place.refuse_unknown(
                 f"document of {topic_id}",
@@ -170,37 +169,31 @@ class _Whole:
                 topic=shown(topic_id),
             )
             return
-        count = self._count(topic_id, document)
-        if count is not None and index >= count:
+        sentences = self._count(topic_id, document)
+        if index >= sentences:
             place.refuse(
                 "%(sentence)s: document %(document)s has %(count)s sentences",
                 "an index from 0 to %(last)s",
                 sentence=shown(called),
                 document=shown(document),
-                count=count,
-                last=count - 1,
+                count=sentences,
+                last=sentences - 1,
             )
 
-    def _count(self, topic_id: str, document: str) -> int | None:
-        """How many sentences a document has; None where nobody has cut it."""
+    def _count(self, topic_id: str, document: str) -> int:
+        """How many sentences a document has."""
         key = (topic_id, document)
         if key not in self.counts:
             topic = self.topics.get(topic_id)
             if topic is None:
-                self.counts[key] = self.known[topic_id].documents[document]
+                self.counts[key] = self.existing[topic_id].documents[document]
             else:
-                self.counts[key] = _count(self.documents[topic_id][document], topic.language, self.cut)
+                self.counts[key] = count(self.documents[topic_id][document], topic.language or self.language)
         return self.counts[key]
 
 
-def _known_topic(topic: Topic, cut: Cut | None) -> KnownTopic:
-    return KnownTopic(
-        {document.name: _count(document, topic.language, cut) for document in topic.documents},
+def _existing_topic(topic: Topic, language: str) -> ExistingTopic:
+    return ExistingTopic(
+        {document.name: count(document, topic.language or language) for document in topic.documents},
         frozenset(summary.name for summary in topic.summaries),
     )
-
-
-def _count(text: Text, language: str, cut: Cut | None) -> int | None:
-    if text.sentences is not None:
-        return len(text.sentences)
-    return cut(text.text or "", language) if cut else None

@@ -22,32 +22,32 @@ SUGGESTIONS = 20
 class Complaints:
     """What was found wrong so far, and what is worth a remark. Raises `Refused` once there is too much to go on."""
 
-    found: list[Complaint] = dataclasses.field(default_factory=list)
+    collected: list[Complaint] = dataclasses.field(default_factory=list)
     remarks: list[Remark] = dataclasses.field(default_factory=list)
     _suggested: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)
 
     def add(self, complaint: Complaint) -> None:
-        self.found.append(complaint)
-        if len(self.found) == Refused.LIMIT:
-            self.found.append(
+        self.collected.append(complaint)
+        if len(self.collected) == Refused.LIMIT:
+            self.collected.append(
                 Complaint(
                     complaint.file,
                     complaint.line,
                     "",
-                    "%(count)s faults up to here; reading stopped",
-                    "fewer faults: mend these first, then try again to see the rest",
+                    "%(count)s problems; reading stopped",
+                    "fewer: correct these first, then try again to see the rest",
                     {"count": Refused.LIMIT},
                 )
             )
             raise self.refused()
 
     def raise_if_any(self) -> None:
-        if self.found:
+        if self.collected:
             raise self.refused()
 
     def refused(self) -> Refused:
         """To be raised once something was found."""
-        return Refused(tuple(self.found))
+        return Refused(tuple(self.collected))
 
     def nearest(self, kind: str, name: str, names: Iterable[str]) -> str:
         """The known names most like `name`, ready to be shown; empty where none is alike or enough were suggested."""
@@ -90,15 +90,17 @@ class Place(NamedTuple):
         """Refuse a name that nothing has, with the names most like it."""
         params |= {"name": shown(name)}
         if near := self.complaints.nearest(kind, name, names):
-            self.refuse("%(name)s, which is not known (most alike: %(near)s)", expected, near=near, **params)
+            self.refuse("%(name)s, which is unknown (most similar: %(near)s)", expected, near=near, **params)
         else:
-            self.refuse("%(name)s, which is not known", expected, **params)
+            self.refuse("%(name)s, which is unknown", expected, **params)
 
 
-def message(complaint: Complaint) -> str:
-    """One line as compilers print it: file:line: field: found ...; expected ..."""
+def message(complaint: Complaint | Remark) -> str:
+    """One line as compilers print it: file:line: field: found ...; expected ..., or what the remark says."""
     where = complaint.file + (f":{complaint.line}" if complaint.line else "")
     what = f"{complaint.field}: " if complaint.field else ""
+    if isinstance(complaint, Remark):
+        return f"{where}: {what}{complaint.said % complaint.params}"
     found, expected = complaint.found % complaint.params, complaint.expected % complaint.params
     return f"{where}: {what}found {found}; expected {expected}"
 

@@ -74,7 +74,7 @@ def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
         else:
             reader(source, here, found)
     if others:
-        said = "%(count)s other files were passed over, the first of them this one"
+        said = "%(count)s other files were ignored, the first of them this one"
         Place(place.complaints, others[0].label).remark(said, count=len(others))
     _add_topics(found, place, draft)
     for topic, pyramid in found.pyramids.items():
@@ -132,7 +132,7 @@ def _read_document(source: Source, place: Place, found: _Found) -> None:
     if called is None or content is None:
         return
     if any(other.name == called for other in found.documents[topic]):
-        place.remark("passed over: topic %(topic)s has a document of this name already", topic=topic)
+        place.remark("ignored: topic %(topic)s already has a document of this name", topic=topic)
         return
     headline = _line(document.headline, place)
     extra = {"headline": headline} if headline else {}
@@ -151,7 +151,7 @@ def _read_statements(source: Source, place: Place, found: _Found) -> None:
     for statement in statements:
         topic = nist.topic_name(statement.topic)
         if topic is None:
-            place.remark("a topic without a name passed over")
+            place.remark("ignored: a topic without a name")
         else:
             title, narrative = _line(statement.title, place), _line(statement.narrative, place)
             found.statements.setdefault(topic, Statement(topic, title, narrative))
@@ -170,15 +170,15 @@ def _read_summary(source: Source, place: Place, found: _Found) -> None:
     whole, sentences = (None, tuple(checked.split("\n"))) if sentences else (checked, None)
     there = found.references[topic] if nist.is_person(who) else found.summaries[topic]
     if not checked:
-        place.remark("an empty summary" if not nist.is_person(who) else "passed over: an empty summary")
+        place.remark("an empty summary" if not nist.is_person(who) else "ignored: an empty summary")
         if nist.is_person(who):
             return
     if tac.is_human(topic, who):
-        place.remark("passed over: in TAC 2009 people made the summaries of systems 2 and 3")
+        place.remark("ignored: in TAC 2009 people wrote the summaries of systems 2 and 3")
     elif who in there:
         # Models often stand among the peers as well.
         if (there[who].text, there[who].sentences) != (whole, sentences):
-            place.remark("passed over: another summary of topic %(topic)s by %(who)s came before", topic=topic, who=who)
+            place.remark("ignored: an earlier summary of topic %(topic)s by %(who)s", topic=topic, who=who)
     elif nist.is_person(who):
         found.references[topic][who] = Text(who, whole, sentences)
     else:
@@ -192,12 +192,12 @@ def _read_scores(source: Source, place: Place, found: _Found) -> None:
         return
     for number, scores in nist.read_scores(text, layouts):
         if not scores:
-            place.at(number).remark("a row passed over: not the columns of this table")
+            place.at(number).remark("ignored: a row without the columns of this table")
         for score in scores:
             # The name of a question comes from the table, and so does a number whose mean would be beyond every number.
             named = len(score.dimension) <= limits.DIMENSION_CHARACTERS and score.dimension.isascii()
             if not named or abs(score.score) > _HIGHEST:
-                said = "a score passed over: %(score)s for %(question)s"
+                said = "ignored: the score %(score)s for %(question)s"
                 place.at(number).remark(said, score=score.score, question=shown(score.dimension))
                 continue
             found.scores[score.topic, score.summarizer][score.dimension].append(score.score)
@@ -208,9 +208,9 @@ def _read_pyramid(source: Source, place: Place, found: _Found) -> None:
     data = _bytes(source, place)
     pyramid = read_pyramid(data, place) if data is not None else None
     if topic is None:
-        place.remark("passed over: its name begins with no topic")
+        place.remark("ignored: its name does not begin with a topic")
     elif pyramid is not None and topic in found.pyramids:
-        place.remark("passed over: topic %(topic)s has a pyramid already", topic=topic)
+        place.remark("ignored: topic %(topic)s already has a pyramid", topic=topic)
     elif pyramid is not None:
         found.pyramids[topic] = pyramid
 
@@ -236,18 +236,18 @@ def _peers(sources: Mapping[str, tuple[Source, str]], pyramid: Pyramid, place: P
 def _add_topics(found: _Found, place: Place, draft: Draft) -> None:
     for topic in sorted(found.references.keys() | found.summaries.keys()):
         if topic not in found.documents:
-            place.remark("topic %(topic)s passed over: it has summaries and no documents", topic=topic)
+            place.remark("ignored: topic %(topic)s has summaries but no documents", topic=topic)
     for topic in sorted(found.documents):
         statement = found.statements.get(topic) or found.statements.get(topic.partition("-")[0])
         if not draft.add_topic(_topic(topic, statement, found), place):
             return
     for topic, who in found.scores:
         if topic in found.documents:
-            place.remark("scores of %(who)s in topic %(topic)s passed over: no such summary", topic=topic, who=who)
+            place.remark(
+                "ignored: scores of %(who)s in topic %(topic)s, which has no summary by it", topic=topic, who=who
+            )
     if not found.documents:
-        place.refuse(
-            "summaries and no documents", "document sets such as docs/d30001t/... or D0901A/D0901A-A/... with them"
-        )
+        place.refuse("summaries but no documents", "also document sets such as docs/d30001t/... or D0901A/D0901A-A/...")
 
 
 def _topic(topic: str, statement: Statement | None, found: _Found) -> Topic:
@@ -281,7 +281,7 @@ def _scores(topic: str, text: Text, found: _Found) -> dict[str, float]:
 
 def _bytes(source: Source, place: Place) -> bytes | None:
     if source.size > limits.ANNOTATION:
-        place.remark("passed over: larger than %(limit)s MB", limit=limits.ANNOTATION // limits.MEGABYTE)
+        place.remark("ignored: larger than %(limit)s MB", limit=limits.ANNOTATION // limits.MEGABYTE)
         return None
     with source.open() as file:
         return file.read(limits.ANNOTATION)
@@ -296,8 +296,8 @@ def _survived(place: Place, read: Callable[[Place], Value | None]) -> Value | No
     """What `read` gives; its complaints become remarks, since the rest of the corpus is good without it."""
     quiet = Complaints()
     value = read(Place(quiet, place.file, place.line, place.field))
-    for one in quiet.found:
-        said = "passed over: found " + one.found + "; expected " + one.expected
+    for one in quiet.collected:
+        said = "ignored: found " + one.found + "; expected " + one.expected
         if len(place.complaints.remarks) < limits.REMARKS:
             place.complaints.remarks.append(Remark(one.file, one.line, one.field, said, one.params))
-    return None if quiet.found else value
+    return None if quiet.collected else value

@@ -50,11 +50,11 @@ class Draft:
         self.memory += RECORD + sum(map(weight, held))
         if self.memory > limits.MEMORY:
             found = "more than %(limit)s MB of texts and values"
-            place.refuse(found, "a smaller part of it", limit=limits.MEMORY // limits.MEGABYTE)
+            place.refuse(found, "smaller files", limit=limits.MEMORY // limits.MEGABYTE)
             return False
         records.append(Placed(record, place))
         if len(records) > limit:
-            place.refuse("more than %(limit)s of them", "at most so many in one file", limit=limit)
+            place.refuse("more than %(limit)s of them", "no more in one file", limit=limit)
         return len(records) <= limit
 
 

@@ -30,13 +30,13 @@ def read_folder(sources: Iterable[Source], place: Place, draft: Draft) -> None:
     for source in sources:
         here = Place(place.complaints, source.label)
         if len(source.parts) != 4 or source.parts[2] not in _PLACES:
-            here.refuse("a file at no known place", LAYOUT)
+            here.refuse("a file in an unknown place", LAYOUT)
         elif not source.name.lower().endswith(".txt"):
             here.refuse("a file that does not end in .txt", LAYOUT)
         else:
             by_topic.setdefault(source.parts[1], []).append(source)
     for topic_id, files in by_topic.items():
-        before = len(place.complaints.found)
+        before = len(place.complaints.collected)
         here = Place(place.complaints, "/".join(files[0].label.split("/")[:-2]))
         topic = Topic(
             name(here, topic_id) or "",
@@ -44,10 +44,10 @@ def read_folder(sources: Iterable[Source], place: Place, draft: Draft) -> None:
             _texts(files, "references", place, _text),
             _texts(files, "summaries", place, _summary),
         )
-        if len(place.complaints.found) > before:
+        if len(place.complaints.collected) > before:
             continue
         if not topic.documents:
-            here.refuse("no documents", "documents/*.txt: it is their sentences that are judged")
+            here.refuse("no documents", "documents/*.txt: people judge their sentences")
         elif not draft.add_topic(topic, here):
             return
 

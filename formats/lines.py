@@ -24,6 +24,9 @@ def read_lines(file: BinaryIO, place: Place) -> Iterator[tuple[int, str | None]]
     number = 0
     while raw := file.readline(limits.LINE + 1):
         number += 1
+        if raw == b"\n":  # a file may be made of these
+            yield number, ""
+            continue
         here = place.at(number)
         if len(raw) > limits.LINE:
             here.refuse("a line longer than %(limit)s MB", "shorter lines", limit=limits.LINE // limits.MEGABYTE)
@@ -34,8 +37,8 @@ def read_lines(file: BinaryIO, place: Place) -> Iterator[tuple[int, str | None]]
         content = raw.removesuffix(b"\n").removesuffix(b"\r")
         if b"\r" in content:
             here.refuse(
-                "a carriage return that ends no line",
-                "lines that end in a line feed, or in carriage return and line feed",
+                "a carriage return without a line feed",
+                "lines that end in a line feed, or in a carriage return and a line feed",
             )
             if content.count(b"\r") > 1:
                 return

@@ -13,6 +13,7 @@ from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
 from formats.records import Preference, Winner
+from formats.study_records import KINDS
 from formats.tables import Columns, number, read_rows, write_rows
 from formats.text import clean, name
 from formats.topics import named
@@ -97,7 +98,7 @@ def moment(place: Place, found: str) -> str:
 
 
 def _preference(place: Place, found: dict[str, Any]) -> Preference | None:
-    before = len(place.complaints.found)
+    before = len(place.complaints.collected)
     topic = named(place, found, "topic")
     a, b = _sentence(place, found, "a"), _sentence(place, found, "b")
     if a and a == b:
@@ -106,6 +107,8 @@ def _preference(place: Place, found: dict[str, Any]) -> Preference | None:
     if winner not in get_args(Winner):
         what = "no such key" if "winner" not in found else kind(winner)
         place.key("winner").refuse("%(what)s", "a, b or tie", what=what)
+    if "kind" in found and found["kind"] not in KINDS:  # or a machine might count as a person
+        place.key("kind").refuse("%(what)s", ", ".join(KINDS), what=kind(found["kind"]))
     preference = Preference(
         topic,
         a,
@@ -116,7 +119,7 @@ def _preference(place: Place, found: dict[str, Any]) -> Preference | None:
         at=_at(place, found),
         extra=strict_json.extras(place, found, _KEYS),
     )
-    return preference if len(place.complaints.found) == before else None
+    return preference if len(place.complaints.collected) == before else None
 
 
 def _sentence(place: Place, found: Mapping[str, Any], key: str) -> str:
@@ -150,7 +153,7 @@ def _seconds(place: Place, found: Mapping[str, Any]) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or math.isinf(value):
-        place.key("seconds").refuse("%(what)s", "a number of seconds from 0 on", what=kind(value))
+        place.key("seconds").refuse("%(what)s", "a number of seconds, 0 or more", what=kind(value))
         return None
     return float(value)
 

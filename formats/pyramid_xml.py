@@ -34,7 +34,7 @@ def read_pyramid(data: bytes, place: Place) -> Pyramid | None:
         return None
     found = root if root.tag == "pyramid" else root.find("pyramid")
     if found is None:
-        place.remark("passed over: no pyramid in it")
+        place.remark("ignored: no pyramid in it")
         return None
     text = _Text(found)
     models, borders = _models(text.text, found.findtext("startDocumentRegEx") or "", place)
@@ -55,7 +55,7 @@ def read_peer(data: bytes, pyramid: Pyramid, place: Place) -> Peer | None:
         return None
     annotation = root.find("annotation")
     if annotation is None:
-        place.remark("passed over: no annotated summary in it")
+        place.remark("ignored: no annotated summary in it")
         return None
     text = _Text(annotation)
     known = {scu.uid for scu in pyramid.scus}
@@ -108,13 +108,20 @@ def _parse(data: bytes, place: Place) -> Element | None:
     try:
         root: Element = fromstring(data)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
-        place.remark("passed over: not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
+        place.remark("ignored: not well-formed XML (%(why)s)", why=shown(str(error) or type(error).__name__))
         return None
-    if sum(len(line.text or "") for line in root.iter("line")) > limits.ANNOTATED_CHARACTERS:
-        place.remark("passed over: more than %(limit)s characters", limit=limits.ANNOTATED_CHARACTERS)
+    characters = sum(len(line.text or "") for line in root.iter("line"))
+    parts = sum(1 for _ in root.iter("part"))
+    if characters > limits.ANNOTATED_CHARACTERS:
+        place.remark("ignored: more than %(limit)s characters", limit=limits.ANNOTATED_CHARACTERS)
         return None
-    if sum(1 for _ in root.iter("part")) > limits.ANNOTATED_STRETCHES:
-        place.remark("passed over: more than %(limit)s stretches of text", limit=limits.ANNOTATED_STRETCHES)
+    if parts > limits.ANNOTATED_STRETCHES:
+        place.remark("ignored: more than %(limit)s parts of the text", limit=limits.ANNOTATED_STRETCHES)
+        return None
+    if characters * parts > limits.ANNOTATED_SEARCHES:
+        place.remark(
+            "ignored: %(parts)s parts in a text of %(characters)s characters", parts=parts, characters=characters
+        )
         return None
     return root
 
@@ -125,7 +132,7 @@ def _distinct(elements: Iterator[Element], place: Place) -> Iterator[tuple[str, 
     for element in elements:
         uid = element.get("uid", "").strip()
         if not uid or uid in seen:
-            place.remark("an SCU without a uid of its own passed over: %(label)s", label=shown(_label(element)))
+            place.remark("ignored: an SCU without its own uid: %(label)s", label=shown(_label(element)))
             continue
         seen.add(uid)
         yield uid, element
@@ -147,7 +154,7 @@ def _models(text: str, pattern: str, place: Place) -> tuple[tuple[str, ...], tup
             offset += len(line) + 1
         if starts:
             return tuple(starts), tuple(starts.values())
-    place.remark("the borders of the model summaries are not marked; each contributor counts as one model")
+    place.remark("the model summaries are not separated; each contributor counts as one model")
     return (), ()
 
 
@@ -180,7 +187,7 @@ def _part(element: Element, text: _Text, place: Place) -> Part:
     label = element.get("label", "")
     span = text.find(label, _offset(element.get("start")))
     if span is None:
-        place.remark("found nowhere in the text: %(label)s", label=shown(label))
+        place.remark("not found in the text: %(label)s", label=shown(label))
     return Part(label, span)
 
 

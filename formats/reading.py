@@ -10,13 +10,13 @@ from typing import BinaryIO
 
 from formats import late, limits, preferences, strict_json, topics
 from formats.archive import MAGIC, Archive, nested
-from formats.checking import Cut, assembled
+from formats.checking import assembled
 from formats.complaints import Complaints, Place, escaped, shown
 from formats.corpus import read_corpus, recognised
 from formats.draft import Draft
 from formats.folder import belongs, read_folder
 from formats.lines import first_line
-from formats.records import Bundle, Known
+from formats.records import Bundle, Existing
 from formats.sources import BROKEN, Source, directory_sources, file_source, unwrapped
 from formats.tables import Columns, read_header
 from formats.text import decode
@@ -25,8 +25,8 @@ Reader = Callable[[BinaryIO, Place, Draft], None]
 
 KINDS = (
     "topics (.jsonl with topic_id and documents), preferences (.jsonl, or .csv with topic,a,b,winner), "
-    "summaries (.csv with topic,system,text), human scores (.csv with topic,system,dimension,score), "
-    "a folder or zip of these, or a DUC or TAC directory"
+    "summaries (.csv with topic,system,text), human scores (.csv with topic,system,dimension,score), a "
+    "folder or ZIP file of these, or a DUC or TAC directory"
 )
 
 _TABLES: dict[Reader, Columns] = {
@@ -53,13 +53,12 @@ _PREFERENCE = re.compile(rb'"(?:winner|a|b)"\s*:')
 
 
 def read(
-    path: str | os.PathLike[str], *, name: str | None = None, known: Known | None = None, cut: Cut | None = None
+    path: str | os.PathLike[str], *, name: str | None = None, existing: Existing | None = None, language: str = ""
 ) -> Bundle:
     """Everything that a file, a directory or a zip brings, checked as a whole.
 
-    `name`: what to call the file in complaints, where it lies under another one. `known`: what there is already,
-    so that what comes later can be held against it. `cut(text, language)`: into how many sentences a text is cut,
-    so that preferences can name sentences of texts that come with them.
+    `name`: what to call the file in complaints, where it lies under another one. `existing`: what there is already,
+    so that what comes later can be held against it. `language`: of topics that do not say theirs.
 
     Raises `Refused` with every complaint; nothing else, whatever the bytes are.
     """
@@ -76,9 +75,9 @@ def read(
         else:
             _read_file(path, place, draft)
     except BROKEN as error:
-        place.refuse("a file that cannot be read (%(why)s)", "a file that is whole", why=type(error).__name__)
+        place.refuse("a file that cannot be read (%(why)s)", "a complete file", why=type(error).__name__)
     place.complaints.raise_if_any()
-    return assembled(draft, known, cut, place)
+    return assembled(draft, existing, language, place)
 
 
 def _read_file(path: Path, place: Place, draft: Draft) -> None:
@@ -113,7 +112,7 @@ def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
     _remark_on(debris + leaflets, place)
     wanted = [source for source in wanted if not source.is_leaflet()]
     if not wanted:
-        place.refuse("nothing to read in it", KINDS)
+        place.refuse("nothing that can be read", KINDS)
         return
     read_folder([source for source in wanted if belongs(source)], place, draft)
     for source in wanted:
@@ -122,12 +121,12 @@ def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
             try:
                 _read_table_or_lines(source, here, draft)
             except BROKEN:
-                here.refuse("data that cannot be unpacked", "a zip that is whole")
+                here.refuse("data that cannot be decompressed", "an intact ZIP file")
 
 
 def _remark_on(sources: list[Source], place: Place) -> None:
     for source in sources:
-        Place(place.complaints, source.label).remark("passed over: it holds no data")
+        Place(place.complaints, source.label).remark("ignored: it contains no data")
 
 
 def _special(sources: list[Source]) -> tuple[str, str] | None:
@@ -136,7 +135,7 @@ def _special(sources: list[Source]) -> tuple[str, str] | None:
     if "[Content_Types].xml" in names:
         return "an Office document", "CSV (in Excel: save as “CSV UTF-8”)"
     if "study.json" in names and "MANIFEST" in names:
-        return "the archive of a whole study", "import it as a study of its own"
+        return "the archive of a whole study", "import it as a new study"
     return None
 
 
@@ -157,7 +156,7 @@ def _reader(source: Source, beginning: bytes, line: bytes, place: Place) -> Read
         place.refuse("an empty file", KINDS)
         return None
     if archive := nested(beginning):
-        place.refuse("%(archive)s", "one zip with the files themselves in it", archive=archive)
+        place.refuse("%(archive)s", "one ZIP file with the files themselves", archive=archive)
         return None
     other = next((called for magic, called in _OTHERS.items() if beginning.startswith(magic)), None)
     if other:
@@ -172,7 +171,7 @@ def _reader(source: Source, beginning: bytes, line: bytes, place: Place) -> Read
     if shared >= 2 or beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
         return reader
     if b"\0" in beginning:
-        place.refuse("bytes that are no text", KINDS)
+        place.refuse("bytes that are not text", KINDS)
     else:
         found = "a file that begins with %(line)s"
         place.at(1).refuse(found, KINDS, line=shown(line.decode("utf-8", "replace")))

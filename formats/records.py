@@ -108,18 +108,18 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTopic:
-    """What is there already of one topic: the sentences of each document (None: not cut yet), who summarized it."""
+class ExistingTopic:
+    """What is there already of one topic: the number of sentences of each document, who summarized it."""
 
-    documents: Mapping[str, int | None]
+    documents: Mapping[str, int]
     systems: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Existing:
     """What a study has already, by topic id, so that what comes later can be checked against it."""
 
-    topics: Mapping[str, KnownTopic]
+    topics: Mapping[str, ExistingTopic]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,14 +51,14 @@ class Statement:
 def lenient_text(source: Source, place: Place) -> str | None:
     """The file as text, with everything replaced that is not UTF-8 or may not be kept; None if it is too large."""
     if source.size > limits.TEXT:
-        place.remark("passed over: larger than %(limit)s MB", limit=limits.TEXT // limits.MEGABYTE)
+        place.remark("ignored: larger than %(limit)s MB", limit=limits.TEXT // limits.MEGABYTE)
         return None
     with source.open() as file:
         data = file.read(limits.TEXT)
     text = data.decode("utf-8-sig", "replace")
     bad = text.count("\ufffd")
     if bad:
-        place.remark("%(count)s bytes or so are not UTF-8 and were replaced", count=bad)
+        place.remark("about %(count)s bytes are not UTF-8 and were replaced", count=bad)
     text, replaced = replace_forbidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     if replaced:
         place.remark("%(count)s control characters were replaced by spaces", count=replaced)
@@ -73,7 +73,7 @@ def read_document(text: str, place: Place) -> Document | None:
     bodies = [_between(text[start:end], "TEXT") for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     found = [_paragraphs(body) for body in bodies if body is not None]
     if not any(found):
-        place.remark("passed over: no text in it")
+        place.remark("ignored: no text in it")
         return None
     return Document(_flat(_between(text, "HEADLINE") or ""), "\n".join(filter(None, found)))
 

@@ -25,16 +25,16 @@ def record(
     optional: Collection[str] = (),
 ) -> Record | None:
     """What `make` makes of the checked values, or None and every complaint. `optional` keys may be missing."""
-    before = len(place.complaints.found)
+    before = len(place.complaints.collected)
     for key in sorted(found.keys() - shape.keys()):
-        place.key(key).refuse("a key that is not known", "only %(keys)s", keys=", ".join(shape))
+        place.key(key).refuse("an unknown key", "only %(keys)s", keys=", ".join(shape))
     values = {}
     for key, check in shape.items():
         if key in found:
             values[key] = check(place.key(key), found[key])
         elif key not in optional:
             place.key(key).refuse("no such key", "all of %(keys)s", keys=", ".join(shape))
-    return make(**values) if len(place.complaints.found) == before else None
+    return make(**values) if len(place.complaints.collected) == before else None
 
 
 def words(characters: int) -> Check:
@@ -89,7 +89,7 @@ def whole(low: int, high: int) -> Check:
 def real(low: float = -math.inf, high: float = math.inf) -> Check:
     def check(place: Place, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            upward = "a number" if low == -math.inf else "a number from %(low)s on"
+            upward = "a number" if low == -math.inf else "a number, %(low)s or more"
             expected = upward if high == math.inf else "a number from %(low)s to %(high)s"
             place.refuse("%(what)s", expected, what=kind(value), low=low, high=high)
             return math.nan

@@ -51,7 +51,9 @@ def parse_object(place: Place, text: str) -> dict[str, Any] | None:
     value = parse(place, text)
     if value is None or isinstance(value, dict):
         return value
-    place.refuse("%(what)s", "one JSON object a line, in braces, with no brackets around them all", what=kind(value))
+    place.refuse(
+        "%(what)s", "one JSON object per line, in braces, without brackets around all of them", what=kind(value)
+    )
     return None
 
 
@@ -112,7 +114,7 @@ def _well_built(place: Place, text: str) -> bool:
         return True
     bones = _STRINGS.sub("", text)
     if bones.count("{") + bones.count("[") + bones.count(",") > limits.VALUES:
-        place.refuse("more than %(limit)s values", "less in one line", limit=limits.VALUES)
+        place.refuse("more than %(limit)s values", "fewer in one line", limit=limits.VALUES)
         return False
     depth = 0
     for bracket in _BRACKETS.findall(bones):
@@ -146,7 +148,7 @@ def _real(digits: str) -> float:
 
 
 def _constant(word: str) -> float:
-    raise _NotStrict("%(what)s, which JSON does not have", "a number or null", word)
+    raise _NotStrict("%(what)s, which is not allowed in JSON", "a number or null", word)
 
 
 _DECODER = json.JSONDecoder(
@@ -158,10 +160,10 @@ def _refuse_syntax(place: Place, text: str, fault: json.JSONDecodeError) -> None
     if place.line == 0:
         place = place.at(fault.lineno)
     if fault.msg.startswith("Unterminated string"):
-        found = "a string that begins at column %(column)s and is never closed"
+        found = "a string that starts at column %(column)s and is never closed"
     elif fault.pos >= len(text.rstrip()):
-        found = "JSON that breaks off at column %(column)s" if text.strip() else "nothing"
+        found = "incomplete JSON that ends at column %(column)s" if text.strip() else "nothing"
     else:
         found = "no JSON at column %(column)s: %(near)s"
     near = shown(text[fault.pos : fault.pos + 30])
-    place.refuse(found, "one complete JSON object a line", column=fault.colno, near=near)
+    place.refuse(found, "one complete JSON object per line", column=fault.colno, near=near)

@@ -16,12 +16,12 @@ Equal studies give equal bytes. Everything is read back whole or not at all.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import os
 import re
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -30,47 +30,38 @@ from formats.archive import MAGIC, Archive
 from formats.complaints import Complaints, Place, escaped, shown
 from formats.draft import Draft
 from formats.lines import read_lines
+from formats.results.serialization import to_json
+from formats.settings import SCORE_SINCE, StudySettings, everyone, modern
 from formats.sources import BROKEN, Source, read_text
 from formats.study_records import (
     ANSWERS,
-    FORMAT,
     KINDS,
-    MATCHES,
-    NORMALIZATIONS,
     REASONS,
     SKIP_REASONS,
-    SMOOTHINGS,
     STATES,
-    VALUES,
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
+    GoldPairRecord,
     JudgmentRecord,
-    KnownPairRecord,
     SentenceRecord,
     StudyArchive,
-    StudySettings,
 )
 from formats.topics import read_topics, write_topics
 
 __all__ = [
     "ANSWERS",
     "KINDS",
-    "MATCHES",
-    "NORMALIZATIONS",
     "REASONS",
     "SKIP_REASONS",
-    "SMOOTHINGS",
     "STATES",
-    "VALUES",
     "AnnotatorRecord",
     "AssignmentRecord",
     "FitRecord",
+    "GoldPairRecord",
     "JudgmentRecord",
-    "KnownPairRecord",
     "SentenceRecord",
     "StudyArchive",
-    "StudySettings",
     "read",
     "write",
 ]
@@ -111,7 +102,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def write(archive: StudyArchive, file: BinaryIO) -> None:
     """The study as a zip. Equal studies give equal bytes."""
-    head = {"format": FORMAT, "program_version": archive.program_version, "settings": _plain(archive.settings)}
+    head = {
+        "format": study_checks.FORMAT,
+        "program_version": archive.program_version,
+        "settings": to_json(archive.settings),
+    }
     sums: list[str] = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for entry, chunks in (
@@ -122,7 +117,7 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("assignments.jsonl", _lines(archive.assignments)),
             ("judgments.jsonl", _lines(archive.judgments)),
             ("fits.jsonl", _lines(archive.fits)),
-            ("known_pairs.jsonl", _lines(archive.known_pairs)),
+            ("known_pairs.jsonl", _lines(archive.gold_pairs)),
             ("README.txt", iter([README])),
         ):
             with packed.open(_entry(entry), "w") as stream:
@@ -142,7 +137,7 @@ def read(path: str | os.PathLike[str], *, name: str | None = None) -> StudyArchi
     try:
         return _read(path, place)
     except BROKEN as error:
-        place.refuse("a file that cannot be read (%(why)s)", "a file that is whole", why=type(error).__name__)
+        place.refuse("a file that cannot be read (%(why)s)", "a complete file", why=type(error).__name__)
         raise place.complaints.refused() from error
 
 
@@ -173,15 +168,7 @@ def _entry(called: str) -> zipfile.ZipInfo:
 
 
 def _lines(records: Iterable[Any]) -> Iterator[str]:
-    return (strict_json.line(_plain(record)) + "\n" for record in records)
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    return {field.name: _value(getattr(record, field.name)) for field in dataclasses.fields(record)}
-
-
-def _value(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
+    return (strict_json.line(to_json(record)) + "\n" for record in records)
 
 
 def _read(path: Path, place: Place) -> StudyArchive:
@@ -229,7 +216,7 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
             while chunk := stream.read(1 << 16):
                 digest.update(chunk)
         if sums.get(called) != digest.hexdigest():
-            found = "another SHA-256 sum than MANIFEST has"
+            found = "a SHA-256 sum different from that in MANIFEST"
             Place(place.complaints, sources[called].label).refuse(found, "the file as it was written")
 
 
@@ -251,10 +238,11 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     if len(head) != 1:
         here.refuse("%(count)s lines of settings", "one", count=len(head))
         return None
-    written, program_version, found = head[0]
-    if written < 2:
-        optional = study_checks.SINCE_2
-    settings = shapes.record(here.key("settings"), found, StudySettings, study_checks.SETTINGS, optional)
+    written, program_version, chosen = head[0]
+    optional = frozenset(name for name, since in study_checks.SINCE.items() if since > written)
+    if written < SCORE_SINCE:
+        chosen = modern(chosen)
+    settings = shapes.record(here.key("settings"), chosen, StudySettings, study_checks.SETTINGS, optional)
     parts = (
         tuple(placed.record for placed in draft.topics),
         records("sentences.jsonl", SentenceRecord, study_checks.SENTENCE),
@@ -262,9 +250,15 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("assignments.jsonl", AssignmentRecord, study_checks.ASSIGNMENT),
         records("judgments.jsonl", JudgmentRecord, study_checks.JUDGMENT),
         records("fits.jsonl", FitRecord, study_checks.FIT),
-        records("known_pairs.jsonl", KnownPairRecord, study_checks.KNOWN_PAIR),
+        records("known_pairs.jsonl", GoldPairRecord, study_checks.GOLD_PAIR),
     )
-    return None if settings is None else StudyArchive(settings, program_version, *parts)
+    if settings is None:
+        return None
+    archive = StudyArchive(settings, program_version, *parts)
+    if study_checks.SINCE["counted_kinds"] > written:  # then everyone's judgments counted
+        present = {annotator.kind for annotator in archive.annotators}
+        archive = replace(archive, settings=replace(settings, counted_kinds=everyone(present)))
+    return archive
 
 
 def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:  # noqa: A002

@@ -5,22 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from formats import limits, shapes
+from formats import limits, settings, shapes
 from formats.complaints import Place, shown
 from formats.records import Topic
+from formats.settings import Setting
 from formats.study_records import (
     ANSWERS,
-    FORMAT,
     KINDS,
-    MATCHES,
-    NORMALIZATIONS,
     REASONS,
+    SCORED_BY,
     SIDES,
     SKIP_REASONS,
-    SMOOTHINGS,
     STATES,
     USES,
-    VALUES,
     StudyArchive,
 )
 from formats.topics import LANGUAGE
@@ -28,57 +25,30 @@ from formats.topics import LANGUAGE
 _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _small, _count, _large = shapes.whole(0, 32_767), shapes.whole(0, 2**31 - 1), shapes.whole(0, 2**63 - 1)
 _positive = shapes.whole(1, 32_767)
-_language = shapes.matching(LANGUAGE, "a language tag such as en, de or pt-BR")
 _key = shapes.matching(_KEY, "a UUID in small letters")
 
+
+def _check_of(setting: Setting) -> shapes.Check:
+    if setting.choices:
+        return shapes.one_of(setting.choices)
+    if setting.type is bool:
+        return shapes.flag
+    if setting.type is str:
+        return shapes.words(int(setting.high))
+    if setting.type is int:
+        return shapes.whole(int(setting.low), int(setting.high))
+    return shapes.real(setting.low, setting.high)
+
+
 SETTINGS: dict[str, shapes.Check] = {
-    "title": shapes.words(200),
-    "question": shapes.words(limits.QUESTION_CHARACTERS),
-    "guidelines": shapes.words(20_000),
-    "language": _language,
-    "ties_allowed": shapes.flag,
-    "show_progress": shapes.flag,
-    "judgments_per_topic": shapes.whole(1, 1_000_000),
-    "judgments_per_pair": shapes.whole(1, 100),
-    "pairs_per_annotator": shapes.whole(1, 100_000),
-    "random_share": shapes.real(0, 1),
-    "person_cap": shapes.real(0, 1),
-    "judgments_per_hour": shapes.whole(0, 100_000),
-    "pilot": shapes.flag,
-    "training": shapes.flag,
-    "training_threshold": shapes.real(0, 1),
-    "gold_share": shapes.real(0, 0.5),
-    "repeat_share": shapes.real(0, 0.5),
-    "reading_speed": shapes.whole(0, 10_000),
-    "skips_in_a_row": shapes.whole(0, 1_000),
-    "weigh_annotators": shapes.flag,
-    "seed": _large,
-    "smooth": shapes.one_of(SMOOTHINGS),
-    "prior": shapes.real(0),
-    "redundancy": shapes.flag,
-    "value": shapes.one_of(VALUES),
-    "normalize": shapes.one_of(NORMALIZATIONS),
-    "match": shapes.one_of(MATCHES),
-    "similarity": shapes.words(40),
+    **{setting.name: _check_of(setting) for setting in settings.SETTINGS},
+    "language": shapes.matching(LANGUAGE, "a language tag such as en, de or pt-BR"),
     "extra": shapes.free,
 }
-#: What an archive of format 1 says nothing of.
-SINCE_2 = frozenset(
-    {
-        "random_share",
-        "person_cap",
-        "judgments_per_hour",
-        "pilot",
-        "training",
-        "training_threshold",
-        "gold_share",
-        "repeat_share",
-        "reading_speed",
-        "skips_in_a_row",
-        "weigh_annotators",
-        "expected",
-    }
-)
+#: The formats in which settings, and other values of the records, first appear; 2 knows prepared pairs, too.
+SINCE = {setting.name: setting.since for setting in settings.SETTINGS} | {"expected": 2, "scored_by": 3, "coverage": 3}
+#: What is written today.
+FORMAT = max(SINCE.values())
 SENTENCE: dict[str, shapes.Check] = {
     "topic": shapes.name,
     "document": shapes.name,
@@ -116,7 +86,7 @@ JUDGMENT: dict[str, shapes.Check] = {
     "source": shapes.words(40),
     "extra": shapes.free,
 }
-KNOWN_PAIR: dict[str, shapes.Check] = {
+GOLD_PAIR: dict[str, shapes.Check] = {
     "topic": shapes.name,
     "better": shapes.words(limits.NAME_CHARACTERS + 10),
     "worse": shapes.words(limits.NAME_CHARACTERS + 10),
@@ -134,7 +104,9 @@ FIT: dict[str, shapes.Check] = {
     "data_version": _large,
     "at": shapes.moment,
     "utilities": shapes.by_name((_number, _number, _number_or_null)),
-    "scores": shapes.by_name((_number, _number_or_null, _number_or_null, _number_or_null)),
+    "scores": shapes.by_name((_number_or_null, _number_or_null, _number_or_null, _number_or_null)),
+    "scored_by": shapes.one_of(SCORED_BY),
+    "coverage": shapes.by_name((_number_or_null,)),
 }
 HEAD: dict[str, shapes.Check] = {
     "format": shapes.whole(1, FORMAT),
@@ -157,7 +129,7 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
-    _check_known_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
+    _check_gold_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
@@ -202,7 +174,7 @@ def _check_assignments(
             at(i).key("annotator").refuse_unknown("annotator", one.annotator, annotators, "an annotator of the study")
         pair = (one.annotator, one.topic, frozenset((one.left, one.right)), one.occasion)
         if pair in seen:
-            at(i).key("occasion").refuse("the same pair shown twice on one occasion", "another occasion each time")
+            at(i).key("occasion").refuse("the same pair shown twice on one occasion", "a different occasion each time")
         seen.add(pair)
 
 
@@ -212,14 +184,19 @@ def _check_judgments(archive: StudyArchive, at: Callable[[int], Place]) -> None:
     _unique(revisions, "judgment", "revision", at)
     for i, judgment in enumerate(archive.judgments):
         if judgment.assignment not in keys:
-            found, expected = "the key %(key)s of no assignment", "the key of one in assignments.jsonl"
+            found, expected = (
+                "the key %(key)s, which no assignment has",
+                "the key of an assignment in assignments.jsonl",
+            )
             at(i).key("assignment").refuse(found, expected, key=judgment.assignment)
 
 
 def _check_fits(
     archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
 ) -> None:
-    _unique([f"{fit.topic}, version {fit.data_version}" for fit in archive.fits], "fit", "data_version", at)
+    _unique(
+        [f"{fit.topic}, version {fit.data_version}, {fit.scored_by}" for fit in archive.fits], "fit", "data_version", at
+    )
     for i, fit in enumerate(archive.fits):
         if fit.topic not in topics:
             at(i).key("topic").refuse_unknown("topic", fit.topic, topics, "a topic of the study")
@@ -230,11 +207,11 @@ def _check_fits(
             at(i).key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
 
 
-def _check_known_pairs(
+def _check_gold_pairs(
     archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
 ) -> None:
     seen: set[tuple[str, frozenset[str]]] = set()
-    for i, one in enumerate(archive.known_pairs):
+    for i, one in enumerate(archive.gold_pairs):
         if one.topic not in topics:
             at(i).key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
             continue

@@ -7,61 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from formats.records import Extra, Topic
-
-#: 2 knows prepared pairs, and the settings that look after people.
-FORMAT = 2
+from formats.settings import StudySettings
 
 Kind = Literal["human", "machine", "simulated"]
 State = Literal["open", "judged", "skipped", "expired", "void"]
 Answer = Literal["left", "right", "tie", "undone"]
 Use = Literal["training", "gold"]
+ScoredByName = Literal["recommended", "published"]
 
 KINDS = ("human", "machine", "simulated")
 REASONS = ("random", "suggested", "imported", "training", "gold", "repeat")
 SIDES = ("", "left", "right")
 USES = ("training", "gold")
+SCORED_BY = ("recommended", "published")
 STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")
-SMOOTHINGS = ("paper", "sharpened", "kernel", "none")
-VALUES = ("strength", "chance")
-NORMALIZATIONS = ("length", "budget", "pivot")
-MATCHES = ("any", "similarity", "content")
-
-
-@dataclass(frozen=True, slots=True)
-class StudySettings:
-    """What a study asks of people, and how their answers become scores."""
-
-    title: str
-    question: str
-    guidelines: str = ""
-    language: str = "en"
-    ties_allowed: bool = False
-    show_progress: bool = True
-    judgments_per_topic: int = 300
-    judgments_per_pair: int = 1
-    pairs_per_annotator: int = 30
-    seed: int = 0
-    smooth: str = "paper"
-    prior: float = 1.0
-    redundancy: bool = True
-    value: str = "strength"
-    normalize: str = "length"
-    match: str = "any"
-    similarity: str = "tfidf-jaccard"
-    random_share: float = 0.2
-    person_cap: float = 0.05
-    judgments_per_hour: int = 0
-    pilot: bool = False
-    training: bool = False
-    training_threshold: float = 0.6
-    gold_share: float = 0.0
-    repeat_share: float = 0.0
-    reading_speed: int = 100
-    skips_in_a_row: int = 10
-    weigh_annotators: bool = False
-    extra: Extra = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +82,7 @@ class JudgmentRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPairRecord:
+class GoldPairRecord:
     """Two sentences of a topic, by their names, of which somebody said which is right; what for and why."""
 
     topic: str
@@ -134,7 +95,7 @@ class KnownPairRecord:
 @dataclass(frozen=True, slots=True)
 class FitRecord:
     """One estimate. `utilities`: strength, utility, standard error by sentence; `scores`: score, standard error and
-    interval by system."""
+    interval by system; `scored_by`: as its study says, or as published; `coverage`: by system, beside the score."""
 
     topic: str
     judgments: int
@@ -145,7 +106,9 @@ class FitRecord:
     data_version: int
     at: str
     utilities: Mapping[str, tuple[float, float, float | None]] = field(default_factory=dict)
-    scores: Mapping[str, tuple[float, float | None, float | None, float | None]] = field(default_factory=dict)
+    scores: Mapping[str, tuple[float | None, float | None, float | None, float | None]] = field(default_factory=dict)
+    scored_by: ScoredByName = "recommended"
+    coverage: Mapping[str, tuple[float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,4 +123,4 @@ class StudyArchive:
     assignments: Sequence[AssignmentRecord] = ()
     judgments: Sequence[JudgmentRecord] = ()
     fits: Sequence[FitRecord] = ()
-    known_pairs: Sequence[KnownPairRecord] = ()
+    gold_pairs: Sequence[GoldPairRecord] = ()

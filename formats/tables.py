@@ -47,16 +47,20 @@ def read_rows(file: BinaryIO, place: Place, columns: Columns) -> Iterator[tuple[
     header = _header(records, place, columns)
     if header is None:
         return
+    empty = True
     for here, cells in records:
+        empty = False
         if len(cells) != len(header):
             here.refuse(
                 "%(count)s values",
-                "%(wanted)s, as the header has columns (a value with a comma in it stands in double quotes)",
+                "%(wanted)s, the number of columns (put a value that contains a comma in double quotes)",
                 count=len(cells),
                 wanted=len(header),
             )
         else:
             yield here, dict(zip(header, cells, strict=True))
+    if empty and not place.complaints.collected:
+        place.refuse("a header without rows", "at least one row")
 
 
 def write_rows(file: Sink, columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
@@ -155,7 +159,7 @@ def _cells(line: str, here: Place, lines: Iterator[tuple[int, str | None]]) -> l
         if line[position] != ",":
             here.refuse(
                 "a stray double quote after %(cell)s",
-                'a value with quotes in it whole in double quotes, each inner one doubled: "so ""said"" he"',
+                'a value with quotes, completely in double quotes and with each inner quote doubled: "so ""said"" he"',
                 cell=shown(cell, 30),
             )
             return None
@@ -169,14 +173,13 @@ def _quoted(
     parts: list[str] = []
     size = 0
     while True:
-        match = _QUOTED.match(line, position)
-        assert match is not None, "the pattern matches the empty string"
-        parts.append(match[0].replace('""', '"'))
-        size += len(match[0]) + 1
-        if match.end() < len(line):
+        match = _QUOTED.match(line, position) if line else None
+        parts.append(match[0].replace('""', '"') if match else "")
+        size += len(parts[-1]) + 1
+        if match and match.end() < len(line):
             return line, match.end() + 1, "\n".join(parts)
         if size > limits.LINE:
-            here.refuse("a value that runs on for more than %(limit)s characters", "a closing quote", limit=limits.LINE)
+            here.refuse("a value of more than %(limit)s characters", "a closing quote", limit=limits.LINE)
             return None
         following = next(lines, None)
         if following is None:

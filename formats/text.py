@@ -25,6 +25,7 @@ _WINDOWS = {
     if code not in (0x81, 0x85, 0x8D, 0x8F, 0x90, 0x9D)
 }
 _LEFT_BY_WINDOWS = re.compile(f"[{''.join(map(chr, _WINDOWS))}]")
+_MEANINGLESS_C1 = re.compile("[\x81\x85\x8d\x8f\x90\x9d]")
 # Finds where it is worth looking: the exact set of marks is large and slow to search for.
 _PERHAPS_MARKS = re.compile(f"[^\x00-\u02ff]{{{MARKS + 1}}}")
 _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
@@ -71,7 +72,9 @@ def clean(place: Place, text: str) -> str | None:
             "%(count)s characters such as U+%(code)04X read as Windows-1252", count=len(left), code=ord(left[0])
         )
     if bad := _FORBIDDEN.search(text):
-        _refuse_at(place, text, bad.start(), _described(bad[0]), "text without control characters but tab and newline")
+        _refuse_at(
+            place, text, bad.start(), _described(bad[0]), "text without control characters except tab and newline"
+        )
         return None
     if text.isascii():
         return text
@@ -79,6 +82,19 @@ def clean(place: Place, text: str) -> str | None:
         _refuse_at(place, text, run.start(), f"more than {MARKS} combining marks in a row", "ordinary text")
         return None
     return unicodedata.normalize("NFC", text)
+
+
+def without_c1(place: Place, text: str) -> str:
+    """A long text with a space for each C1 control character that means nothing in Windows-1252, which is remarked on.
+
+    Texts crawled from the web hold a stray one now and then; nobody should lose a whole collection over it.
+    """
+    if text.isascii():
+        return text
+    text, count = _MEANINGLESS_C1.subn(" ", text)
+    if count:
+        place.remark("%(count)s control characters (U+0080 to U+009F) were replaced by spaces", count=count)
+    return text
 
 
 def replace_forbidden(text: str) -> tuple[str, int]:
@@ -111,7 +127,7 @@ def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> s
     elif "\n" in cleaned or "\t" in cleaned:
         place.refuse("%(name)s, with a tab or a newline in it", "a name on one line", name=shown(cleaned))
     elif cleaned != cleaned.strip():
-        place.refuse("%(name)s, with space at an end", "the name without it", name=shown(cleaned))
+        place.refuse("%(name)s, with a space at the start or end", "the name without the space", name=shown(cleaned))
     else:
         return cleaned
     return None

@@ -11,7 +11,7 @@ from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
 from formats.records import Summary, Text, Topic
-from formats.text import blank, clean, name
+from formats.text import blank, clean, name, without_c1
 
 Part = TypeVar("Part", bound=Text)
 
@@ -43,7 +43,7 @@ def write_topics(topics: Iterable[Topic], file: Sink) -> None:
 
 def topic_from(place: Place, found: dict[str, Any]) -> Topic | None:
     """The topic of one JSON object, or None and every complaint about it."""
-    before = len(place.complaints.found)
+    before = len(place.complaints.collected)
     topic = Topic(
         topic_id=named(place, found, "topic_id"),
         documents=_parts(place, found, "documents", lambda here, item: _text(here, item, empty=False)),
@@ -54,9 +54,9 @@ def topic_from(place: Place, found: dict[str, Any]) -> Topic | None:
         language=_language(place, found),
         extra=strict_json.extras(place, found, _TOPIC_KEYS),
     )
-    if not topic.documents and len(place.complaints.found) == before:
-        place.key("documents").refuse("no documents", "at least one document: it is their sentences that are judged")
-    return topic if len(place.complaints.found) == before else None
+    if not topic.documents and len(place.complaints.collected) == before:
+        place.key("documents").refuse("no documents", "at least one document: people judge their sentences")
+    return topic if len(place.complaints.collected) == before else None
 
 
 def topic_as_json(topic: Topic) -> dict[str, Any]:
@@ -100,7 +100,10 @@ def optional_text(place: Place, found: Mapping[str, Any], key: str, characters: 
     if len(value) > characters:
         here.refuse("%(count)s characters", "at most %(limit)s", count=len(value), limit=characters)
         return ""
-    return clean(here, value) or ""
+    cleaned = clean(here, value) or ""
+    if cleaned.strip() and blank(cleaned):
+        here.refuse("only invisible characters", "some text, or no such key")
+    return cleaned
 
 
 def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
@@ -108,7 +111,7 @@ def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
     if len(text) > limits.TEXT or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limits.TEXT):
         place.refuse("a text larger than %(limit)s MB", "shorter texts", limit=limits.TEXT // limits.MEGABYTE)
         return None
-    cleaned = clean(place, text)
+    cleaned = clean(place, without_c1(place, text))
     if cleaned is not None and not empty and blank(cleaned):
         place.refuse("an empty text" if not cleaned.strip() else "only invisible characters", "some text")
         return None
@@ -144,7 +147,7 @@ def _parts(
         if part.name and part.name in parts:
             label = "system" if isinstance(part, Summary) else "id"
             here.key(number).key(label).refuse(
-                "%(name)s for the second time", "another name for each", name=shown(part.name)
+                "%(name)s for the second time", "a different name for each", name=shown(part.name)
             )
         parts[part.name] = part
     return tuple(parts.values())
@@ -166,7 +169,7 @@ def _content(place: Place, found: Mapping[str, Any], *, empty: bool) -> tuple[st
     """`text` or `sentences`, whichever is there."""
     text, sentences = found.get("text"), found.get("sentences")
     if text is not None and sentences is not None:
-        place.refuse("both text and sentences", "one of them: sentences that are cut already are not cut again")
+        place.refuse("both text and sentences", "one of them: sentences are not split again")
     elif text is not None:
         if isinstance(text, str):
             return checked_text(place.key("text"), text, empty=empty), None
@@ -174,7 +177,7 @@ def _content(place: Place, found: Mapping[str, Any], *, empty: bool) -> tuple[st
     elif sentences is not None:
         return None, _sentences(place.key("sentences"), sentences, empty=empty)
     else:
-        place.key("text").refuse("no such key", "text, or sentences that are cut already")
+        place.key("text").refuse("no such key", "text, or a list of sentences")
     return None, None
 
 

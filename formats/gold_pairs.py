@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from formats.complaints import Place, shown
-from formats.study_records import USES, KnownPairRecord, Use
+from formats.study_records import USES, GoldPairRecord, Use
 from formats.tables import Columns, read_rows
 
 COLUMNS = Columns(("topic", "better", "worse", "use"), ("explanation",))
 EXPLANATION_CHARACTERS = 2_000
 
 
-def read_known_pairs(file: BinaryIO, place: Place) -> Iterator[tuple[Place, KnownPairRecord]]:
+def read_gold_pairs(file: BinaryIO, place: Place) -> Iterator[tuple[Place, GoldPairRecord]]:
     """Each pair with its place; rows that cannot be taken are complained of and left out."""
     for here, row in read_rows(file, place, COLUMNS):
         use, explanation = row["use"].strip(), row.get("explanation", "").strip()
@@ -24,4 +24,4 @@ def read_known_pairs(file: BinaryIO, place: Place) -> Iterator[tuple[Place, Know
                 "%(count)s characters", "at most %(limit)s", count=len(explanation), limit=EXPLANATION_CHARACTERS
             )
         else:
-            yield here, KnownPairRecord(row["topic"], row["better"], row["worse"], cast(Use, use), explanation)
+            yield here, GoldPairRecord(row["topic"], row["better"], row["worse"], cast(Use, use), explanation)

@@ -1,0 +1,35 @@
+"""Tables for papers that use the package booktabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_ESCAPED = {character: "\\" + character for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+}
+
+
+def write_latex(
+    columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], comments: Iterable[str] = ()
+) -> str:
+    """A table of texts, in which no character means anything to LaTeX; `alignment`: a letter for each column."""
+    lines = [f"% {_one_line(comment)}" for comment in comments]
+    lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _row(columns), r"\midrule"]
+    lines += [_row(row) for row in rows]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(_escaped(_one_line(cell)) for cell in cells) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPED.get(character, character) for character in text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

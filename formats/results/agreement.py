@@ -1,0 +1,80 @@
+"""How far the annotators of a study agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: Why there is no alpha: nobody judged what another had judged; all who did found both sentences of every pair equally
+#: important.
+Why = Literal["", "nobody_twice", "all_equal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A value between the ends of its 95% interval; None where they cannot be told."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`pairs` judged by two or more annotators, `comparisons` of two judgments of the same pair, and what they show.
+
+    `percent` of the comparisons that came out alike; `alpha`: Krippendorff's; `kappa`: Fleiss'.
+    """
+
+    judgments: int
+    pairs: int
+    comparisons: int
+    percent: Bounded
+    alpha: Bounded
+    kappa: Bounded
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicAgreement(Agreement):
+    """The agreement in one topic, by its number."""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaPoint:
+    """Krippendorff's alpha with the first so many judgments."""
+
+    judgments: int
+    alpha: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseAgreement:
+    """Of any two of these annotators (k,), how many pairs both judged (k, k) and how often alike (k, k)."""
+
+    annotators: tuple[int, ...] = ()
+    shared: tuple[tuple[int, ...], ...] = ()
+    alike: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedPair:
+    """A pair on which annotators are divided: how many preferred its first sentence, its second, neither."""
+
+    pair: int
+    first: int
+    second: int
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAgreement:
+    """The agreement in the study, in each topic and over time, of any two annotators, and the most disputed pairs."""
+
+    study: Agreement
+    topics: tuple[TopicAgreement, ...]
+    time: tuple[AlphaPoint, ...] = ()
+    table: PairwiseAgreement = PairwiseAgreement()
+    disputed: tuple[DisputedPair, ...] = ()

@@ -1,0 +1,174 @@
+"""Scores of summaries and systems, with what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+#: What stands for a row of a table: its primary key where the worker stores it, its name where it is shown.
+Key = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One sentence of a summary and what it adds to the score as published: weight x factor x value.
+
+    `nearest`: the source sentence most like it, None where nothing has a word in common with it; `similarity` to it;
+    `value`: its strength; `factor`: what redundancy leaves of it (equation 5); `weight`: its share of the characters.
+    """
+
+    text: str
+    nearest: Key | None
+    similarity: float
+    value: float
+    factor: float
+    weight: float
+
+    @property
+    def contribution(self) -> float:
+        """What it adds to the score."""
+        return self.weight * self.factor * self.value
+
+
+@dataclass(frozen=True, slots=True)
+class WordTerm:
+    """What one word of a summary adds to its score: occurrences x idf x factor / total.
+
+    `factor`: value - mean for importance, value for combined, 1 for coverage. `sentences`: the source sentences that
+    the word stands in, and how often; the mean of their values over these occurrences is `value`.
+    """
+
+    word: str
+    occurrences: int
+    idf: float
+    value: float
+    factor: float
+    contribution: float
+    sentences: tuple[tuple[Key, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceWords:
+    """The words of a topic's sources that its summaries use, and which of them each system has.
+
+    `total`: occurrences x idf, summed over all words of the sources; `mean`: their mean value, so weighted.
+    """
+
+    total: float
+    mean: float
+    words: tuple[str, ...]
+    occurrences: tuple[int, ...]
+    idf: tuple[float, ...]
+    values: tuple[float, ...]
+    sentences: tuple[tuple[tuple[Key, int], ...], ...]
+    of_systems: Mapping[str, tuple[int, ...]]
+
+    def terms(self, system: str, score: str) -> tuple[WordTerm, ...]:
+        """The terms of a system's score, the largest first; they add up to it."""
+        terms = (self._term(word, score) for word in self.of_systems.get(system, ()))
+        return tuple(sorted(terms, key=lambda term: (-term.contribution, term.word)))
+
+    def _term(self, k: int, score: str) -> WordTerm:
+        value, occurrences, idf = self.values[k], self.occurrences[k], self.idf[k]
+        factor = {"importance": value - self.mean, "combined": value, "coverage": 1.0}[score]
+        contribution = occurrences * idf * factor / self.total
+        return WordTerm(self.words[k], occurrences, idf, value, factor, contribution, self.sentences[k])
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """What each system's score was when only the first so many judgments were there."""
+
+    judgments: int
+    scores: Mapping[str, float]
+
+
+class Rows(Protocol):
+    """A matrix row by row: tuples of tuples, or an array."""
+
+    def __getitem__(self, row: int, /) -> Any: ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What one topic says of the systems: `scores` (s,), their `covariance` (s, s), and the judgments beneath."""
+
+    systems: tuple[str, ...]
+    scores: tuple[float, ...]
+    covariance: Rows
+    judgments: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCovariance:
+    """How sure the scores of one topic are together: `matrix` (s, s), in the order of `systems`.
+
+    Of too many systems to compare every two (`evaluation.scoring.covariance`) a `factor` is kept instead, and the
+    `ranks` from ... to ... that the significant differences leave them. Without either nothing is known.
+    """
+
+    systems: tuple[str, ...] = ()
+    matrix: tuple[tuple[float, ...], ...] = ()
+    factor: str = ""
+    ranks: tuple[tuple[int, int], ...] = ()
+
+    def standing(self, scores: Mapping[str, float], judgments: int) -> Standing:
+        """What the topic says of the systems that have these scores; each must be one of `systems`."""
+        rows = [k for k, system in enumerate(self.systems) if system in scores]
+        systems = tuple(self.systems[k] for k in rows)
+        whole = len(rows) == len(self.systems)
+        matrix = self.matrix if whole else tuple(tuple(self.matrix[i][j] for j in rows) for i in rows)
+        return Standing(systems, tuple(scores[system] for system in systems), matrix, judgments)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemResult:
+    """A system's mean score over its topics. `se`, `low`, `high` (95%) are None where nothing can be said of them.
+
+    `rank`: 1 is best, equals share it; `rank_low` to `rank_high`: 1 + the number of systems that are significantly
+    better, to the number of those that are not significantly worse (itself included). `coverage`: the mean over the
+    same topics, where it stands beside the score.
+    """
+
+    system: str
+    score: float
+    se: float | None
+    low: float | None
+    high: float | None
+    rank: int
+    rank_low: int
+    rank_high: int
+    topics: int
+    coverage: float | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow(SystemResult):
+    """A system's place on a leaderboard. `better_than`: the systems that it is significantly better than.
+
+    `summary`: on a topic's board, the number of the system's summary.
+    """
+
+    better_than: tuple[str, ...] = ()
+    summary: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much better one system's mean score is than another's, over the topics that both summarized.
+
+    `p`: two-sided, adjusted for the number of pairs looked at (Holm 1979); `significant`: p <= .05. `low`, `high` are
+    the unadjusted 95% interval. All four are None where nothing can be said. `topics`: how many, where it was kept.
+    """
+
+    better: str
+    worse: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    significant: bool | None
+    topics: int | None = None

@@ -1,0 +1,149 @@
+"""The statistics that pages need, too, where the judgments of the last second are counted: plain Python."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from formats.results.annotators import Figure
+from formats.results.scores import Difference, Standing, SystemResult
+
+Z95 = 1.959963984540054
+LEVEL = 0.05
+#: Means that differ by less are equal: what is left is the order in which floats were added.
+DECIMALS = 12
+#: Of so many systems every two are compared one by one and shown; of more, only what that leaves of their ranks.
+MOST_COMPARED = 200
+
+
+def wilson(k: int, n: int) -> tuple[float, float]:
+    """The 95% interval of k of n (Wilson 1927); n must not be 0."""
+    p = k / n
+    centre, margin = p + Z95**2 / (2 * n), Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n**2))
+    low, high = ((centre + sign * margin) / (1 + Z95**2 / n) for sign in (-1, 1))
+    return low if k else 0.0, high if k < n else 1.0
+
+
+def share(k: int, n: int, p: float | None = None, chance: float | None = None) -> Figure:
+    """k of n with its interval; nothing can be told where n is 0. (scipy's `binomtest` is a hundred times slower.)"""
+    low, high = wilson(k, n) if n else (None, None)
+    return Figure(k / n if n else None, n, low, high, p, chance)
+
+
+def two_sided_p(value: float, se: float) -> float:
+    """How likely a normal variable with mean 0 is at least as far from 0."""
+    if se == 0:
+        return 1.0 if value == 0 else 0.0
+    return math.erfc(abs(value) / se / math.sqrt(2))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """P-values adjusted such that all of them together err at most at the stated level (Holm 1979).
+
+    Undefined ones, None or not a number, stay so and count for nothing.
+    """
+    ordered = sorted((p, i) for i, p in enumerate(p_values) if p is not None and not math.isnan(p))
+    adjusted = list(p_values)
+    largest = 0.0
+    for k, (p, i) in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - k) * p))
+        adjusted[i] = largest
+    return adjusted
+
+
+class Mean(NamedTuple):
+    """A system's mean score over so many topics, with its standard error and 95% interval where they are known."""
+
+    system: str
+    score: float
+    se: float | None
+    low: float | None
+    high: float | None
+    topics: int
+
+
+def rank(means: Iterable[Mean], differences: Iterable[Difference]) -> tuple[SystemResult, ...]:
+    """The systems by mean score, best first, equals by name; the ranks that significant differences leave open."""
+    significant = [difference for difference in differences if difference.significant]
+    return rank_beside(
+        means,
+        Counter(difference.worse for difference in significant),
+        Counter(difference.better for difference in significant),
+    )
+
+
+def rank_beside(means: Iterable[Mean], better: Mapping[str, int], worse: Mapping[str, int]) -> tuple[SystemResult, ...]:
+    """The same, from how many systems are significantly `better`, and `worse`, than each (0 where it is not named)."""
+    means = tuple(means)
+    rounded = {mean.system: round(mean.score, DECIMALS) for mean in means}
+    ordered = sorted(rounded.values(), reverse=True)
+    places = {score: place for place, score in reversed([*enumerate(ordered, 1)])}
+    results = []
+    for mean in sorted(means, key=lambda mean: (-rounded[mean.system], mean.system)):
+        place = places[rounded[mean.system]]
+        results.append(
+            SystemResult(
+                system=mean.system,
+                score=mean.score,
+                se=mean.se,
+                low=mean.low,
+                high=mean.high,
+                rank=place,
+                rank_low=min(place, 1 + better.get(mean.system, 0)),
+                rank_high=max(place, len(ordered) - worse.get(mean.system, 0)),
+                topics=mean.topics,
+            )
+        )
+    return tuple(results)
+
+
+class Contrast(NamedTuple):
+    """One system's score less another's: `margin` of its 95% interval, and `p`; None where nothing can be said."""
+
+    a: str
+    b: str
+    value: float
+    margin: float | None
+    p: float | None
+    topics: int
+
+
+def compare(contrasts: Iterable[Contrast]) -> tuple[Difference, ...]:
+    """The contrasts with the better system first, tested together."""
+    contrasts = tuple(contrasts)
+    tested = []
+    for contrast, p in zip(contrasts, holm([contrast.p for contrast in contrasts]), strict=True):
+        better, worse = (contrast.a, contrast.b) if contrast.value >= 0 else (contrast.b, contrast.a)
+        size = abs(contrast.value)
+        tested.append(
+            Difference(
+                better=better,
+                worse=worse,
+                difference=size,
+                low=None if contrast.margin is None else size - contrast.margin,
+                high=None if contrast.margin is None else size + contrast.margin,
+                p=p,
+                significant=None if p is None else p <= LEVEL,
+                topics=contrast.topics,
+            )
+        )
+    return tuple(tested)
+
+
+def compare_in_topic(standing: Standing) -> tuple[Difference, ...]:
+    """Every two systems of one topic once; none where there are too many."""
+    return compare(_contrasts(standing)) if len(standing.systems) <= MOST_COMPARED else ()
+
+
+def _contrasts(standing: Standing) -> Iterable[Contrast]:
+    place = {system: k for k, system in enumerate(standing.systems)}
+    scores, covariance = standing.scores, standing.covariance
+    for a, b in combinations(sorted(standing.systems), 2):
+        i, j = place[a], place[b]
+        value = scores[i] - scores[j]
+        variance = covariance[i][i] + covariance[j][j] - covariance[i][j] - covariance[j][i]
+        se = math.sqrt(max(variance, 0.0))
+        yield Contrast(a, b, value, Z95 * se, two_sided_p(value, se), 1)

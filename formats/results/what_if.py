@@ -1,0 +1,46 @@
+"""What would change if some annotators were left out, or counted again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from formats.results.agreement import Agreement
+from formats.results.scores import ScoreCovariance, SystemResult
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A ranking and an agreement, with what they rest on."""
+
+    judgments: int
+    topics: int
+    systems: tuple[SystemResult, ...]
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Two outcomes of the same study beside each other.
+
+    `kendall` (tau-b) and `pearson` correlate the mean scores of the systems that both have; None where they cannot.
+    `lost`, `gained`: systems (better, worse) that differ significantly only before, or only after, where there are not
+    too many systems to compare every two.
+    """
+
+    before: Outcome
+    after: Outcome
+    kendall: float | None
+    pearson: float | None
+    lost: tuple[tuple[str, str], ...]
+    gained: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfTopic:
+    """What one topic would say of the systems; `version`: that of the data that it rests on."""
+
+    scores: Mapping[str, float]
+    covariance: ScoreCovariance
+    judgments: int
+    version: int
