@@ -1,4 +1,4 @@
-"""The offline command line: `python -m evaluation`. It needs no database and no server.
+"""The offline command line: `manage.py evaluate`, or `python -m evaluation`. It needs no database and no server.
 
 Exit status 0 for done, 2 for input that is refused (the reasons on standard error), 1 for anything else.
 """
@@ -14,19 +14,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import evaluation
-from evaluation import tables
-from evaluation.commands import COMMANDS
-from evaluation.commands.common import Refusal, Report
+from evaluation.commands import COMMANDS, tables
+from evaluation.commands.common import InputError, Output
 from formats import Refused, message
 
 DONE, FAILED, REFUSED = 0, 1, 2
 
 EXAMPLES = """\
 examples:
-  python -m evaluation score topics.jsonl --preferences preferences.csv
-  python -m evaluation score study.zip --format latex --output table.tex
-  python -m evaluation score topics.jsonl --simulate references --pairs 1000 --seed 0
-  python -m evaluation COMMAND --help        every option of a command
+  python3 manage.py evaluate score topics.jsonl --preferences preferences.csv
+  python3 manage.py evaluate score study.zip --format latex --output table.tex
+  python3 manage.py evaluate score topics.jsonl --simulate references --pairs 1000 --seed 0
+  python3 manage.py evaluate COMMAND --help     every option of a command
 
 exit status: 0 done; 2 input refused, with the reasons on standard error; 1 anything else
 """
@@ -37,14 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _check_writable(options.output)
-        report: Report = options.run(options)
-        _write(_rendered(report, options.format), options.output)
+        output: Output = options.run(options)
+        _write(_rendered(output, options.format), options.output)
     except Refused as refused:
         for complaint in refused.complaints:
             print(message(complaint), file=sys.stderr)
-        return _complain("the input is refused, for the reasons above", REFUSED)
-    except Refusal as refusal:
-        return _complain(str(refusal), REFUSED)
+        return _complain("the input was refused, for the reasons above", REFUSED)
+    except InputError as error:
+        return _complain(str(error), REFUSED)
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not try to flush it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -63,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m evaluation",
-        description="Judges summaries by what people prefer: the mathematics of Preferendum without its website.",
+        prog="python3 manage.py evaluate",
+        description="Scores summaries by people's preferences: the mathematics of Preferendum without its website.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -72,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"Preferendum {evaluation.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        usage = f"python -m evaluation {command.name} TOPICS [options]"
+        usage = f"python3 manage.py evaluate {command.name} TOPICS [options]"
         sub = commands.add_parser(
             command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False
         )
@@ -83,20 +82,20 @@ def _parser() -> argparse.ArgumentParser:
             choices=["table", "json", "csv", "latex"],
             metavar="table|json|csv|latex",
             default="table",
-            help="how the result is written (default: table)",
+            help="output format (default: table)",
         )
         group.add_argument("--output", metavar="FILE", type=Path, help="write to FILE instead of standard output")
-        group.add_argument("--debug", action="store_true", help="show where the program failed, should it fail")
+        group.add_argument("--debug", action="store_true", help="if the program fails, show where")
         sub.set_defaults(run=command.run)
     return parser
 
 
-def _rendered(report: Report, form: str) -> str:
+def _rendered(output: Output, form: str) -> str:
     if form == "json":
-        return json.dumps(report.data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        return json.dumps(output.data, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     if form == "csv":
-        return tables.as_csv(report.rows)
-    return tables.as_latex(report.tables) if form == "latex" else tables.as_text(report.tables)
+        return tables.as_csv(output.rows)
+    return tables.as_latex(output.tables) if form == "latex" else tables.as_text(output.tables)
 
 
 def _check_writable(output: Path | None) -> None:

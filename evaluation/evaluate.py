@@ -6,26 +6,28 @@ Nothing here is drawn by lot: the same evidence and settings give the same resul
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from evaluation import preference, scoring, zermelo
-from evaluation.evidence import Evidence, Judgments, Settings
-from evaluation.ranking import Standing
-from evaluation.similarity import Similarity
-from evaluation.similarity import similarity as build_similarity
-from evaluation.uncertainty import Covariance
+from evaluation.annotators.reliability import weighed
+from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Judgments, Settings
+from evaluation.fit import preference_matrix, zermelo
+from evaluation.fit.chances import Chances
+from evaluation.fit.similarity import Similarity
+from evaluation.fit.similarity import similarity as build_similarity
+from evaluation.fit.uncertainty import Covariance
+from evaluation.scoring.importance import SharedWords, cleared_values, share_words, source_words
+from evaluation.scoring.importance import score as score_words
+from evaluation.scoring.published import Matched, match
+from evaluation.scoring.scores import Scores
+from evaluation.statistics import finite
+from formats.results import CurvePoint, Part, SourceWords, Standing
+from formats.results.statistics import Z95
+from formats.settings import ScoreChoice
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-
-AS_PUBLISHED = Settings(smooth="paper", prior=0.0, redundancy=True, value="strength", normalize="length", match="any")
-"""The paper's settings. Without a prior there may be no finite maximum; `evaluate` then says so."""
-
-Z95 = float(ndtri(0.975))
 
 
 class UndeterminedTopic(zermelo.Undetermined):
@@ -47,24 +49,30 @@ class UndeterminedTopic(zermelo.Undetermined):
 
     def __str__(self) -> str:
         return (
-            f"topic {self.topic_id}: the judgments determine no finite utilities, since nothing else was preferred "
+            f"topic {self.topic_id}: the judgments determine no finite utilities, because nothing else was preferred "
             f"to {self.shown}; ask for more judgments, or use a small prior such as 0.1"
         )
 
 
+#: What of a topic's scores rests on its texts alone.
+Texts = SharedWords | Matched
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """What one system's summary of the topic earned, and how sure that is: None where there are no judgments.
+    """What one system's summary of the topic earned, and how sure that is.
 
-    The interval is one of 95% by the delta method, cut off at 0, below which no score lies.
+    `score` is None where a summary shares no word with its sources: it has no importance. `se` and the 95% interval are
+    None where nothing can be said. `coverage`: beside importance; `parts`: its sentences, as published.
     """
 
     system: str
-    score: float
+    score: float | None
     se: float | None
     low: float | None
     high: float | None
-    parts: tuple[scoring.Part, ...]
+    coverage: float | None
+    parts: tuple[Part, ...]
     human: Mapping[str, float]
 
 
@@ -72,13 +80,13 @@ class SummaryResult:
 class TopicResult:
     """A topic's utilities and scores with what they rest on.
 
-    `judgments`: how many; with none all utilities are equal, and scores stand that say nothing. Arrays run over the
-    topic's sentences: `strengths` sum to 1, `utilities` are their logarithms, centred on 0; `se`, `low`, `high` are
-    the utilities' standard errors and 95% intervals (None without judgments); `values` is what a sentence gives to a
-    summary; `wins` the weight of the judgments it won, `judged` the number of those it took part in.
-    `covariance` (s, s) is that of the summaries' scores, in the order of `summaries`. `kernel`: the parameters of the
-    kernel prior (variance, share of the similarity) where there is one. `errors`: how sure differences of two
-    utilities are (None without judgments).
+    `judgments`: how many; with none all utilities are equal, and scores stand that say nothing. `settings`: those that
+    it was fitted with, the prior among them. Arrays run over the topic's sentences: `strengths` sum to 1, `utilities`
+    are their logarithms, centred on 0; `se`, `low`, `high` are the utilities' standard errors and 95% intervals (None
+    without judgments); `values` is what a sentence gives to a summary: its strength as published, otherwise its chance
+    of being preferred, cleared of its length; `wins` the weight of the judgments it won, `judged` the number of those
+    it took part in. `kernel`: the parameters of the kernel prior (variance, share of the similarity) where there is
+    one. `words`: the words that the scores are sums of; None as published. `estimate`: None without judgments.
     """
 
     topic_id: str
@@ -98,22 +106,14 @@ class TopicResult:
     iterations: int
     kernel: tuple[float, float] | None
     summaries: tuple[SummaryResult, ...]
-    covariance: Matrix
-    errors: Covariance | None
+    standing: Standing
+    words: SourceWords | None
+    estimate: preference_matrix.Estimate | None
 
     @property
-    def standing(self) -> Standing:
-        """What a ranking of the systems needs to know of this topic."""
-        scores = np.array([summary.score for summary in self.summaries], dtype=np.float64)
-        return Standing(tuple(summary.system for summary in self.summaries), scores, self.covariance, self.judgments)
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """What each system's score was when only the first so many judgments were there."""
-
-    judgments: int
-    scores: Mapping[str, float]
+    def errors(self) -> Covariance | None:
+        """How sure differences of two utilities are; None without judgments."""
+        return None if self.estimate is None else self.estimate.covariance
 
 
 def evaluate(
@@ -121,36 +121,32 @@ def evaluate(
     settings: Settings | None = None,
     *,
     similarity: Similarity | None = None,
-    matched: scoring.Matched | None = None,
+    texts: Texts | None = None,
     start: Vector | None = None,
+    beside: TopicResult | None = None,
 ) -> TopicResult:
     """Utilities and scores of one topic.
 
-    `similarity` of the topic's sentences, `matched`: its summaries beside them, if they are at hand; `start` (n,):
-    utilities to start from, those of the last fit, say. None of them changes the result. Raises `UndeterminedTopic`
-    and `zermelo.NotConverged`.
+    `similarity` of the topic's sentences, `texts`: what `prepare` makes of them, if they are at hand; `start` (n,):
+    utilities to start from, those of the last fit, say; `beside`: what the same evidence came to under settings that
+    weigh annotators and measure similarity alike. None of them changes the result. Raises `UndeterminedTopic` and
+    `newton.NotConverged`.
     """
     settings = settings or Settings()
+    evidence = weighed(evidence, settings)
     compared = similarity or build_similarity(evidence.sentences, settings.similarity)
-    matched = matched or scoring.match(evidence, compared, settings)
+    texts = texts or prepare(evidence, compared, settings)
     n = len(evidence.sentences)
     judged = np.bincount(np.concatenate([evidence.judgments.a, evidence.judgments.b]), minlength=n).astype(np.int64)
-    estimate = _estimate(evidence, evidence.judgments, compared, settings, start)
-    utilities = np.zeros(n) if estimate is None else estimate.utilities
-    values = scoring.values(utilities, settings.value)
-    scores = scoring.score(matched, values)
-    if estimate is None:
-        strengths, wins = np.full(n, 1 / max(n, 1)), np.zeros(n)
-        se = low = high = None
-        covariance = np.zeros((len(scores), len(scores)))
-        errors: list[float | None] = [None] * len(scores)
-    else:
-        strengths, wins = estimate.strengths, estimate.wins
-        se = estimate.covariance.errors()
-        low, high = utilities - Z95 * se, utilities + Z95 * se
-        slopes = scoring.gradients(matched.weights, utilities, settings.value)
-        covariance = estimate.covariance.of(slopes)
-        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)).tolist()
+    recommended = None if beside is None else beside.estimate
+    estimated = estimate(evidence, evidence.judgments, compared, settings, start, recommended)
+    if estimated is not None and estimated.prior is not None:
+        settings = replace(settings, prior=estimated.prior)
+    utilities = np.zeros(n) if estimated is None else estimated.utilities
+    strengths = np.full(n, 1 / max(n, 1)) if estimated is None else estimated.strengths
+    se = None if estimated is None else estimated.covariance.errors()
+    values, words = _details(texts, estimated, strengths)
+    scores = score(texts, estimated, settings)
     return TopicResult(
         topic_id=evidence.topic_id,
         settings=settings,
@@ -160,29 +156,40 @@ def evaluate(
         strengths=strengths,
         utilities=utilities,
         se=se,
-        low=low,
-        high=high,
+        low=None if se is None else utilities - Z95 * se,
+        high=None if se is None else utilities + Z95 * se,
         values=values,
-        wins=wins,
+        wins=np.zeros(n) if estimated is None else estimated.wins,
         judged=judged,
-        residual=0.0 if estimate is None else estimate.fit.residual,
-        iterations=0 if estimate is None else estimate.fit.iterations,
-        kernel=None if estimate is None else estimate.kernel,
-        summaries=tuple(
-            SummaryResult(
-                system=score.system,
-                score=score.score,
-                se=error,
-                low=None if error is None else max(0.0, score.score - Z95 * error),
-                high=None if error is None else score.score + Z95 * error,
-                parts=score.parts,
-                human=summary.human,
-            )
-            for score, error, summary in zip(scores, errors, evidence.summaries, strict=True)
-        ),
-        covariance=covariance,
-        errors=None if estimate is None else estimate.covariance,
+        residual=0.0 if estimated is None else estimated.fit.residual,
+        iterations=0 if estimated is None else estimated.fit.iterations,
+        kernel=None if estimated is None else estimated.kernel,
+        summaries=_summaries(evidence, texts, scores, strengths, settings),
+        standing=scores.standing,
+        words=words,
+        estimate=estimated,
     )
+
+
+def prepare(evidence: Evidence, compared: Similarity, settings: Settings) -> Texts:
+    """What the scores that `settings` name need of a topic's texts, whatever its judgments."""
+    if settings.score == "published":
+        return match(evidence, compared, settings.redundancy)
+    return share_words(evidence)
+
+
+def score(texts: Texts, estimated: preference_matrix.Estimate | None, settings: Settings) -> Scores:
+    """The scores that `settings` name; without judgments all sentences are alike."""
+    if isinstance(texts, Matched):
+        return texts.score(estimated)
+    assert settings.score != "published", "texts are prepared for the score that is asked for"
+    judgments = 0 if estimated is None else estimated.judgments
+    return score_words(texts, _chances(texts, estimated), judgments).of(settings.score)
+
+
+def lowest_score(kind: ScoreChoice) -> float:
+    """Below which no score of the kind lies, and so no interval is shown."""
+    return -np.inf if kind in ("importance", "combined") else 0.0
 
 
 def curve(
@@ -190,7 +197,7 @@ def curve(
     settings: Settings | None = None,
     *,
     similarity: Similarity | None = None,
-    matched: scoring.Matched | None = None,
+    texts: Texts | None = None,
     points: int = 10,
 ) -> tuple[CurvePoint, ...]:
     """How the scores came to be: the systems' scores after each tenth (`points`) of the judgments, in their order.
@@ -198,33 +205,83 @@ def curve(
     Numbers of judgments that leave the utilities without a finite maximum are passed over.
     """
     settings = settings or Settings()
+    evidence = weighed(evidence, settings)
     compared = similarity or build_similarity(evidence.sentences, settings.similarity)
-    matched = matched or scoring.match(evidence, compared, settings)
+    texts = texts or prepare(evidence, compared, settings)
     m = len(evidence.judgments)
     sizes = sorted({-(-m * k // points) for k in range(1, points + 1)} - {0})
     path = []
     for size in sizes:
         try:
-            estimate = _estimate(evidence, _first(evidence.judgments, size), compared, settings, None)
+            estimated = estimate(evidence, _first(evidence.judgments, size), compared, settings)
         except UndeterminedTopic:
             continue
-        if estimate is not None:
-            scores = scoring.score(matched, scoring.values(estimate.utilities, settings.value))
-            path.append(CurvePoint(size, {score.system: score.score for score in scores}))
+        if estimated is not None:
+            standing = score(texts, estimated, settings).standing
+            path.append(CurvePoint(size, dict(zip(standing.systems, standing.scores, strict=True))))
     return tuple(path)
 
 
-def _estimate(
-    evidence: Evidence, judgments: Judgments, compared: Similarity, settings: Settings, start: Vector | None
-) -> preference.Estimate | None:
-    """None without judgments: then there is nothing to estimate from, with a prior or without."""
+def estimate(
+    evidence: Evidence,
+    judgments: Judgments,
+    compared: Similarity,
+    settings: Settings,
+    start: Vector | None = None,
+    beside: preference_matrix.Estimate | None = None,
+) -> preference_matrix.Estimate | None:
+    """The topic's utilities from (some of) its judgments, as they are weighed.
+
+    None without judgments: then there is nothing to estimate from, with a prior or without. As published, a topic
+    without a finite maximum is fitted with `UNDETERMINED_PRIOR`; otherwise it raises `UndeterminedTopic`.
+    """
     if len(judgments) == 0:
         return None
+    arguments = judgments, len(evidence.sentences), compared
     try:
-        return preference.estimate(judgments, len(evidence.sentences), compared.matrix, settings, start)
+        return preference_matrix.estimate(*arguments, settings, start, beside)
     except zermelo.Undetermined as reason:
+        if settings.score == "published":
+            return preference_matrix.estimate(*arguments, replace(settings, prior=UNDETERMINED_PRIOR), start, beside)
         names = tuple(evidence.sentence_ids[i] for i in reason.unbeaten)
         raise UndeterminedTopic(evidence.topic_id, names, reason.unbeaten, reason.groups) from reason
+
+
+def _chances(texts: SharedWords, estimated: preference_matrix.Estimate | None) -> Chances:
+    return Chances.without_judgments(texts.counts.shape[0]) if estimated is None else estimated.chances
+
+
+def _details(
+    texts: Texts, estimated: preference_matrix.Estimate | None, strengths: Vector
+) -> tuple[Vector, SourceWords | None]:
+    """What a sentence gives to a summary, and the words that it gives it through."""
+    if isinstance(texts, Matched):
+        return strengths, None
+    chances = _chances(texts, estimated)
+    return cleared_values(texts, chances), source_words(texts, chances)
+
+
+def _summaries(
+    evidence: Evidence, texts: Texts, scores: Scores, strengths: Vector, settings: Settings
+) -> tuple[SummaryResult, ...]:
+    count = len(evidence.summaries)
+    parts = texts.terms(strengths) if isinstance(texts, Matched) else ((),) * count
+    coverage = [None] * count if isinstance(texts, Matched) else texts.coverage.tolist()
+    lowest = lowest_score(settings.score)
+    columns = scores.score.tolist(), scores.errors.tolist(), coverage, parts, evidence.summaries
+    return tuple(
+        SummaryResult(
+            system=summary.system,
+            score=finite(value),
+            se=finite(error),
+            low=finite(max(lowest, value - Z95 * error) if np.isfinite(error) else error),
+            high=finite(value + Z95 * error),
+            coverage=covered,
+            parts=of_summary,
+            human=summary.human,
+        )
+        for value, error, covered, of_summary, summary in zip(*columns, strict=True)
+    )
 
 
 def _first(judgments: Judgments, size: int) -> Judgments:

@@ -6,40 +6,36 @@ Sentences are integers inside: index i is the i-th sentence of the topic in docu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formats.pyramid import Annotation
+from formats.records import Preference, Text, Topic
+from formats.sentences import cut_text
+from formats.settings import PUBLISHED, Scoring
 
-Smoothing = Literal["paper", "sharpened", "kernel", "none"]
-Value = Literal["strength", "chance"]
-Normalization = Literal["length", "budget", "pivot"]
-Match = Literal["any", "similarity", "content"]
+_SHARE_OF_A = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How judgments become scores; the names are the command line's options (docs/model.md says what each does).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Scoring):
+    """A study's settings for scoring, and one that only the command line has.
 
-    `prior`: pseudo-wins and as many pseudo-losses of every sentence against one of utility 0.
-    `budget`: characters that `normalize="budget"` divides by; None takes the topic's longest summary. It says nothing
-    where `match="content"`, which does not count characters.
-    `weigh_annotators`: whether a judgment counts as much as whoever gave it is reliable (`evaluation.reliability`).
+    `redundancy`: as published, whether what a summary repeats counts only once (equation 5). Other scores never pay
+    for a repetition.
     """
 
-    smooth: Smoothing = "kernel"
-    prior: float = 1.0
     redundancy: bool = True
-    value: Value = "chance"
-    normalize: Normalization = "pivot"
-    match: Match = "content"
-    similarity: str = "tfidf-jaccard"
-    budget: int | None = None
-    weigh_annotators: bool = False
+
+
+AS_PUBLISHED = Settings(**PUBLISHED)
+"""The paper's settings: equations 2-5."""
+
+UNDETERMINED_PRIOR = 0.1
+"""As published there is no prior; topics whose judgments leave no finite maximum (Ford 1957) are fitted with this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,9 @@ class SummaryText:
 class Evidence:
     """Everything that one topic's scores rest on. `sentence_ids` and `sentences` run in document order.
 
-    `pyramid`: what people found the references and the summaries to say, where somebody annotated them.
+    `pyramid`: what people found the references and the summaries to say, where somebody annotated them. `kinds`: by
+    number, of which kind each annotator is (people, machines ...), who is compared with their own kind alone; empty
+    where all are of one.
     """
 
     topic_id: str
@@ -84,3 +82,45 @@ class Evidence:
     references: tuple[tuple[str, ...], ...] = ()
     language: str = "en"
     pyramid: Annotation | None = None
+    kinds: tuple[str, ...] = ()
+
+
+def evidence(topic: Topic, preferences: Sequence[Preference] = (), pyramid: Annotation | None = None) -> Evidence:
+    """A topic and what people said of it, as they are exchanged, made ready for the mathematics.
+
+    Preferences of other topics are passed over. Raises `KeyError` for a sentence that the topic does not have.
+    """
+    sentences = {
+        f"{document.name}:{index}": sentence
+        for document in topic.documents
+        for index, sentence in enumerate(_cut(document, topic.language))
+    }
+    return Evidence(
+        topic_id=topic.topic_id,
+        sentence_ids=tuple(sentences),
+        sentences=tuple(sentences.values()),
+        judgments=judgments([p for p in preferences if p.topic == topic.topic_id], list(sentences)),
+        summaries=tuple(
+            SummaryText(summary.name, _cut(summary, topic.language), dict(summary.human)) for summary in topic.summaries
+        ),
+        references=tuple(_cut(reference, topic.language) for reference in topic.references),
+        language=topic.language,
+        pyramid=pyramid,
+    )
+
+
+def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) -> Judgments:
+    """Preferences of one topic as arrays: each counts once, annotators numbered in the order of their first one."""
+    index = {name: i for i, name in enumerate(sentence_ids)}
+    people: dict[str, int] = {}
+    return Judgments(
+        a=np.array([index[p.a] for p in preferences], dtype=np.int64),
+        b=np.array([index[p.b] for p in preferences], dtype=np.int64),
+        outcome=np.array([_SHARE_OF_A[p.winner] for p in preferences], dtype=np.float64),
+        weight=np.ones(len(preferences)),
+        annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
+    )
+
+
+def _cut(text: Text, language: str) -> tuple[str, ...]:
+    return tuple(sentence.text for sentence in cut_text(text, language))

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import meta, resampling
-from evaluation.agree import NoHumanScores, Scores, collect, judged_topics
 from evaluation.commands import common
-from evaluation.commands.common import Command, Refusal, Report
+from evaluation.commands.common import Command, InputError, Output
+from evaluation.commands.tables import Cell, Table
 from evaluation.evaluate import UndeterminedTopic
 from evaluation.evidence import Evidence, Settings
-from evaluation.meta import LEVELS, Comparison, Level
+from evaluation.meta import agreement, resampling
+from evaluation.meta.agreement import LEVELS, Comparison, Level
+from evaluation.meta.resampling import PairTests, Resamples
+from evaluation.meta.scores import NoHumanScores, Scores, collect, judged_topics
 from evaluation.metrics import registry
 from evaluation.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
-from evaluation.resampling import Interval, PairTests, Resamples
-from evaluation.tables import Cell, Table
+from evaluation.statistics import Interval, benjamini_hochberg, finite
+from formats.results.statistics import holm
 
 USUAL = ("preferences", "rouge-1", "rouge-2", "rouge-su4", "js")
 DRAWS = 1000
@@ -35,30 +37,36 @@ _HEADINGS: Mapping[Level, str] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_input(parser)
     group = parser.add_argument_group("agreement", _described())
-    group.add_argument("--dimension", metavar="NAME", required=True, help="the human scores to agree with")
+    group.add_argument(
+        "--dimension", metavar="NAME", required=True, help="the dimension of the human scores to compare with"
+    )
     group.add_argument(
         "--metrics",
         metavar="LIST",
         type=_listed,
-        help=f"metrics, with commas between them (default: those of {','.join(USUAL)} that the topics allow)",
+        help=f"metrics, separated by commas (default: those of {','.join(USUAL)} that the topics allow)",
     )
     group.add_argument(
-        "--without", metavar="LIST", type=_listed, default=(), help="systems to leave out: people's, say"
+        "--without",
+        metavar="LIST",
+        type=_listed,
+        default=(),
+        help="systems to leave out, for example summaries by people",
     )
     group.add_argument(
-        "--compare", action="store_true", help="test the difference of the first metric from each of the others"
+        "--compare", action="store_true", help="test the difference between the first metric and each of the others"
     )
     group.add_argument(
         "--pairs-of-systems",
         action="store_true",
-        help="test the difference of each two systems, by people and by each metric (Rankel et al. 2011)",
+        help="test the difference between each two systems, by people and by each metric (Rankel et al. 2011)",
     )
     group.add_argument(
         "--over",
         choices=["both", "systems", "topics"],
         metavar="both|systems|topics",
         default="both",
-        help="what intervals and permutations allow for: other systems, other topics, or both (default: both)",
+        help="what intervals and permutations vary: systems, topics, or both (default: both)",
     )
     group.add_argument(
         "--draws",
@@ -70,26 +78,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_settings(parser)
 
 
-def run(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
     metrics = _metrics(options.metrics, settings)
     loaded = common.load(options, settings, judgments_needed=False)
     try:
         topics = judged_topics(loaded, options.dimension, options.without)
     except NoHumanScores as reason:
-        raise Refusal(str(reason)) from None
+        raise InputError(str(reason)) from None
     if len(topics) < len(loaded):
         common.note(f"{len(loaded) - len(topics)} of {len(loaded)} topics have no human {options.dimension}; left out")
     metrics = _allowed(metrics, topics) if options.metrics is None else metrics
     scores = _scores(topics, options.dimension, metrics)
     resamples = Resamples.drawn(len(scores.systems), len(scores.topics), options.over, options.draws, options.seed)
     reports = [
-        meta.report(name, scores.signatures[name], scores.human, matrix, resamples)
+        agreement.report(name, scores.signatures[name], scores.human, matrix, resamples)
         for name, matrix in common.progress(list(scores.metrics.items()), "resampling: metric")
     ]
     comparisons = _comparisons(scores, resamples, options) if options.compare else []
     pairs = _pairs(scores, options) if options.pairs_of_systems else {}
-    return Report(
+    return Output(
         tables=[
             _agreement_table(reports, scores, options, common.judgments_are_simulated(options)),
             *(_correlation_table(reports, level) for level in LEVELS),
@@ -102,7 +110,7 @@ def run(options: argparse.Namespace) -> Report:
             "topics": len(scores.topics),
             "systems": len(scores.systems),
             "metrics": [_report_as_json(report) for report in reports],
-            "comparisons": [_comparison_as_json(one) for one in comparisons],
+            "comparisons": [_comparison_as_json(comparison) for comparison in comparisons],
             "pairs_of_systems": [
                 _pair_as_json(scorer, pair, adjusted, scores)
                 for scorer, tests in pairs.items()
@@ -119,8 +127,8 @@ def run(options: argparse.Namespace) -> Report:
 
 COMMAND = Command(
     name="agree",
-    help="tell how well metrics order summaries as people do",
-    description="Holds metrics against human scores: agreement on pairs of summaries (Zopf 2018, equation 1), "
+    help="measure how well metrics order summaries as people do",
+    description="Compares metrics with human scores: agreement on pairs of summaries (Zopf 2018, equation 1), "
     "correlations of summaries and of systems, with 95% intervals, and tests of their differences.",
     add_arguments=add_arguments,
     run=run,
@@ -139,12 +147,12 @@ def _listed(text: str) -> tuple[str, ...]:
 
 def _metrics(names: Sequence[str] | None, settings: Settings) -> list[Metric]:
     try:
-        found = [registry.metric(name, settings) for name in (USUAL if names is None else names)]
+        metrics = [registry.metric(name, settings) for name in (USUAL if names is None else names)]
     except UnknownMetric as reason:
-        raise Refusal(f"--metrics: {reason}") from None
-    if not found:
-        raise Refusal(f"--metrics: name at least one, such as {','.join(USUAL)}")
-    return found
+        raise InputError(f"--metrics: {reason}") from None
+    if not metrics:
+        raise InputError(f"--metrics: name at least one, such as {','.join(USUAL)}")
+    return metrics
 
 
 def _allowed(metrics: Sequence[Metric], topics: Sequence[Evidence]) -> list[Metric]:
@@ -157,7 +165,7 @@ def _allowed(metrics: Sequence[Metric], topics: Sequence[Evidence]) -> list[Metr
         except MissingEvidence as reason:
             common.note(f"left out: {reason}")
     if not allowed:
-        raise Refusal("none of the usual metrics has what it needs, for the reasons above; name others with --metrics")
+        raise InputError("no usual metric has what it needs, for the reasons above; choose others with --metrics")
     return allowed
 
 
@@ -168,9 +176,9 @@ def _scores(topics: Sequence[Evidence], dimension: str, metrics: Sequence[Metric
     except MissingEvidence as reason:
         wanting = {need for metric in metrics for need in metric.needs}
         hint = "\nfor judgments, give --preferences FILE or --simulate references" if Need.JUDGMENTS in wanting else ""
-        raise Refusal(f"{reason}{hint if Need.JUDGMENTS in str(reason) else ''}") from None
+        raise InputError(f"{reason}{hint if Need.JUDGMENTS in str(reason) else ''}") from None
     except UndeterminedTopic as reason:
-        raise Refusal(str(reason)) from None
+        raise InputError(str(reason)) from None
 
 
 def _comparisons(scores: Scores, resamples: Resamples, options: argparse.Namespace) -> list[Comparison]:
@@ -178,7 +186,7 @@ def _comparisons(scores: Scores, resamples: Resamples, options: argparse.Namespa
     if not others:
         common.note("--compare needs two metrics or more")
     return [
-        meta.compare(
+        agreement.compare(
             (first, other),
             scores.human,
             scores.metrics[first],
@@ -203,7 +211,9 @@ def _pairs(scores: Scores, options: argparse.Namespace) -> dict[str, list[PairTe
     }
 
 
-def _agreement_table(reports: Sequence[meta.Report], scores: Scores, options: argparse.Namespace, label: str) -> Table:
+def _agreement_table(
+    reports: Sequence[agreement.Report], scores: Scores, options: argparse.Namespace, label: str
+) -> Table:
     return Table(
         title=f"Agreement with human {options.dimension}: {len(scores.topics)} topics, {len(scores.systems)} systems",
         notes=(
@@ -221,8 +231,8 @@ def _agreement_table(reports: Sequence[meta.Report], scores: Scores, options: ar
                 report.metric,
                 *_three(report.agreement),
                 *_three(report.agreement_pooled),
-                _number(report.accuracy.value),
-                _number(report.accuracy.epsilon),
+                finite(report.accuracy.value),
+                finite(report.accuracy.epsilon),
             )
             for report in reports
         ),
@@ -230,15 +240,15 @@ def _agreement_table(reports: Sequence[meta.Report], scores: Scores, options: ar
     )
 
 
-def _correlation_table(reports: Sequence[meta.Report], level: Level) -> Table:
+def _correlation_table(reports: Sequence[agreement.Report], level: Level) -> Table:
     undefined = [f"{report.metric} {report.undefined_topics}" for report in reports if report.undefined_topics]
-    columns = [column for kind in meta.COEFFICIENTS for column in (kind, "low", "high")]
+    columns = [column for kind in agreement.COEFFICIENTS for column in (kind, "low", "high")]
     return Table(
         title=_HEADINGS[level],
         notes=(f"topics where it is undefined: {', '.join(undefined)}",) if undefined and level == "summary" else (),
         columns=("metric", *columns),
         rows=tuple(
-            (report.metric, *(cell for one in report.correlations[level].values() for cell in _three(one)))
+            (report.metric, *(cell for interval in report.correlations[level].values() for cell in _three(interval)))
             for report in reports
         ),
         digits=3,
@@ -246,7 +256,7 @@ def _correlation_table(reports: Sequence[meta.Report], level: Level) -> Table:
 
 
 def _comparison_table(comparisons: Sequence[Comparison], options: argparse.Namespace) -> Table:
-    adjusted = _holm([one.agreement_p for one in comparisons])
+    adjusted = holm([comparison.agreement_p for comparison in comparisons])
     return Table(
         title="Differences between metrics",
         notes=(
@@ -256,16 +266,16 @@ def _comparison_table(comparisons: Sequence[Comparison], options: argparse.Names
         columns=("first", "second", "agreement", "low", "high", "p", "Holm", "Pearson", "low", "high", "p", "Williams"),
         rows=tuple(
             (
-                one.first,
-                one.second,
-                *_three(one.agreement),
-                one.agreement_p,
-                _number(holm),
-                *_three(one.pearson),
-                one.pearson_p,
-                _number(one.williams_p),
+                comparison.first,
+                comparison.second,
+                *_three(comparison.agreement),
+                comparison.agreement_p,
+                finite(adjusted_p),
+                *_three(comparison.pearson),
+                comparison.pearson_p,
+                finite(comparison.williams_p),
             )
-            for one, holm in zip(comparisons, adjusted, strict=True)
+            for comparison, adjusted_p in zip(comparisons, adjusted, strict=True)
         ),
         digits=3,
     )
@@ -277,7 +287,7 @@ def _pairs_table(pairs: Mapping[str, Sequence[PairTests]], scores: Scores) -> Ta
     for scorer, tests in pairs.items():
         raw = [sum(getattr(pair, test) <= 0.05 for pair in tests) for test in _TESTS]
         adjusted = [
-            sum(one[f"{test}_{kind}"] <= 0.05 for one in _adjusted(tests)) for test in _TESTS for kind in ("holm", "bh")
+            sum(p[f"{test}_{kind}"] <= 0.05 for p in _adjusted(tests)) for test in _TESTS for kind in ("holm", "bh")
         ]
         rows.append((scorer, len(tests), *raw, *adjusted))
     corrected = [f"{test} {kind}" for test in _TESTS for kind in ("Holm", "BH")]
@@ -297,17 +307,12 @@ def _adjusted(tests: Sequence[PairTests]) -> list[dict[str, float]]:
     columns: dict[str, NDArray[np.float64]] = {}
     for test in _TESTS:
         p = np.array([getattr(pair, test) for pair in tests], dtype=np.float64)
-        columns[f"{test}_holm"] = resampling.holm(p)
-        columns[f"{test}_bh"] = resampling.benjamini_hochberg(p)
+        columns[f"{test}_holm"] = np.array(holm(p.tolist()), dtype=np.float64)
+        columns[f"{test}_bh"] = benjamini_hochberg(p)
     return [{name: float(column[k]) for name, column in columns.items()} for k in range(len(tests))]
 
 
-def _holm(p: Sequence[float]) -> list[float]:
-    adjusted: list[float] = resampling.holm(np.array(p, dtype=np.float64)).tolist()
-    return adjusted
-
-
-def _rows(reports: Sequence[meta.Report]) -> Table:
+def _rows(reports: Sequence[agreement.Report]) -> Table:
     """One row for each metric and figure."""
     rows: list[tuple[Cell, ...]] = []
     for report in reports:
@@ -315,50 +320,50 @@ def _rows(reports: Sequence[meta.Report]) -> Table:
             ("agreement", "summary", report.agreement),
             ("agreement_pooled", "summary", report.agreement_pooled),
             *(
-                (kind, level, one)
+                (kind, level, interval)
                 for level, correlations in report.correlations.items()
-                for kind, one in correlations.items()
+                for kind, interval in correlations.items()
             ),
         ]
-        rows += [(report.metric, figure, level, *_three(one)) for figure, level, one in figures]
-        rows.append((report.metric, "pairwise_accuracy", "summary", _number(report.accuracy.value), None, None))
-        rows.append((report.metric, "epsilon", "summary", _number(report.accuracy.epsilon), None, None))
+        rows += [(report.metric, figure, level, *_three(interval)) for figure, level, interval in figures]
+        rows.append((report.metric, "pairwise_accuracy", "summary", finite(report.accuracy.value), None, None))
+        rows.append((report.metric, "epsilon", "summary", finite(report.accuracy.epsilon), None, None))
     return Table(("metric", "figure", "level", "value", "low", "high"), tuple(rows))
 
 
-def _report_as_json(report: meta.Report) -> dict[str, Any]:
+def _report_as_json(report: agreement.Report) -> dict[str, Any]:
     values = {
-        level: {kind: _number(one.value) for kind, one in correlations.items()}
+        level: {kind: finite(interval.value) for kind, interval in correlations.items()}
         for level, correlations in report.correlations.items()
     }
     return {
         "metric": report.metric,
         "signature": report.signature,
-        "agreement": _number(report.agreement.value),
-        "agreement_pooled": _number(report.agreement_pooled.value),
+        "agreement": finite(report.agreement.value),
+        "agreement_pooled": finite(report.agreement_pooled.value),
         **values["summary"],
         "system_level": values["system"],
         "global_level": values["global"],
-        "pairwise_accuracy": _number(report.accuracy.value),
-        "epsilon": _number(report.accuracy.epsilon),
+        "pairwise_accuracy": finite(report.accuracy.value),
+        "epsilon": finite(report.accuracy.epsilon),
         "undefined_topics": report.undefined_topics,
         "intervals": {
             "agreement": _bounds(report.agreement),
             "agreement_pooled": _bounds(report.agreement_pooled),
-            **{kind: _bounds(one) for kind, one in report.correlations["summary"].items()},
-            "system_level": {kind: _bounds(one) for kind, one in report.correlations["system"].items()},
-            "global_level": {kind: _bounds(one) for kind, one in report.correlations["global"].items()},
+            **{kind: _bounds(interval) for kind, interval in report.correlations["summary"].items()},
+            "system_level": {kind: _bounds(interval) for kind, interval in report.correlations["system"].items()},
+            "global_level": {kind: _bounds(interval) for kind, interval in report.correlations["global"].items()},
         },
     }
 
 
-def _comparison_as_json(one: Comparison) -> dict[str, Any]:
+def _comparison_as_json(comparison: Comparison) -> dict[str, Any]:
     return {
-        "first": one.first,
-        "second": one.second,
-        "agreement": {**_interval_as_json(one.agreement), "p": one.agreement_p},
-        "system_pearson": {**_interval_as_json(one.pearson), "p": one.pearson_p},
-        "williams": {"t": _number(one.williams_t), "p": _number(one.williams_p)},
+        "first": comparison.first,
+        "second": comparison.second,
+        "agreement": {**_interval_as_json(comparison.agreement), "p": comparison.agreement_p},
+        "system_pearson": {**_interval_as_json(comparison.pearson), "p": comparison.pearson_p},
+        "williams": {"t": finite(comparison.williams_t), "p": finite(comparison.williams_p)},
     }
 
 
@@ -368,24 +373,19 @@ def _pair_as_json(scorer: str, pair: PairTests, adjusted: Mapping[str, float], s
         "first": scores.systems[pair.first],
         "second": scores.systems[pair.second],
         "topics": pair.topics,
-        "difference": _number(pair.difference),
-        **{test: _number(getattr(pair, test)) for test in _TESTS},
-        **{name: _number(p) for name, p in adjusted.items()},
+        "difference": finite(pair.difference),
+        **{test: finite(getattr(pair, test)) for test in _TESTS},
+        **{name: finite(p) for name, p in adjusted.items()},
     }
 
 
-def _interval_as_json(one: Interval) -> dict[str, Any]:
-    return {"difference": _number(one.value), "low": _number(one.low), "high": _number(one.high)}
+def _interval_as_json(interval: Interval) -> dict[str, Any]:
+    return {"difference": finite(interval.value), "low": finite(interval.low), "high": finite(interval.high)}
 
 
-def _three(one: Interval) -> tuple[float | None, float | None, float | None]:
-    return _number(one.value), _number(one.low), _number(one.high)
+def _three(interval: Interval) -> tuple[float | None, float | None, float | None]:
+    return finite(interval.value), finite(interval.low), finite(interval.high)
 
 
-def _bounds(one: Interval) -> list[float | None]:
-    return [_number(one.low), _number(one.high)]
-
-
-def _number(value: float) -> float | None:
-    """None for what is undefined: nothing to say in a table, null in JSON."""
-    return float(value) if math.isfinite(value) else None
+def _bounds(interval: Interval) -> list[float | None]:
+    return [finite(interval.low), finite(interval.high)]

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import simulate
-from evaluation.annotated import annotated_sentences
-from evaluation.evaluate import AS_PUBLISHED
-from evaluation.evidence import Evidence, Match, Normalization, Settings, Smoothing, Value
-from evaluation.prepare import evidence
-from evaluation.reliability import weighed
-from evaluation.similarity import SIMILARITIES, Similarity, similarity
-from evaluation.tables import Table
-from evaluation.text import cut
-from formats import Bundle, Preference, known_from, read
+from evaluation.commands.tables import Table
+from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence
+from evaluation.fit.similarity import Similarity, similarity
+from evaluation.scoring import simulate
+from evaluation.scoring.annotated import annotated_sentences
+from formats import Bundle, Preference, existing_from, read
+from formats.settings import SCORING, Setting, as_word
 
 PAIRS = 1000
 
 Item = TypeVar("Item")
 
 
-class Refusal(Exception):
+class InputError(Exception):
     """Input that cannot be used as asked; the message says why and what to do. Exit status 2."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Output:
     """What a command found: `tables` for people and papers, `rows` as one table for a CSV, `data` for JSON."""
 
     tables: Sequence[Table]
@@ -50,13 +47,13 @@ class Command:
     help: str
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], Report]
+    run: Callable[[argparse.Namespace], Output]
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
     """TOPICS, and where judgments come from."""
     parser.add_argument(
-        "topics", metavar="TOPICS", type=Path, help="topics as JSON Lines, a folder, or a zip (docs/formats.md)"
+        "topics", metavar="TOPICS", type=Path, help="topics as JSON Lines, a folder, or a ZIP file (docs/formats.md)"
     )
     group = parser.add_argument_group("judgments")
     source = group.add_mutually_exclusive_group()
@@ -67,63 +64,47 @@ def add_input(parser: argparse.ArgumentParser) -> None:
         "--simulate",
         choices=["references", "pyramid"],
         metavar="references|pyramid",
-        help="let the references (equation 6) or the Pyramid annotations (7 and 8) judge, instead of people",
+        help="simulate judgments from the references (equation 6) or the Pyramid annotations (7 and 8)",
     )
     group.add_argument(
         "--pairs", metavar="N", type=_whole, help=f"simulated judgments for each topic (default: {PAIRS})"
     )
-    group.add_argument("--seed", metavar="N", type=_whole, default=0, help="what chance begins with (default: 0)")
+    group.add_argument("--seed", metavar="N", type=_whole, default=0, help="seed for everything random (default: 0)")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """The model's settings. All default to None, so that `settings_from` knows what was asked for."""
-    default = Settings()
-    group = parser.add_argument_group("model", "The names are those of docs/model.md, which says what each does.")
+    group = parser.add_argument_group("model", "docs/model.md explains these settings.")
     group.add_argument(
         "--as-published",
         action="store_true",
-        help="all the settings of Zopf (2018), without a prior; options beside it change single ones",
+        help="the same as --score published: all settings as in Zopf (2018); further options change single ones",
     )
-    _choice(group, "--smooth", get_args(Smoothing), default.smooth, "how judgments spread to similar sentences")
-    group.add_argument(
-        "--prior",
-        metavar="WINS",
-        type=_amount,
-        help=f"pseudo-wins and as many pseudo-losses of every sentence; 0 for none (default: {default.prior:g})",
-    )
+    for setting in SCORING:
+        about = f"{setting.about} (default: {as_word(setting.default)})"
+        kind: dict[str, Any] = {"type": partial(_number, setting), "metavar": "X"}
+        if setting.choices:
+            kind = {"choices": setting.choices, "metavar": "|".join(setting.choices)}
+        elif setting.type is bool:
+            kind = {"action": argparse.BooleanOptionalAction}
+        group.add_argument(f"--{setting.option}", help=about, **kind)
     group.add_argument(
         "--redundancy",
         action=argparse.BooleanOptionalAction,
-        help=f"pay for what a summary repeats only once, equation 5 (default: {_on(default.redundancy)})",
-    )
-    _choice(group, "--value", get_args(Value), default.value, "what a sentence of the sources is worth")
-    _choice(group, "--normalize", get_args(Normalization), default.normalize, "what a summary's length is divided by")
-    group.add_argument(
-        "--budget",
-        metavar="CHARACTERS",
-        type=positive,
-        help="what --normalize budget divides by, but with --match content (default: the topic's longest summary)",
-    )
-    _choice(group, "--match", get_args(Match), default.match, "whether a distant match earns less")
-    _choice(group, "--similarity", sorted(SIMILARITIES), default.similarity, "how sentences are compared")
-    group.add_argument(
-        "--weigh-annotators",
-        action=argparse.BooleanOptionalAction,
-        help=f"let judgments count as much as whoever gave them is reliable (default: {_on(default.weigh_annotators)})",
+        help="under --score published: count what a summary repeats only once, equation 5 (default: on)",
     )
 
 
 def settings_from(options: argparse.Namespace) -> Settings:
     """The settings that were asked for, on top of the defaults or of the paper's."""
-    base = AS_PUBLISHED if options.as_published else Settings()
+    if options.as_published and options.score not in (None, "published"):
+        raise InputError(f"--as-published is --score published, and --score {options.score} is asked for, too")
+    is_published = options.as_published or options.score == "published"
+    if options.redundancy is not None and not is_published:
+        raise InputError("--redundancy is about --score published: other scores never pay for a repetition")
     asked = {field.name: getattr(options, field.name) for field in fields(Settings)}
     changes = {name: value for name, value in asked.items() if value is not None}
-    settings = replace(base, **({"normalize": "budget"} if options.budget else {}) | changes)
-    if options.budget and settings.normalize != "budget":
-        raise Refusal(f"--budget goes with --normalize budget, not with --normalize {settings.normalize}")
-    if options.budget and settings.match == "content":
-        raise Refusal("--budget counts characters, which --match content does not: add --match any or similarity")
-    return settings
+    return replace(AS_PUBLISHED if is_published else Settings(), **changes)
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
@@ -134,17 +115,16 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
 def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: bool = True) -> list[Evidence]:
     """The topics of TOPICS with their judgments: given, found in TOPICS, or simulated."""
     if options.pairs is not None and options.simulate is None:
-        raise Refusal("--pairs is the number of simulated judgments: it goes with --simulate")
-    bundle = read(options.topics, cut=_sentences)
+        raise InputError("--pairs is the number of simulated judgments: it needs --simulate")
+    bundle = read(options.topics)
     _remark(bundle)
     if not bundle.topics:
-        raise Refusal(f"{options.topics}: there are no topics in it, only tables about topics")
+        raise InputError(f"{options.topics}: contains no topics, only tables about topics")
     if options.simulate:
         pairs = PAIRS if options.pairs is None else options.pairs
         return _simulated(bundle, options.simulate, settings, pairs, options.seed)
     preferences = _preferences(options.preferences, bundle, judgments_needed)
-    topics = [evidence(topic, preferences, bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
-    return [weighed(topic, settings) for topic in topics]
+    return [evidence(topic, preferences, bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
 
 
 def judgments_are_simulated(options: argparse.Namespace) -> str:
@@ -164,7 +144,7 @@ def progress(items: Sequence[Item], doing: str) -> Iterator[Item]:
 
 
 def note(text: str) -> None:
-    """Something worth knowing that is no part of the result."""
+    """A note that is not part of the result."""
     print(f"note: {text}", file=sys.stderr)
 
 
@@ -175,35 +155,35 @@ def _simulated(bundle: Bundle, source: str, settings: Settings, pairs: int, seed
     ]
     if without:
         needed = "references" if source == "references" else "Pyramid annotations"
-        raise Refusal(f"--simulate {source} needs {needed}, and there are none for {some_topics(without)}")
-    found = []
+        raise InputError(f"--simulate {source} needs {needed}, and there are none for {some_topics(without)}")
+    simulated = []
     for topic in progress(topics, "simulating judgments: topic"):
-        worth = _worth(topic, similarity(topic.sentences, settings.similarity), source)
-        judged = simulate.judge(worth, pairs, simulate.seed_for(seed, topic.topic_id))
+        value = _values(topic, similarity(topic.sentences, settings.similarity), source)
+        judged = simulate.judge(value, pairs, simulate.seed_for(seed, topic.topic_id))
         if pairs and not len(judged):
-            note(f"topic {topic.topic_id}: to its {source} all sentences are worth the same; no judgments")
-        found.append(replace(topic, judgments=judged))
-    return found
+            note(f"topic {topic.topic_id}: to its {source} all sentences have the same value; no judgments")
+        simulated.append(replace(topic, judgments=judged))
+    return simulated
 
 
-def _worth(topic: Evidence, compared: Similarity, source: str) -> NDArray[np.float64]:
-    """(n,): what the simulated annotator takes each sentence to be worth."""
+def _values(topic: Evidence, compared: Similarity, source: str) -> NDArray[np.float64]:
+    """(n,): the value of each sentence to the simulated annotator."""
     if source == "references" or topic.pyramid is None:
         sentences = [sentence for reference in topic.references for sentence in reference]
-        return simulate.worth_by_references(compared, sentences)
-    return simulate.worth_by_pyramid(compared, annotated_sentences(topic.pyramid, topic.language))
+        return simulate.value_by_references(compared, sentences)
+    return simulate.value_by_pyramid(compared, annotated_sentences(topic.pyramid, topic.language))
 
 
 def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Preference]:
     if path is None:
         if needed and not bundle.preferences:
-            raise Refusal("there are no judgments: give --preferences FILE, or --simulate references")
+            raise InputError("there are no judgments: give --preferences FILE, or --simulate references")
         return bundle.preferences
-    brought = read(path, known=known_from(bundle.topics, _sentences), cut=_sentences)
-    _remark(brought)
-    if not brought.preferences:
-        raise Refusal(f"{path}: there are no preferences in it")
-    return brought.preferences
+    imported = read(path, existing=existing_from(bundle.topics))
+    _remark(imported)
+    if not imported.preferences:
+        raise InputError(f"{path}: there are no preferences in it")
+    return imported.preferences
 
 
 def _remark(bundle: Bundle) -> None:
@@ -212,23 +192,10 @@ def _remark(bundle: Bundle) -> None:
         note(f"{where}: {remark.said % remark.params}")
 
 
-def _sentences(text: str, language: str) -> int:
-    return len(cut(text, language))
-
-
 def some_topics(names: Sequence[str]) -> str:
     """The first few of them, for a message."""
     shown = ", ".join(names[:5])
     return f"topic {shown}" if len(names) == 1 else f"topics {shown}" + " ..." * (len(names) > 5)
-
-
-def _choice(group: Any, option: str, choices: Iterable[str], default: str, does: str) -> None:
-    listed = list(choices)
-    group.add_argument(option, choices=listed, metavar="|".join(listed), help=f"{does} (default: {default})")
-
-
-def _on(value: bool) -> str:
-    return "on" if value else "off"
 
 
 def _whole(text: str) -> int:
@@ -243,11 +210,8 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def _amount(text: str) -> float:
+def _number(setting: Setting, text: str) -> float:
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isfinite(value) and value >= 0:
-        return value
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+        return setting.number(text)
+    except ValueError as reason:
+        raise argparse.ArgumentTypeError(str(reason)) from None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from evaluation.commands import common
-from evaluation.commands.common import Command, Refusal, Report
-from evaluation.evaluate import TopicResult, UndeterminedTopic, evaluate
-from evaluation.evidence import Evidence, Settings
-from evaluation.ranking import Difference, SystemResult, compare_systems, rank_systems
-from evaluation.tables import Table
+from evaluation.commands.common import Command, InputError, Output
+from evaluation.commands.tables import Table
+from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate, lowest_score
+from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
+from evaluation.scoring.ranking import Comparison
+from formats.results import SystemResult, to_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,28 +24,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=["judgments", "topics"],
         metavar="judgments|topics",
         default="judgments",
-        help="what the systems' intervals and ranks allow for: other judgments on these topics, "
-        "or other topics like these (default: judgments)",
+        help="what the systems' intervals and ranks vary: the judgments on these topics, or the topics themselves "
+        "(default: judgments)",
     )
 
 
-def run(options: argparse.Namespace) -> Report:
+def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
     topics = common.load(options, settings)
     results = _results(topics, settings)
     standings = [result.standing for result in results]
-    systems = rank_systems(standings, options.over)
-    differences = compare_systems(standings, options.over)
+    comparison = Comparison(standings, options.over)
+    systems, differences = comparison.ranked(lowest_score(settings.score)), comparison.differences()
     label = common.judgments_are_simulated(options)
     if not systems:
         common.note("there are no summaries to score; --format json gives the sentences' utilities")
-    return Report(
+    return Output(
         tables=[*(_topic_table(result, label) for result in results), _systems_table(systems, results, options.over)],
         rows=_rows(results, systems),
         data={
             "topics": [_topic_as_json(result) for result in results],
-            "systems": [_system_as_json(system) for system in systems],
-            "differences": [_difference_as_json(difference) for difference in differences],
+            "systems": to_json(systems),
+            "differences": to_json(differences),
             "settings": common.settings_as_json(settings),
             "over": options.over,
             "simulated": label or None,
@@ -71,7 +73,7 @@ def _results(topics: Sequence[Evidence], settings: Settings) -> list[TopicResult
             undetermined.append(reason)
     if undetermined:
         names = [reason.topic_id for reason in undetermined]
-        raise Refusal(
+        raise InputError(
             f"with --prior 0 the judgments of {common.some_topics(names)} determine no finite utilities (Ford 1957):\n"
             + "".join(
                 f"  topic {reason.topic_id}: nothing else was preferred to {reason.shown}\n"
@@ -89,13 +91,39 @@ def _topic_table(result: TopicResult, label: str) -> Table:
         judgments = "no judgments, so the scores say nothing yet"
     return Table(
         title=f"Topic {result.topic_id}",
-        notes=(f"{_number(len(result.sentences), 'sentence')}, {judgments}",),
-        columns=("system", "score", "low", "high", *dimensions),
+        notes=(f"{_number(len(result.sentences), 'sentence')}, {judgments}{_prior(result)}",),
+        columns=("system", *_columns(result.settings), *dimensions),
         rows=tuple(
-            (summary.system, summary.score, summary.low, summary.high, *map(summary.human.get, dimensions))
-            for summary in sorted(result.summaries, key=lambda summary: (-summary.score, summary.system))
+            (summary.system, *_cells(summary, result.settings), *map(summary.human.get, dimensions))
+            for summary in sorted(result.summaries, key=_best_first)
         ),
     )
+
+
+def _columns(settings: Settings) -> tuple[str, ...]:
+    """Coverage stands beside the scores that judgments decide; nothing makes it uncertain."""
+    return (settings.score,) if settings.score == "coverage" else (settings.score, "low", "high", *_beside(settings))
+
+
+def _beside(settings: Settings) -> tuple[str, ...]:
+    return () if settings.score in ("coverage", "published") else ("coverage",)
+
+
+def _cells(summary: SummaryResult, settings: Settings) -> tuple[float | None, ...]:
+    if settings.score == "coverage":
+        return (summary.score,)
+    coverage = (summary.coverage,) if _beside(settings) else ()
+    return (summary.score, summary.low, summary.high, *coverage)
+
+
+def _best_first(summary: SummaryResult) -> tuple[float, str]:
+    return (math.inf if summary.score is None else -summary.score, summary.system)
+
+
+def _prior(result: TopicResult) -> str:
+    """Said where a topic had to be fitted with a prior that the paper does not have."""
+    is_added = result.settings.score == "published" and result.settings.prior == UNDETERMINED_PRIOR
+    return f", fitted with prior {UNDETERMINED_PRIOR:g}" if is_added else ""
 
 
 def _systems_table(systems: Sequence[SystemResult], results: Sequence[TopicResult], over: str) -> Table:
@@ -104,7 +132,7 @@ def _systems_table(systems: Sequence[SystemResult], results: Sequence[TopicResul
         title="All topics",
         notes=(
             f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}, "
-            "ranks that the significant differences (Holm) leave",
+            "ranks that remain possible given the significant differences (Holm)",
         ),
         columns=("rank", "ranks", "system", "score", "low", "high", "topics"),
         rows=tuple(
@@ -132,15 +160,19 @@ def _number(count: int, what: str) -> str:
 
 def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult]) -> Table:
     """One row for each summary, and one without a topic for each system."""
-    columns = ("topic", "system", "score", "se", "low", "high", "judgments", "rank", "rank_low", "rank_high", "topics")
+    columns = (
+        *("topic", "system", "score", "se", "low", "high", "coverage"),
+        *("judgments", "rank", "rank_low", "rank_high", "topics"),
+    )
     summaries = [
-        (result.topic_id, s.system, s.score, s.se, s.low, s.high, result.judgments, None, None, None, None)
+        (result.topic_id, s.system, s.score, s.se, s.low, s.high, s.coverage, result.judgments, *(None,) * 4)
         for result in results
         for s in result.summaries
     ]
     total = sum(result.judgments for result in results)
     means = [
-        ("", s.system, s.score, s.se, s.low, s.high, total, s.rank, s.rank_low, s.rank_high, s.topics) for s in systems
+        ("", s.system, s.score, s.se, s.low, s.high, None, total, s.rank, s.rank_low, s.rank_high, s.topics)
+        for s in systems
     ]
     return Table(columns, (*summaries, *means))
 
@@ -162,6 +194,7 @@ def _topic_as_json(result: TopicResult) -> dict[str, Any]:
             )
         ],
         "judgments": result.judgments,
+        "prior": result.estimate.prior if result.estimate else None,
         "iterations": result.iterations,
         "residual": result.residual,
         "summaries": [
@@ -171,34 +204,9 @@ def _topic_as_json(result: TopicResult) -> dict[str, Any]:
                 "se": summary.se,
                 "low": summary.low,
                 "high": summary.high,
+                "coverage": summary.coverage,
                 "human": dict(summary.human),
             }
             for summary in result.summaries
         ],
-    }
-
-
-def _system_as_json(system: SystemResult) -> dict[str, Any]:
-    return {
-        "system": system.system,
-        "score": system.score,
-        "low": system.low,
-        "high": system.high,
-        "rank": system.rank,
-        "rank_low": system.rank_low,
-        "rank_high": system.rank_high,
-        "topics": system.topics,
-    }
-
-
-def _difference_as_json(difference: Difference) -> dict[str, Any]:
-    return {
-        "better": difference.better,
-        "worse": difference.worse,
-        "difference": difference.difference,
-        "low": difference.low,
-        "high": difference.high,
-        "p": difference.p,
-        "significant": difference.significant,
-        "topics": difference.topics,
     }

@@ -1,33 +1,29 @@
-"""The score that preferences give (equations 4 and 5), as a metric among the others."""
+"""The scores that preferences give, as metrics among the others."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import preference, scoring, zermelo
-from evaluation.evaluate import UndeterminedTopic
+from evaluation.annotators.reliability import weighed
+from evaluation.evaluate import estimate, prepare, score
 from evaluation.evidence import Evidence, Settings
+from evaluation.fit.similarity import similarity
 from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register
-from evaluation.similarity import similarity
+from formats.settings import PUBLISHED, SCORING, as_word, counting
 
-_CHANGES: dict[str, dict[str, Any]] = {
-    "paper": {"smooth": "paper"},
-    "sharpened": {"smooth": "sharpened"},
-    "kernel": {"smooth": "kernel"},
-    "unsmoothed": {"smooth": "none"},
-    "strength": {"value": "strength"},
-    "chance": {"value": "chance"},
-    "length": {"normalize": "length"},
-    "budget": {"normalize": "budget"},
-    "pivot": {"normalize": "pivot"},
-    "any": {"match": "any"},
-    "similarity": {"match": "similarity"},
-    "content": {"match": "content"},
-    "redundancy": {"redundancy": True},
+#: `none` says too little outside of the command line, where it follows --smooth.
+_WORDS = {"none": "unsmoothed"}
+_NUMBERS = {setting.name: setting for setting in SCORING if setting.type is float}
+_CHANGES: dict[str, Mapping[str, Any]] = {
+    **{_WORDS.get(choice, choice): {setting.name: choice} for setting in SCORING for choice in setting.choices},
+    **{setting.option: {setting.name: True} for setting in SCORING if setting.type is bool},
+    **{f"no-{setting.option}": {setting.name: False} for setting in SCORING if setting.type is bool},
+    "published": PUBLISHED,
     "no-redundancy": {"redundancy": False},
 }
 
@@ -45,36 +41,29 @@ class Preferences:
 
     @property
     def signature(self) -> str:
-        s = self.settings
-        prior = "" if s.smooth == "kernel" else f", prior {s.prior:g}"
-        budget = "" if s.budget is None else f" of {s.budget} characters"
-        redundancy = "redundancy" if s.redundancy else "no redundancy"
-        return (
-            f"preferences: smoothing {s.smooth}{prior}, {s.similarity}, value {s.value}, "
-            f"normalized by {s.normalize}{budget}, match {s.match}, {redundancy}"
-        )
+        counted = [f"{setting.option} {as_word(value)}" for setting, value in counting(asdict(self.settings))]
+        if not self.settings.redundancy:
+            counted.append("redundancy off")
+        return f"preferences: {', '.join(counted)}"
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
-        """Raises `UndeterminedTopic` where the judgments determine no finite utilities and there is no prior."""
+        """A summary without importance adds nothing, as text of average value does: 0.
+
+        Raises `UndeterminedTopic` where the judgments determine no finite utilities and there is no prior.
+        """
+        topic = weighed(topic, self.settings)
         similar = similarity(topic.sentences, self.settings.similarity)
-        try:
-            estimate = preference.estimate(topic.judgments, len(topic.sentences), similar.matrix, self.settings)
-        except zermelo.Undetermined as reason:
-            names = tuple(topic.sentence_ids[i] for i in reason.unbeaten)
-            raise UndeterminedTopic(topic.topic_id, names, reason.unbeaten, reason.groups) from reason
-        matched = scoring.match(topic, similar, self.settings)
-        return matched.weights @ scoring.values(estimate.utilities, self.settings.value)
+        estimated = estimate(topic, topic.judgments, similar, self.settings)
+        return np.nan_to_num(score(prepare(topic, similar, self.settings), estimated, self.settings).score)
 
 
 def _make(asked: str, options: Options, settings: Settings) -> Preferences:
     for option, value in options.items():
-        if option == "prior":
-            try:
-                settings = replace(settings, prior=float(value))
-            except ValueError:
-                raise UnknownMetric(f"{asked}: prior must be a number, such as prior=0.1") from None
-        else:
-            settings = replace(settings, **_CHANGES[option])
+        try:
+            change = {option: _NUMBERS[option].number(value)} if option in _NUMBERS else _CHANGES[option]
+        except ValueError as reason:
+            raise UnknownMetric(f"{asked}: {reason}") from None
+        settings = replace(settings, **change)
     return Preferences(asked, settings)
 
 
@@ -82,7 +71,7 @@ register(
     Family(
         ("preferences",),
         "scores from preferences between sentences of the documents",
-        dict.fromkeys(_CHANGES, "the setting of that name") | {"prior": "=0.1: the prior"},
+        dict.fromkeys(_CHANGES, "the setting of that name") | dict.fromkeys(_NUMBERS, "=0.1: the number of that name"),
         _make,
     )
 )

@@ -1,7 +1,7 @@
 """What a metric is, and how one is found by its name.
 
 Adding a metric is adding a file to this package: it defines a class that keeps the promises of `Metric` and calls
-`register`. Nothing else has to know of it; `python -m evaluation agree` can use it at once.
+`register`. Nothing else has to know of it; `manage.py evaluate agree` can use it at once.
 """
 
 from __future__ import annotations

@@ -14,13 +14,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import evidence
+from evaluation.evidence import Evidence, Settings
 from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register, whole_number
-from evaluation.metrics.rouge_units import SKIP, Overlap, Settings, Text, Texts
+from evaluation.metrics.rouge_units import SKIP, Overlap, RougeOptions, Text, Texts
 
 Measure = Literal["rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
-AS_PUBLISHED = Settings()
+USUAL = RougeOptions()
 """Stems, no stop words removed, no limit, all references pooled: what most papers report."""
 
 
@@ -36,7 +36,7 @@ def scores(
     summaries: Sequence[Text],
     references: Sequence[Text],
     measures: Iterable[Measure] = MEASURES,
-    settings: Settings = AS_PUBLISHED,
+    settings: RougeOptions = USUAL,
 ) -> dict[Measure, list[Score]]:
     """Score each summary against all references: for each measure one score a summary."""
     return {
@@ -46,7 +46,7 @@ def scores(
 
 
 def overlaps(
-    summaries: Sequence[Text], references: Sequence[Text], measures: Iterable[Measure], settings: Settings
+    summaries: Sequence[Text], references: Sequence[Text], measures: Iterable[Measure], settings: RougeOptions
 ) -> dict[Measure, Overlap]:
     """Count, for each measure, what each summary shares with each reference."""
     if not references:
@@ -55,7 +55,7 @@ def overlaps(
     return {measure: _overlap(texts, measure) for measure in measures}
 
 
-def signature(measure: Measure, settings: Settings) -> str:
+def signature(measure: Measure, settings: RougeOptions) -> str:
     """The official command line that gives the same score, and what that does not say."""
     kind = {"rouge-l": "-n 1", "rouge-s4": f"-2 {SKIP}", "rouge-su4": f"-2 {SKIP} -u"}.get(measure, f"-n {measure[-1]}")
     parts = ["ROUGE-1.5.5", measure.upper(), kind]
@@ -79,7 +79,7 @@ def _overlap(texts: Texts, measure: Measure) -> Overlap:
             raise ValueError(f"there is no ROUGE measure {measure!r}; there are {', '.join(MEASURES)}")
 
 
-def _combined(overlap: Overlap, settings: Settings) -> list[Score]:
+def _combined(overlap: Overlap, settings: RougeOptions) -> list[Score]:
     score = _jackknifed if settings.jackknife and len(overlap.in_references) > 1 else _score
     return [score(hits, in_references, own, settings) for hits, in_references, own in _rows(overlap)]
 
@@ -91,7 +91,7 @@ def _rows(overlap: Overlap) -> Iterable[tuple[list[int], list[int], int]]:
         yield hits, in_references, own
 
 
-def _jackknifed(hits: list[int], in_references: list[int], own: int, settings: Settings) -> Score:
+def _jackknifed(hits: list[int], in_references: list[int], own: int, settings: RougeOptions) -> Score:
     """The mean score over the sets of references that lack one."""
     k = len(hits)
     parts = [_score(_without(hits, i), _without(in_references, i), own, settings) for i in range(k)]
@@ -102,7 +102,7 @@ def _without(values: list[int], i: int) -> list[int]:
     return values[:i] + values[i + 1 :]
 
 
-def _score(hits: list[int], in_references: list[int], own: int, settings: Settings) -> Score:
+def _score(hits: list[int], in_references: list[int], own: int, settings: RougeOptions) -> Score:
     if settings.references == "best":  # by rounded recall; the first of equals stands
         recalls = list(map(_share, hits, in_references))
         best = recalls.index(max(recalls))
@@ -125,7 +125,7 @@ class Rouge:
     name: str
     measure: Measure
     value: Literal["recall", "precision", "f"]
-    settings: Settings
+    settings: RougeOptions
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -135,7 +135,7 @@ class Rouge:
     def signature(self) -> str:
         return f"{signature(self.measure, self.settings)} {self.value}"
 
-    def score(self, topic: evidence.Evidence) -> NDArray[np.float64]:
+    def score(self, topic: Evidence) -> NDArray[np.float64]:
         summaries = tuple(summary.sentences for summary in topic.summaries)
         overlap = _overlap(_texts(summaries, topic.references, self.settings), self.measure)
         return np.array([getattr(score, self.value) for score in _combined(overlap, self.settings)], dtype=np.float64)
@@ -145,10 +145,10 @@ class Rouge:
 _texts = lru_cache(maxsize=1)(Texts)
 
 
-def _make(asked: str, options: Options, _: evidence.Settings) -> Rouge:
+def _make(asked: str, options: Options, _: Settings) -> Rouge:
     measure = next(one for one in MEASURES if one == asked.partition(":")[0])
     try:
-        settings = Settings(
+        settings = RougeOptions(
             stem="unstemmed" not in options,
             remove_stop_words="stop" in options,
             words=whole_number(asked, options, "words"),

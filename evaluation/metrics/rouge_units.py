@@ -36,7 +36,7 @@ _SPACE = re.compile(rb"[ \t\n\r\f\v]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RougeOptions:
     """The program's options. `words` and `bytes` cut summaries and references alike; None cuts nothing.
 
     `jackknife`: the mean over the k sets that leave one of the k references out, so that a person's summary, scored
@@ -77,7 +77,7 @@ class Texts:
     `lengths`: tokens of each text.
     """
 
-    def __init__(self, summaries: Sequence[Text], references: Sequence[Text], settings: Settings) -> None:
+    def __init__(self, summaries: Sequence[Text], references: Sequence[Text], settings: RougeOptions) -> None:
         self.references = len(references)
         self.summaries = len(summaries)
         raw = [list(_lines(text)) for text in chain(references, summaries)]
@@ -178,7 +178,7 @@ class Texts:
         return Overlap(hits, counts[: self.references], counts[self.references :])
 
 
-def _numbered(lines: Sequence[bytes], settings: Settings) -> tuple[_Ints, _Ints]:
+def _numbered(lines: Sequence[bytes], settings: RougeOptions) -> tuple[_Ints, _Ints]:
     """The tokens of all lines as the numbers of their stems, in order of first appearance; the line of each."""
     letters = b"\n".join(lines).translate(_LETTERS).decode("ascii")
     words = letters.replace("\n", f" {_LINE_END} ").split()
@@ -208,7 +208,7 @@ def _lines(text: Text) -> Iterator[bytes]:
         yield from (line for line in sentence.encode("utf-8", "surrogatepass").split(b"\n") if line)
 
 
-def _cut(lines: Sequence[bytes], settings: Settings) -> list[bytes]:
+def _cut(lines: Sequence[bytes], settings: RougeOptions) -> list[bytes]:
     """The first `words` words, as white space parts them, or the first `bytes` bytes, line ends not counted."""
     if settings.words is not None:
         return list(_first_words(lines, settings.words))

@@ -8,12 +8,13 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from formats.latex import write_latex
 from formats.tables import write_rows
 
 Cell = str | int | float | None
 
 # Nothing to say is said like this to people; a CSV leaves the cell empty.
-NOTHING = "–"
+UNDEFINED = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,7 @@ def _text(table: Table) -> str:
 
 def _latex(table: Table) -> str:
     alignment = "".join("r" if right else "l" for right in _numeric(table))
-    lines = [f"% {line}" for line in _heading(table)]
-    lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
-    lines.append(" & ".join(_escaped(column) for column in table.columns) + r" \\")
-    lines.append(r"\midrule")
-    lines += [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in _shown(table)]
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(lines)
+    return write_latex(table.columns, alignment, _shown(table), _heading(table))
 
 
 def _heading(table: Table) -> list[str]:
@@ -90,7 +85,7 @@ def _shown(table: Table) -> list[list[str]]:
 
 def _cell(cell: Cell, decimals: int) -> str:
     if cell is None:
-        return NOTHING
+        return UNDEFINED
     if isinstance(cell, float):
         return f"{cell:.{decimals}f}"
     return _one_line(cell) if isinstance(cell, str) else str(cell)
@@ -111,22 +106,3 @@ def _width(text: str) -> int:
     """The places that a text takes in a terminal: wide characters two, marks none."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    NOTHING: "--",
-}
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)

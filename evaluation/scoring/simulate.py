@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.evidence import Judgments
-from evaluation.similarity import DECIMALS, Similarity, nearest
+from evaluation.fit.similarity import DECIMALS, Similarity, nearest
 
-# Pairs drawn at once; a pair of equal worth decides nothing and another one is drawn.
+# Pairs drawn at once; a pair of equal value decides nothing and another one is drawn.
 _BATCH = 1024
 
 
@@ -27,19 +27,19 @@ class Annotated:
     units: Mapping[str, float]
 
 
-def worth_by_references(similarity: Similarity, references: Sequence[str]) -> NDArray[np.float64]:
+def value_by_references(similarity: Similarity, references: Sequence[str]) -> NDArray[np.float64]:
     """(n,): equation 6, each sentence's largest similarity to any sentence of the references; 0 without any."""
     rows = similarity.to(references)
-    return rows.max(axis=0) if len(rows) else np.zeros(len(similarity.matrix))
+    return rows.max(axis=0) if len(rows) else np.zeros(len(similarity))
 
 
-def worth_by_pyramid(similarity: Similarity, annotated: Sequence[Annotated]) -> NDArray[np.float64]:
+def value_by_pyramid(similarity: Similarity, annotated: Sequence[Annotated]) -> NDArray[np.float64]:
     """(n,): equations 7 and 8, the summed weights of the distinct units of the most similar annotated sentence.
 
-    The first of equally similar ones counts; a sentence that resembles none of them is worth 0.
+    The first of equally similar ones counts; a sentence that resembles none of them has value 0.
     """
     if not annotated:
-        return np.zeros(len(similarity.matrix))
+        return np.zeros(len(similarity))
     rows = similarity.to([sentence.text for sentence in annotated]).T
     sums = np.array([sum(sentence.units.values()) for sentence in annotated], dtype=np.float64)
     return np.where(rows.max(axis=1) > 0, sums[nearest(rows)], 0.0)
@@ -50,19 +50,19 @@ def seed_for(seed: int, topic_id: str) -> tuple[int, ...]:
     return (seed, *topic_id.encode())
 
 
-def judge(worth: NDArray[np.float64], count: int, seed: int | Sequence[int]) -> Judgments:
-    """`count` judgments of pairs drawn at random and anew each time; of two sentences the one worth more wins.
+def judge(value: NDArray[np.float64], count: int, seed: int | Sequence[int]) -> Judgments:
+    """`count` judgments of pairs drawn at random and anew each time; of two sentences the one of higher value wins.
 
-    Nobody can be made to decide where all sentences are worth the same: then there are no judgments.
+    Nobody can be made to decide where all sentences have the same value: then there are no judgments.
     """
-    worth = np.round(worth, DECIMALS)
+    value = np.round(value, DECIMALS)
     rng = np.random.default_rng(seed)
-    n = len(worth)
+    n = len(value)
     pairs = np.empty((0, 2), dtype=np.int64)
-    if n > 1 and worth.min() < worth.max():
+    if n > 1 and value.min() < value.max():
         while len(pairs) < count:
             drawn = rng.integers(n, size=(_BATCH, 2))
-            pairs = np.concatenate([pairs, drawn[worth[drawn[:, 0]] != worth[drawn[:, 1]]]])[:count]
+            pairs = np.concatenate([pairs, drawn[value[drawn[:, 0]] != value[drawn[:, 1]]]])[:count]
     a, b = pairs[:, 0], pairs[:, 1]
-    outcome = (worth[a] > worth[b]).astype(np.float64)
+    outcome = (value[a] > value[b]).astype(np.float64)
     return Judgments(a, b, outcome, np.ones(len(a)), np.zeros(len(a), dtype=np.int64))

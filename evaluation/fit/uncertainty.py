@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from evaluation import kernel
-from evaluation.duels import Matrix, Sparse, Vector
+from evaluation.fit import kernel
+from evaluation.fit.comparisons import Matrix, Sparse, Vector
+from evaluation.fit.similarity import KEPT, Similarity, slices
 
-# Up to here all covariances are held; beyond, they are worked out from the sparse precision when they are asked for.
-DENSE = 4000
+# Up to here all covariances are held; beyond, they are worked out when they are asked for: from the similarities and
+# the pairs, or where these are too many, too, from the sparse precision, which leaves similarities out.
+DENSE = KEPT
+MOST_PAIRS = 2000
 
 
 class Covariance(Protocol):
@@ -42,9 +45,10 @@ class DenseCovariance:
 
     @classmethod
     def centred(cls, matrix: Matrix) -> DenseCovariance:
-        """Of theta - mean(theta), where `matrix` is that of theta."""
-        rows = matrix - matrix.mean(axis=0)
-        return cls(rows - rows.mean(axis=1, keepdims=True))
+        """Of theta - mean(theta), where `matrix` is that of theta; in its place."""
+        matrix -= matrix.mean(axis=0)
+        matrix -= matrix.mean(axis=1, keepdims=True)
+        return cls(matrix)
 
     def errors(self) -> Vector:
         return np.sqrt(np.maximum(np.diag(self.matrix), 0.0))
@@ -55,6 +59,50 @@ class DenseCovariance:
 
     def of(self, weights: Matrix) -> Matrix:
         return weights @ self.matrix @ weights.T
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionedCovariance:
+    """K - `half`' `half` + the outer product of `shift` with itself, all centred, with K the kernel's prior.
+
+    `half` (k, n), `shift` (n,).
+    """
+
+    similarity: Similarity
+    parameters: kernel.Parameters
+    half: Matrix
+    shift: Vector
+
+    @classmethod
+    def centred(
+        cls, similarity: Similarity, parameters: kernel.Parameters, half: Matrix, shift: Vector
+    ) -> ConditionedCovariance:
+        """The same, where `half` and `shift` are those of theta, whose mean is not 0; `half` in its place."""
+        half -= half.mean(axis=1, keepdims=True)
+        return cls(similarity, parameters, half, shift - shift.mean())
+
+    def errors(self) -> Vector:
+        n, share = len(self.shift), self.parameters.share
+        means = share * self.similarity.product(np.full(n, 1 / n), np.arange(n)) + (1 - share) / n
+        prior = self.parameters.variance * (1 - 2 * means + means.mean())
+        variances = prior - np.einsum("ij,ij->j", self.half, self.half) + self.shift**2
+        return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
+
+    def difference(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Vector:
+        mixed = self.parameters.share * self.similarity.pairs(a, b) + (1 - self.parameters.share) * (a == b)
+        variances = 2 * self.parameters.variance * (1 - mixed) + (self.shift[a] - self.shift[b]) ** 2
+        for some in slices(len(self.half), len(a)):
+            gap = self.half[some, a] - self.half[some, b]
+            variances -= np.einsum("ij,ij->j", gap, gap)
+        return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
+
+    def of(self, weights: Matrix) -> Matrix:
+        centred = weights - weights.mean(axis=1, keepdims=True)
+        share = self.parameters.share
+        prior = share * self.similarity.product(centred, np.arange(len(self.shift))) + (1 - share) * centred
+        halves, shifted = self.half @ centred.T, centred @ self.shift
+        covariance: Matrix = self.parameters.variance * prior @ centred.T - halves.T @ halves
+        return covariance + np.outer(shifted, shifted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +149,30 @@ class SparseCovariance:
 
 
 def about(
-    utilities: Vector, pairs: kernel.Pairs, similarity: Matrix | None, found: kernel.Mode | None = None
+    utilities: Vector, pairs: kernel.Pairs, similarity: Similarity | None, mode: kernel.Mode | None = None
 ) -> Covariance:
     """The mean squared errors of any estimate of the utilities (n,).
 
     The judgments as they were observed, with a Gaussian prior whose parameters they choose, say where the truth may
     be: around `mean` with `covariance`. Around the estimate that is the covariance plus the outer product of
-    mean - estimate with itself, which holds what smoothing and pseudo-wins have moved. `found`: the prior's mode, if it
+    mean - estimate with itself, which holds what smoothing and pseudo-wins have moved. `mode`: the prior's mode, if it
     is at hand.
     """
-    found = found or kernel.mode(pairs, similarity, kernel.parameters(pairs, similarity))
-    if pairs.n > DENSE and similarity is None:
-        weight = pairs.scores(found.theta)[1]
-        shift = found.theta - found.theta.mean() - utilities + utilities.mean()
-        return _sparse(pairs, weight, 1 / found.parameters.variance, shift)
-    known = kernel.posterior(pairs, similarity, found)
-    shift = known.mean - utilities
-    return DenseCovariance.centred(known.covariance + np.outer(shift, shift))
+    mode = mode or kernel.mode(pairs, similarity, kernel.parameters(pairs, similarity))
+    if pairs.n > DENSE and (similarity is None or len(pairs) > MOST_PAIRS):
+        weight = pairs.scores(mode.theta)[1]
+        shift = mode.theta - mode.theta.mean() - utilities + utilities.mean()
+        return _sparse(pairs, weight, 1 / mode.parameters.variance, shift)
+    if pairs.n > DENSE and similarity is not None:
+        given = kernel.conditioned(pairs, similarity, mode)
+        return ConditionedCovariance.centred(similarity, mode.parameters, given.half, given.mean - utilities)
+    return around(utilities, kernel.posterior(pairs, similarity, mode))
+
+
+def around(utilities: Vector, posterior: kernel.Posterior) -> Covariance:
+    """The same, from where the judgments say that the truth may be."""
+    shift = posterior.mean - utilities
+    return DenseCovariance.centred(posterior.covariance + np.outer(shift, shift))
 
 
 def fisher(utilities: Vector, pairs: kernel.Pairs) -> Covariance:

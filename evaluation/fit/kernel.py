@@ -15,11 +15,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse, special
+from scipy.sparse.linalg import LinearOperator, cg
 
-from evaluation.duels import Matrix, Sparse, Vector, totals
-from evaluation.threads import on_one_thread
-from evaluation.zermelo import SAFE_STEP, NotConverged
+from evaluation.fit import newton
+from evaluation.fit.comparisons import Matrix, Sparse, Vector
+from evaluation.fit.similarity import Similarity, slices
+from evaluation.fit.threads import on_one_thread
 
+# How exactly a Newton step is solved for.
+FORCING = 1e-4
 # The grid of the two parameters. Log variance has a normal prior around USUAL_VARIANCE, so that a handful of
 # judgments, which say nothing of it, does not make everyone sure that all sentences are equal.
 VARIANCES = 2.0 ** np.arange(-2, 5)
@@ -30,6 +34,11 @@ LOG_VARIANCE_SPREAD = 1.0
 PAIRS_FOR_EVIDENCE = 300
 # e to minus this is as good as nothing beside 1: the parameters are right to 1e-8 without it.
 NEGLIGIBLE = 21.0
+
+
+def totals(places: NDArray[np.int64], weights: Vector, n: int) -> Vector:
+    """(n,): the sum of the weights at each place."""
+    return np.bincount(places, weights, n).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +90,15 @@ class Pairs:
         """D'x (n,) for one number a pair (k,)."""
         return totals(self.first, x, self.n) - totals(self.second, x, self.n)
 
+    def contrasts(self, weight: Vector) -> Sparse:
+        """diag(weight) D (k, n)."""
+        places = np.stack([self.first, self.second], axis=1).ravel()
+        data = np.stack([weight, -weight], axis=1).ravel()
+        return sparse.csr_array((data, places, np.arange(0, len(data) + 1, 2)), shape=(len(self), self.n))
+
     def laplacian(self, weight: Vector) -> Sparse:
         """D' diag(weight) D (n, n)."""
-        a, b = self.first, self.second
-        data = np.concatenate([weight, weight, -weight, -weight])
-        places = (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))
-        return sparse.csr_array((data, places), shape=(self.n, self.n))
+        return sparse.csr_array(self.contrasts(np.ones(len(self))).T @ self.contrasts(weight))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +120,10 @@ class Mode:
 
 
 @on_one_thread
-def parameters(pairs: Pairs, similarity: Matrix | None) -> Parameters:
+def parameters(pairs: Pairs, similarity: Similarity | None) -> Parameters:
     """The posterior means of the variance and of the share (which is 0 without a similarity)."""
     pairs, met = pairs.some(PAIRS_FOR_EVIDENCE).among_those_met()
-    alike = None if similarity is None else similarity[np.ix_(met, met)]
+    alike = None if similarity is None else similarity.among(met)
     shares = np.zeros(1) if similarity is None else SHARES
     log_weight = np.array([_log_weights(_space(pairs, _prior(len(met), alike, share))) for share in shares])
     weight = np.exp(log_weight - log_weight.max())
@@ -156,56 +168,69 @@ def _log_evidence(space: _Space, variance: float, f: Vector, v: Vector) -> tuple
 
 @on_one_thread
 def mode(
-    pairs: Pairs, similarity: Matrix | None, chosen: Parameters, tol: float = 1e-10, max_iterations: int = 100
+    pairs: Pairs, similarity: Similarity | None, chosen: Parameters, tol: float = 1e-10, max_iterations: int = 100
 ) -> Mode:
-    """The utilities of greatest posterior density under a prior with these parameters. Raises `NotConverged`.
+    """The utilities of greatest posterior density under a prior with these parameters, by Newton's method.
 
-    Newton's method on beta = K^-1 theta: (I + L K) step = g(theta) - beta, with L the Laplacian of the pairs. That
-    operator is symmetric in the inner product x'Ky, so that conjugate gradients solve it without any inverse.
+    g(theta) is 0 for a sentence that nobody judged: the equations are those of the others, and it follows from them.
+    Raises `newton.NotConverged`.
+    """
+    if not len(pairs):
+        return Mode(np.zeros(pairs.n), chosen, 0.0, 0)
+    inside, met = pairs.among_those_met()
+    equations = _PosteriorEquations(inside, None if similarity is None else similarity.among(met), chosen)
+    solution = newton.solve(equations, np.zeros((2, inside.n)), tol, max_iterations)
+    theta = np.zeros(pairs.n)
+    if similarity is not None and inside.n < pairs.n:
+        surplus = inside.scores(solution.theta[1])[0]
+        theta = chosen.variance * chosen.share * similarity.product(surplus, met)
+    theta[met] = solution.theta[1]
+    return Mode(theta, chosen, solution.residual, solution.iterations)
+
+
+@dataclass(frozen=True, slots=True)
+class _PosteriorEquations:
+    """theta = K g(theta), for (beta, theta) (2, n) with theta = K beta, so that K need not be inverted.
+
+    With r = g(theta) - beta the log posterior's gradient is K r in beta and r in theta. `gradient` is both, (K r, r),
+    and a step (x, K x), so that their product is twice the slope. Newton's has (I + L K) x = r, with L = D' W D the
+    Laplacian of the pairs under their curvatures.
     """
 
-    def k(x: Vector) -> Vector:
-        alike: Vector = x if similarity is None else similarity @ x
-        return chosen.variance * (chosen.share * alike + (1 - chosen.share) * x)
+    pairs: Pairs
+    similarity: Matrix | None
+    chosen: Parameters
 
-    beta, theta = np.zeros(pairs.n), np.zeros(pairs.n)
-    before = (beta, theta)
-    step, k_step, slope = beta, theta, 0.0
-    for iteration in range(max_iterations):
-        score, curvature = pairs.scores(theta)
-        missing = score - beta
-        if float(missing @ k_step) < -0.1 * slope:  # too far: go back, and take a step that cannot lead downhill
-            length = min(0.5, SAFE_STEP / float(np.ptp(k_step)))
-            beta, theta = before[0] + length * step, before[1] + length * k_step
-            k_step, slope = np.zeros(pairs.n), 0.0
-            continue
-        k_missing = k(missing)
-        residual = float(np.abs(k_missing).max(initial=0.0))
-        if residual <= tol:
-            return Mode(theta, chosen, residual, iteration)
-        step, k_step = _solve(pairs, curvature, k, missing, k_missing)
-        before, slope = (beta, theta), float(missing @ k_step)
-        beta, theta = beta + step, theta + k_step
-    raise NotConverged(residual, max_iterations)
+    def gradient(self, beta_and_theta: Matrix) -> Matrix:
+        beta, theta = beta_and_theta
+        r = self.pairs.scores(theta)[0] - beta
+        return np.stack([self._k(r), r])
 
+    def residual(self, gradient: Matrix) -> float:
+        """The largest |theta - K g(theta)|."""
+        return float(np.abs(gradient[0]).max(initial=0.0))
 
-def _solve(
-    pairs: Pairs, curvature: Vector, k: Callable[[Vector], Vector], r: Vector, k_r: Vector
-) -> tuple[Vector, Vector]:
-    """The x with (I + L K) x = r, to a thousandth, and K x."""
-    x, k_x = np.zeros_like(r), np.zeros_like(r)
-    p, k_p = r, k_r
-    rho = first = float(r @ k_r)
-    for _ in range(20 + 2 * len(r)):
-        if rho <= 1e-6 * first:
-            break
-        a_p = p + pairs.spread(curvature * (k_p[pairs.first] - k_p[pairs.second]))
-        alpha = rho / float(k_p @ a_p)
-        x, k_x, r = x + alpha * p, k_x + alpha * k_p, r - alpha * a_p
-        k_r = k(r)
-        rho, last = float(r @ k_r), rho
-        p, k_p = r + (rho / last) * p, k_r + (rho / last) * k_p
-    return x, k_x
+    def largest_error(self, beta_and_theta: Matrix, gradient: Matrix) -> float:
+        return self.residual(gradient)
+
+    def inverse_hessian(self, beta_and_theta: Matrix) -> Callable[[Matrix], Matrix]:
+        """In the space of the pairs: x = r - B'y with (I + B K B') y = B K r, where B'B = L."""
+        root = np.sqrt(self.pairs.scores(beta_and_theta[1])[1])
+        B = self.pairs.contrasts(root)
+        back, k = B.T, len(root)
+        hessian = LinearOperator((k, k), matvec=lambda y: y + B @ self._k(back @ y), dtype=np.float64)
+
+        def inverse(gradient: Matrix) -> Matrix:
+            y, _ = cg(hessian, B @ gradient[0], rtol=FORCING)
+            answered = back @ y
+            return np.stack([gradient[1] - answered, gradient[0] - self._k(answered)])
+
+        return inverse
+
+    def _k(self, x: Vector) -> Vector:
+        variance, share = self.chosen.variance, self.chosen.share
+        alike: Vector = x if self.similarity is None else linalg.blas.dsymv(1.0, self.similarity.T, x, lower=1)
+        return variance * (share * alike + (1 - share) * x)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,17 +241,49 @@ class Posterior:
     covariance: Matrix
 
 
+@dataclass(frozen=True, slots=True)
+class Conditioned:
+    """The same where n x n numbers are too many: mean (n,), covariance K - `half`' `half`, with `half` (k, n)."""
+
+    mean: Vector
+    half: Matrix
+
+
 @on_one_thread
-def posterior(pairs: Pairs, similarity: Matrix | None, found: Mode, max_iterations: int = 20) -> Posterior:
+def posterior(pairs: Pairs, similarity: Similarity | None, at: Mode) -> Posterior:
     """The Gaussian nearest to the posterior in Kullback and Leibler's sense (Opper and Archambeau 2009), from its mode.
 
     Laplace's approximation takes score and curvature at the mode; this takes their means under the Gaussian itself,
     since a sentence that won all its few comparisons is likely to be better than its mode, and less sure. Works in the
     space of the pairs where they are no more than the sentences, else in that of the sentences.
     """
-    variance, share = found.parameters.variance, found.parameters.share
-    space = _space(pairs, _prior(pairs.n, similarity, share))
-    f, v = found.theta[pairs.first] - found.theta[pairs.second], np.zeros(len(pairs))
+    alike = None if similarity is None else similarity.among(np.arange(pairs.n))
+    prior = _prior(pairs.n, alike, at.parameters.share)
+    space = _space(pairs, prior)
+    _approach(space, at)
+    return space.posterior(prior)
+
+
+@on_one_thread
+def conditioned(pairs: Pairs, similarity: Similarity, at: Mode) -> Conditioned:
+    """The same Gaussian without K, in the space of the pairs."""
+    share = at.parameters.share
+    rows = np.empty((len(pairs), pairs.n), order="F")
+    for some in slices(len(pairs), pairs.n):
+        a, b = pairs.first[some], pairs.second[some]
+        rows[some] = share * (similarity.rows(a) - similarity.rows(b))
+    places = np.arange(len(pairs))
+    rows[places, pairs.first] += 1 - share
+    rows[places, pairs.second] -= 1 - share
+    space = _PairSpace(pairs, rows)
+    _approach(space, at)
+    return space.conditioned()
+
+
+def _approach(space: _Space, at: Mode, max_iterations: int = 20) -> None:
+    """Update it until means and variances are those under the Gaussian itself."""
+    pairs, variance = space.pairs, at.parameters.variance
+    f, v = at.theta[pairs.first] - at.theta[pairs.second], np.zeros(len(pairs))
     both = pairs.wins + pairs.losses
     for _ in range(max_iterations):
         p, slope = _expected(f, v)
@@ -234,7 +291,14 @@ def posterior(pairs: Pairs, similarity: Matrix | None, found: Mode, max_iteratio
         f, v = space.update(variance, both * slope, both * slope * f + pairs.wins - both * p)
         if np.abs(np.concatenate([f, v]) - before).max(initial=0.0) < 1e-4:
             break
-    return space.posterior()
+
+
+@on_one_thread
+def variances(pairs: Pairs, similarity: Similarity | None, at: Mode) -> Vector:
+    """(k,): of the pairs' differences, by Laplace's approximation at the mode."""
+    inside, met = pairs.among_those_met()
+    space = _space(inside, _prior(inside.n, None if similarity is None else similarity.among(met), at.parameters.share))
+    return space.update(at.parameters.variance, inside.scores(at.theta[met])[1], np.zeros(len(pairs)))[1]
 
 
 def _prior(n: int, similarity: Matrix | None, share: float) -> Matrix:
@@ -272,41 +336,51 @@ class _Space(Protocol):
         `log_determinant` is then that of I + K L, with L the Laplacian of the weights.
         """
 
-    def posterior(self) -> Posterior:
-        """That of the last update."""
+    def posterior(self, prior: Matrix) -> Posterior:
+        """That of the last update, under the prior that it was made with; nothing more can be asked after that."""
 
 
 def _space(pairs: Pairs, prior: Matrix) -> _Space:
     """Whichever takes less time. `prior` (n, n): K for a variance of 1."""
-    return _PairSpace(pairs, prior) if len(pairs) <= pairs.n else _SentenceSpace(pairs, prior)
+    if len(pairs) <= pairs.n:
+        return _PairSpace(pairs, prior[pairs.first] - prior[pairs.second])
+    return _SentenceSpace(pairs, prior)
 
 
 class _PairSpace:
     """By a factor of the pairs' size."""
 
-    def __init__(self, pairs: Pairs, prior: Matrix) -> None:
+    def __init__(self, pairs: Pairs, rows: Matrix) -> None:
+        """`rows` (k, n): the prior's covariances of the pairs' differences with the sentences."""
         self.pairs = pairs
         self.log_determinant = 0.0
-        self._prior = prior
-        self._rows = prior[pairs.first] - prior[pairs.second]
-        self._gram = self._rows[:, pairs.first] - self._rows[:, pairs.second]
+        self._rows = rows
+        self._gram = rows[:, pairs.first] - rows[:, pairs.second]
 
     def update(self, variance: float, weight: Vector, b: Vector) -> tuple[Vector, Vector]:
         self._variance, self._root = variance, np.sqrt(weight)
-        # Symmetric: the transpose lies in the order that LAPACK works on in place.
-        inner = (self._root[:, None] * self._gram * (variance * self._root)).T
+        inner = self._gram * (variance * self._root)
+        inner *= self._root[:, None]
         inner[np.diag_indices(len(b))] += 1.0
-        self._factor = _cholesky(inner)
+        self._factor = _cholesky(inner.T)  # symmetric: the transpose lies in the order that LAPACK works on in place
         self.log_determinant = 2 * float(np.log(np.diag(self._factor)).sum())
         forced = self._root * (variance * (self._gram @ b))
         self._alpha = b - self._root * linalg.cho_solve((self._factor, True), forced, check_finite=False)
-        inverse = np.square(linalg.lapack.dtrtri(self._factor, lower=1)[0]).sum(axis=0)
-        return variance * (self._gram @ self._alpha), np.maximum((1 - inverse) / weight, 0.0)
+        inverse_factor = linalg.lapack.dtrtri(self._factor, lower=1)[0]
+        inverse_diagonal = np.einsum("ij,ij->j", inverse_factor, inverse_factor)
+        return variance * (self._gram @ self._alpha), np.maximum((1 - inverse_diagonal) / weight, 0.0)
 
-    def posterior(self) -> Posterior:
-        rows = self._variance * self._rows
-        half = linalg.solve_triangular(self._factor, self._root[:, None] * rows, lower=True)
-        return Posterior(rows.T @ self._alpha, self._variance * self._prior - half.T @ half)
+    def posterior(self, prior: Matrix) -> Posterior:
+        result = self.conditioned()
+        covariance = result.half.T @ result.half
+        return Posterior(result.mean, np.subtract(self._variance * prior, covariance, out=covariance))
+
+    def conditioned(self) -> Conditioned:
+        """That of the last update, in the place of the rows."""
+        mean = self._variance * (self._rows.T @ self._alpha)
+        self._rows *= (self._variance * self._root)[:, None]
+        half = linalg.solve_triangular(self._factor, self._rows, lower=True, overwrite_b=True, check_finite=False)
+        return Conditioned(mean, half)
 
 
 class _SentenceSpace:
@@ -315,7 +389,7 @@ class _SentenceSpace:
     def __init__(self, pairs: Pairs, prior: Matrix) -> None:
         self.pairs = pairs
         self.log_determinant = 0.0
-        factor = _cholesky(np.array(prior, order="F"))
+        factor = _cholesky(prior.T)  # symmetric: the transpose lies in Fortran's order
         self._log_prior = 2 * float(np.log(np.diag(factor)).sum())
         self._precision = linalg.lapack.dpotri(factor, lower=1, overwrite_c=True)[0]
 
@@ -334,9 +408,11 @@ class _SentenceSpace:
         own = np.diag(covariance)
         return mean[first] - mean[second], own[first] + own[second] - 2 * covariance[second, first]
 
-    def posterior(self) -> Posterior:
-        lower = np.tril(self._covariance)
-        return Posterior(self._mean, lower + np.tril(lower, -1).T)
+    def posterior(self, prior: Matrix) -> Posterior:
+        covariance = self._covariance
+        for i in range(self.pairs.n):
+            covariance[i, i + 1 :] = covariance[i + 1 :, i]
+        return Posterior(self._mean, covariance)
 
 
 def _cholesky(matrix: Matrix) -> Matrix:

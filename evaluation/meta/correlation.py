@@ -108,8 +108,8 @@ def _ranks(x: Rows, w: Rows) -> Rows:
 def _weighed(table: NDArray[np.float64], w: Rows) -> Rows:
     """(b, n): the rows of (b, n, n) or of one (1, n, n), summed with weights."""
     if len(table) == 1:
-        one: Rows = w @ table[0].T
-        return one
+        summed: Rows = w @ table[0].T
+        return summed
     each: Rows = np.einsum("bij,bj->bi", table, w)
     return each
 
@@ -131,9 +131,9 @@ def _one_by_one(
     coefficient: Callable[[NDArray[np.float64], NDArray[np.float64]], float], x: Rows, y: Rows, w: Rows
 ) -> NDArray[np.float64]:
     """scipy's own, for each resample written out; for more items than a table of their pairs has room."""
-    found = []
+    coefficients = []
     for b, times in enumerate(w.astype(np.int64)):
         own = np.repeat(x[b % len(x)], times), np.repeat(y[b % len(y)], times)
         varies = all(len(row) > 1 and np.ptp(row) > 0 for row in own)
-        found.append(coefficient(*own) if varies else np.nan)
-    return np.array(found)
+        coefficients.append(coefficient(*own) if varies else np.nan)
+    return np.array(coefficients)

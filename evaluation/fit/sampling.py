@@ -59,7 +59,7 @@ def _pairs(numbers: NDArray[np.int64]) -> Pairs:
 
 
 class Differences(Protocol):
-    """What is known of differences of utilities (evaluation.uncertainty.Covariance)."""
+    """What is known of differences of utilities (evaluation.fit.uncertainty.Covariance)."""
 
     def difference(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """The standard errors of utilities[a] - utilities[b]."""

@@ -15,17 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import correlation
-from evaluation.correlation import Coefficient, without_dust
-from evaluation.resampling import (
-    Interval,
-    Over,
-    Resamples,
-    Seed,
-    interval,
-    permutation_test,
-    williams,
-)
+from evaluation.meta import correlation
+from evaluation.meta.correlation import Coefficient, without_dust
+from evaluation.meta.resampling import Over, Resamples, Seed, permutation_test, williams
+from evaluation.statistics import Interval, percentile_interval
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -62,19 +55,19 @@ def correlate(human: Matrix, metric: Matrix, level: Level, coefficient: Coeffici
             return coefficient(by_people, by_metric, drawn)
         case "global":
             weights = resamples.systems[:, :, None] * resamples.topics[:, None, :] * present
-            people, scores, drawn = (rows.reshape(len(rows), -1) for rows in (human, metric, weights))
-            return coefficient(people, scores, drawn)
+            human, scores, drawn = (rows.reshape(len(rows), -1) for rows in (human, metric, weights))
+            return coefficient(human, scores, drawn)
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class MetricAgreement:
     """Equation 1: averaged over the topics where people order any pair, and over all pairs as one pool."""
 
     mean: Vector
     pooled: Vector
 
 
-def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> Agreement:
+def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> MetricAgreement:
     """(b,), (b,): of the pairs of summaries of a topic that people order, the share that the metric orders alike."""
     metric = without_dust(metric if metric.ndim == 3 else metric[None])
     human = without_dust(human)[None]
@@ -87,7 +80,7 @@ def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> Agreement:
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(ordered > 0, alike / ordered, np.nan)
         pooled = (resamples.topics * alike).sum(axis=1) / (resamples.topics * ordered).sum(axis=1)
-    return Agreement(_mean(shares, resamples.topics), pooled)
+    return MetricAgreement(_mean(shares, resamples.topics), pooled)
 
 
 def undefined_topics(human: Matrix, metric: Matrix) -> int:
@@ -166,11 +159,11 @@ def report(name: str, signature: str, human: Matrix, metric: Matrix, resamples: 
     return Report(
         name,
         signature,
-        interval(float(value.mean[0]), resampled.mean),
-        interval(float(value.pooled[0]), resampled.pooled),
+        percentile_interval(float(value.mean[0]), resampled.mean),
+        percentile_interval(float(value.pooled[0]), resampled.pooled),
         {
             level: {
-                kind: interval(
+                kind: percentile_interval(
                     float(correlate(human, metric, level, coefficient, whole)[0]),
                     correlate(human, metric, level, coefficient, resamples),
                 )
@@ -223,7 +216,9 @@ def compare(
         return correlate(human, scores, "system", correlation.pearson, drawn)
 
     def difference(statistic: Callable[..., Vector]) -> Interval:
-        return interval(float(statistic(a)[0] - statistic(b)[0]), statistic(a, resamples) - statistic(b, resamples))
+        return percentile_interval(
+            float(statistic(a)[0] - statistic(b)[0]), statistic(a, resamples) - statistic(b, resamples)
+        )
 
     between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
     systems = int(present.any(axis=1).sum())

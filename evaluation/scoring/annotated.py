@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from evaluation.simulate import Annotated
-from evaluation.text import cut
+from evaluation.scoring.simulate import Annotated
 from formats.pyramid import Annotation, Contributor
+from formats.sentences import cut
 
 Marks = Iterable[tuple[str, Iterable[Contributor]]]
 

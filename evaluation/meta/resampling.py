@@ -28,16 +28,6 @@ _CELLS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate between two percentiles of its resamples; `undefined` counts the resamples that gave none."""
-
-    value: float
-    low: float
-    high: float
-    undefined: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Resamples:
     """How often each system (b, s) and each topic (b, t) is drawn in each of b resamples."""
 
@@ -60,15 +50,6 @@ class Resamples:
 
 def _counts(rng: np.random.Generator, n: int, draws: int) -> Matrix:
     return rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64)
-
-
-def interval(value: float, resampled: Vector, level: float = 0.95) -> Interval:
-    """The middle `level` of the resampled values (the percentile interval of Efron & Tibshirani 1993)."""
-    defined = resampled[np.isfinite(resampled)]
-    if not len(defined):
-        return Interval(value, math.nan, math.nan, len(resampled))
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value, float(low), float(high), len(resampled) - len(defined))
 
 
 def permutation_test(
@@ -208,24 +189,3 @@ def signed_ranks(differences: Vector) -> float:
     if exact:
         return float(stats.wilcoxon(nonzero, method="exact").pvalue)
     return float(stats.wilcoxon(nonzero, correction=True, method="approx").pvalue)
-
-
-def holm(p: Vector) -> Vector:
-    """p-values that may be compared with the level as they stand, whatever their number (Holm 1979).
-
-    Undefined ones stay undefined and count for nothing.
-    """
-    adjusted = np.full(len(p), np.nan)
-    order = np.argsort(p)[: np.isfinite(p).sum()]
-    m = len(order)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(m, 0, -1)), 1.0)
-    return adjusted
-
-
-def benjamini_hochberg(p: Vector) -> Vector:
-    """p-values adjusted so that at most the level's share of what is found is false (Benjamini & Hochberg 1995)."""
-    adjusted = np.full(len(p), np.nan)
-    defined = np.isfinite(p)
-    if defined.any():
-        adjusted[defined] = stats.false_discovery_control(p[defined])
-    return adjusted

@@ -1,0 +1,1 @@
+"""Figures about annotators: agreement, consistency, detectors, reliability, and what would change without some."""

@@ -1,0 +1,192 @@
+"""How far a study's annotators agree: for the study, for each topic, over time, and of any two of them.
+
+A judgment is a unit (the pair), a value (1: the pair's first sentence was preferred, 0: its second, 0.5: neither) and
+who gave it; each annotator judges a pair once here. What cannot be told is None, and `why` says why not.
+
+Which sentence is called a pair's first is an accident of storing. Leads of news come first and win often: counted as
+they are stored, such answers would look as if chance explained them. So what is expected by chance is worked out with
+every answer counted half in each direction; it is one half where nobody ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.statistics import finite, percentile_interval
+from formats.results import (
+    Agreement,
+    AlphaPoint,
+    Bounded,
+    DisputedPair,
+    PairwiseAgreement,
+    StudyAgreement,
+    TopicAgreement,
+    Why,
+)
+
+Vector = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+DRAWS = 500
+STEPS = 10
+#: How many annotators the table of who agrees with whom has room for: those with the most judgments.
+MOST_ANNOTATORS = 40
+MOST_PAIRS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PairJudgments:
+    """Judgments in the order of time, one entry each: pair, value, annotator, topic, all numbered from 0."""
+
+    pair: Numbers
+    value: Vector
+    annotator: Numbers
+    topic: Numbers
+
+    def __len__(self) -> int:
+        return len(self.pair)
+
+    def only(self, rows: NDArray[np.bool_] | slice) -> PairJudgments:
+        return PairJudgments(self.pair[rows], self.value[rows], self.annotator[rows], self.topic[rows])
+
+
+def study_agreement(judgments: PairJudgments, topics: int) -> StudyAgreement:
+    """Everything about the agreement in a study of so many topics, by the numbers of topics, annotators and pairs."""
+    by_topic = [agreement(judgments.only(judgments.topic == topic)) for topic in range(topics)]
+    return StudyAgreement(
+        study=agreement(judgments),
+        topics=tuple(TopicAgreement(**_fields(own), topic=topic) for topic, own in enumerate(by_topic)),
+        time=over_time(judgments),
+        table=pairwise(judgments),
+        disputed=disputed(judgments),
+    )
+
+
+def _fields(record: Agreement) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def agreement(judgments: PairJudgments, draws: int = DRAWS, seed: int = 0) -> Agreement:
+    """Every one of the `STATISTICS`, over pairs of any number of annotators, between percentiles of a bootstrap."""
+    counts = _counts(judgments)
+    sizes = counts.sum(axis=1)
+    figures = {name: _bootstrap(counts, statistic, draws, seed) for name, statistic in STATISTICS.items()}
+    why: Why = "nobody_twice" if not len(counts) else "all_equal" if figures["alpha"].value is None else ""
+    comparisons = round(float((sizes * (sizes - 1)).sum() / 2))
+    return Agreement(judgments=len(judgments), pairs=len(counts), comparisons=comparisons, why=why, **figures)
+
+
+def over_time(judgments: PairJudgments, steps: int = STEPS) -> tuple[AlphaPoint, ...]:
+    """Alpha with the first tenth of the judgments, the first two tenths, and so on."""
+    marks = sorted({round(len(judgments) * step / steps) for step in range(1, steps + 1)} - {0})
+    return tuple(AlphaPoint(m, finite(_whole(_counts(judgments.only(slice(m))), _alpha))) for m in marks)
+
+
+def pairwise(judgments: PairJudgments) -> PairwiseAgreement:
+    """Of any two of those with the most judgments, how often they judged alike."""
+    judged = np.bincount(judgments.annotator)
+    chosen = np.sort(np.argsort(-judged, kind="stable")[:MOST_ANNOTATORS])
+    chosen = chosen[judged[chosen] > 0]
+    if not len(chosen):
+        return PairwiseAgreement()
+    row = np.full(len(judged), -1)
+    row[chosen] = np.arange(len(chosen))
+    is_chosen = row[judgments.annotator] >= 0
+    pairs = int(judgments.pair.max()) + 1
+
+    def shared(rows: NDArray[np.bool_]) -> Numbers:
+        """(k, k): how many of the pairs in these rows any two of them judged."""
+        judged_pairs = np.zeros((len(chosen), pairs), dtype=np.float32)
+        judged_pairs[row[judgments.annotator[rows]], judgments.pair[rows]] = 1
+        together: Numbers = np.rint(judged_pairs @ judged_pairs.T).astype(np.int64)
+        return together
+
+    alike = sum(shared(is_chosen & (judgments.value == value)) for value in np.unique(judgments.value))
+    return PairwiseAgreement(tuple(chosen.tolist()), _table(shared(is_chosen)), _table(np.asarray(alike)))
+
+
+def _table(numbers: Numbers) -> tuple[tuple[int, ...], ...]:
+    return tuple(map(tuple, numbers.tolist()))
+
+
+def disputed(judgments: PairJudgments) -> tuple[DisputedPair, ...]:
+    """The pairs on which annotators are divided most: the smaller side is largest, then it is most even."""
+    if not len(judgments):
+        return ()
+    first, second, ties = (np.bincount(judgments.pair, judgments.value == value) for value in (1.0, 0.0, 0.5))
+    smaller = np.minimum(first, second)
+    order = np.lexsort((np.arange(len(first)), np.abs(first - second), -smaller))[:MOST_PAIRS]
+    return tuple(
+        DisputedPair(int(pair), int(first[pair]), int(second[pair]), int(ties[pair])) for pair in order if smaller[pair]
+    )
+
+
+def _counts(judgments: PairJudgments) -> Vector:
+    """(p, 3): how often each pair that two or more judged was given 0, 0.5 and 1."""
+    counts = np.zeros((int(judgments.pair.max(initial=-1)) + 1, 3))
+    np.add.at(counts, (judgments.pair, np.rint(2 * judgments.value).astype(np.int64)), 1)
+    return np.asarray(counts[counts.sum(axis=1) >= 2])
+
+
+# A statistic is worked out from sums over pairs: how often each value was given (b, 3), and `_compare`d (b, 3).
+Statistic = Callable[[Vector, Vector], Vector]
+
+
+def _compare(counts: Vector) -> Vector:
+    """(p, 3) for each pair: comparisons that came out alike; all of them; Krippendorff's sum of those that did not."""
+    sizes = counts.sum(axis=1)
+    alike = (counts * (counts - 1)).sum(axis=1) / 2
+    every = sizes * (sizes - 1) / 2
+    return np.stack([alike, every, 2 * (every - alike) / (sizes - 1)], axis=1)
+
+
+def _percent(totals: Vector, compared: Vector) -> Vector:
+    return _divide(compared[:, 0], compared[:, 1])
+
+
+def _alpha(totals: Vector, compared: Vector) -> Vector:
+    """(b,): 1 - observed / expected disagreement, nominal (Krippendorff 2011), direction left out."""
+    n = totals.sum(axis=1)
+    return 1 - _divide((n - 1) * compared[:, 2], n**2 * (1 - _by_chance(totals)))
+
+
+def _fleiss(totals: Vector, compared: Vector) -> Vector:
+    """(b,): (observed - by chance) / (1 - by chance)."""
+    by_chance = _by_chance(totals)
+    return _divide(_percent(totals, compared) - by_chance, 1 - by_chance)
+
+
+#: The figures of an `Agreement`, by their names there: percent agreement, Krippendorff's alpha, Fleiss' kappa (1971).
+STATISTICS: Mapping[str, Statistic] = {"percent": _percent, "alpha": _alpha, "kappa": _fleiss}
+
+
+def _by_chance(totals: Vector) -> Vector:
+    """(b,): how likely two answers are alike that anybody gave, to whatever pair, in whatever direction."""
+    n = totals.sum(axis=1, keepdims=True)
+    both_ways = (totals + totals[:, ::-1]) / 2
+    shares = np.divide(both_ways, n, out=np.full(totals.shape, np.nan), where=n > 0)
+    return np.asarray(np.square(shares).sum(axis=1))
+
+
+def _divide(a: Vector, b: Vector) -> Vector:
+    return np.asarray(np.divide(a, b, out=np.full(len(a), np.nan), where=b > 0))
+
+
+def _whole(counts: Vector, statistic: Statistic) -> float:
+    return float(statistic(counts.sum(axis=0)[None], _compare(counts).sum(axis=0)[None])[0])
+
+
+def _bootstrap(counts: Vector, statistic: Statistic, draws: int, seed: int) -> Bounded:
+    """Pairs of which the same was said are drawn together: there are few kinds of them."""
+    if not len(counts):
+        return Bounded(None, None, None)
+    kinds, times = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), size=draws).astype(np.float64)
+    value = _whole(counts, statistic)
+    interval = percentile_interval(value, statistic(drawn @ kinds, drawn @ _compare(kinds)))
+    return Bounded(finite(value), finite(interval.low), finite(interval.high))

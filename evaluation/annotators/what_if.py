@@ -1,0 +1,54 @@
+"""What would change if some annotators' judgments were left out, or counted again: rankings beside each other.
+
+Owczarzak et al. (2012) leave out the least consistent assessors and ask whether the systems are still in the same
+order; an admin asks the same before excluding anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from evaluation.scoring.ranking import Comparison
+from evaluation.statistics import finite
+from formats.results import Agreement, Difference, Outcome, Standing, WhatIf
+
+
+def compare(before: Sequence[Standing], after: Sequence[Standing], agreements: tuple[Agreement, Agreement]) -> WhatIf:
+    """The rankings over two versions of the same topics; topics without judgments do not count."""
+    before, after = _judged(before), _judged(after)
+    comparisons = Comparison(before), Comparison(after)
+    old, new = map(_outcome, (before, after), comparisons, agreements)
+    scores = {result.system: result.score for result in new.systems}
+    pairs = [(result.score, scores[result.system]) for result in old.systems if result.system in scores]
+    significant, significant_now = (_significant(comparison.differences()) for comparison in comparisons)
+    return WhatIf(
+        before=old,
+        after=new,
+        kendall=_correlation(pairs, "kendall"),
+        pearson=_correlation(pairs, "pearson"),
+        lost=tuple(sorted(significant - significant_now)),
+        gained=tuple(sorted(significant_now - significant)),
+    )
+
+
+def _outcome(standings: Sequence[Standing], comparison: Comparison, agreement: Agreement) -> Outcome:
+    judgments = sum(standing.judgments for standing in standings)
+    return Outcome(judgments, len(standings), comparison.ranked(), agreement)
+
+
+def _judged(standings: Sequence[Standing]) -> list[Standing]:
+    return [standing for standing in standings if standing.judgments]
+
+
+def _significant(differences: Sequence[Difference]) -> set[tuple[str, str]]:
+    return {(difference.better, difference.worse) for difference in differences if difference.significant}
+
+
+def _correlation(pairs: Sequence[tuple[float, float]], kind: str) -> float | None:
+    x, y = np.array(pairs).T if pairs else (np.zeros(0), np.zeros(0))
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return finite((stats.kendalltau(x, y) if kind == "kendall" else stats.pearsonr(x, y)).statistic)

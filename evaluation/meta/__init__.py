@@ -1,0 +1,1 @@
+"""Do metrics order summaries as people do? Correlation, agreement, resampling."""

@@ -1,0 +1,1 @@
+"""From utilities to scores of summaries and a ranking of systems; simulated annotators."""

@@ -1,0 +1,29 @@
+"""The content of a text: how often it has each stem, without stop words (docs/model.md, Scores)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from evaluation.text import SMART, stems, tokens
+
+
+def content(text: str, language: str) -> list[str]:
+    """The stems of a text's words in their order; of an English text (or language unknown) without SMART stop words."""
+    words = tokens(text)
+    if language.lower().startswith("en") or not language:
+        words = [word for word in words if word not in SMART]
+    return stems(words, language)
+
+
+def counts(texts: Sequence[Sequence[str]], columns: dict[str, int]) -> sparse.csr_array[Any, Any]:
+    """(texts, words): how often a text has a word that the topic knows."""
+    known = [[columns[word] for word in words if word in columns] for words in texts]
+    starts = np.cumsum([0, *map(len, known)])
+    indices = np.array([column for row in known for column in row], dtype=np.int64)
+    matrix = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=(len(texts), max(len(columns), 1)))
+    matrix.sum_duplicates()
+    return matrix

@@ -1,0 +1,73 @@
+"""How sure a topic's scores are together, as it is kept: whole for up to `MOST_COMPARED` systems, as a factor beyond.
+
+A summary's score is a sum of values of sentences, so the covariance of a thousand summaries has no more than the rank
+of that of a topic's sentences, and a factor of it is as small as the topic is.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from evaluation.scoring.ranking import rank_systems
+from formats.results import ScoreCovariance, Standing
+from formats.results.statistics import MOST_COMPARED
+
+Matrix = NDArray[np.float64]
+
+
+class Factor:
+    """`rows` (s, r) of which the matrix is rows @ rows.T; it is made when somebody asks for it."""
+
+    def __init__(self, rows: Matrix) -> None:
+        self.rows = rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
+        product: Matrix = self.rows @ self.rows.T
+        return product
+
+    def __getitem__(self, row: int) -> Any:
+        return self.rows @ self.rows[row]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def pack(standing: Standing) -> ScoreCovariance:
+    """What is kept of a topic's covariance; of many systems in single precision, with the ranks that it leaves them."""
+    matrix = np.asarray(standing.covariance, dtype=np.float64)
+    if not np.isfinite(matrix).all():
+        return ScoreCovariance(standing.systems)
+    if len(standing.systems) <= MOST_COMPARED:
+        return ScoreCovariance(standing.systems, tuple(map(tuple, matrix.tolist())))
+    ranks = {result.system: (result.rank_low, result.rank_high) for result in rank_systems([standing])}
+    factor = base64.b64encode(_factor(matrix).astype("<f4").tobytes()).decode()
+    return ScoreCovariance(standing.systems, factor=factor, ranks=tuple(ranks[name] for name in standing.systems))
+
+
+def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int) -> Standing:
+    """What the topic says of the systems that have these scores; each must be one of those that were packed."""
+    if not packed.factor and not packed.matrix:
+        systems = tuple(system for system in packed.systems if system in scores)
+        covariance = np.full((len(systems), len(systems)), np.nan)
+        return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments)
+    if not packed.factor:
+        return packed.standing(scores, judgments)
+    rows = np.frombuffer(base64.b64decode(packed.factor), dtype="<f4").astype(np.float64)
+    rows = rows.reshape(len(packed.systems), -1)
+    places = [k for k, system in enumerate(packed.systems) if system in scores]
+    systems = tuple(packed.systems[k] for k in places)
+    return Standing(systems, tuple(scores[system] for system in systems), Factor(rows[places]), judgments)
+
+
+def _factor(matrix: Matrix) -> Matrix:
+    """(s, r) with factor @ factor.T = matrix, by Cholesky's method with pivots, which stops at the matrix's rank."""
+    lower, pivots, rank, _info = linalg.lapack.dpstrf(matrix, lower=1)
+    factor = np.zeros((len(matrix), rank))
+    factor[pivots - 1] = np.tril(lower)[:, :rank]
+    return factor

@@ -1,0 +1,220 @@
+"""What a summary says that people prefer: importance, coverage, and both in one (docs/model.md, Scores).
+
+Of a topic: x_jw, how often word w stands in source sentence j; n_w = sum_j x_jw, in all of them; i_w its IDF;
+T = sum_w n_w i_w. Words are stems without stop words (`evaluation.scoring.content`). Of the judgments: value_j, the
+chance that sentence j is preferred to another one of the topic (`evaluation.fit.chances`), cleared of its length. Then
+
+    b_w = sum_j x_jw value_j / n_w       the value of a word: the mean over its occurrences
+    m = sum_w n_w i_w b_w / T            the mean value of all that the sources say
+
+and, for a summary with the set S of distinct words,
+
+    coverage    C(S) = sum_{w in S} n_w i_w / T               of the words alone, in [0, 1]
+    importance  I(S) = sum_{w in S} n_w i_w (b_w - m) / T     of the judgments alone
+    combined         = sum_{w in S} n_w i_w b_w / T = m C(S) + I(S)
+
+Importance is what the summary says that people prefer, less what it says that they do not. It is 0 for everybody where
+all values are equal, and for the whole source; to say a thing twice adds nothing. Text of average worth adds nothing
+either, however long: that is what m is for. A summary that shares no word with the sources has no importance.
+
+**Cleared of length.** People tend to prefer the longer of two sentences. What a sentence's length alone would lead one
+to expect is taken out of its value, so that words are not paid for the length of the sentences that they stand in:
+value = 1/2 + c - e, with c the chance and e its regression on the logarithm of the number of characters, standardized,
+and the square of that. Two pseudo-sentences without any effect, one for each slope, hold the regression down where
+sentences are few.
+
+Importance and combined are linear in the chances, with weights that rest on texts alone: row a_S of `weights` gives
+I(S) = a_S c and its variance error^2 |a_S|^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evaluation.evidence import Evidence
+from evaluation.fit.chances import Chances
+from evaluation.scoring.content import content, counts
+from evaluation.scoring.scores import Scores, unknown
+from formats.results import SourceWords
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Sparse = sparse.csr_array[Any, Any]
+Kind = Literal["importance", "combined", "coverage"]
+
+PSEUDO_SENTENCES = 2.0
+"""So many sentences that show no effect of length hold the regression on length down."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWords:
+    """A topic's texts, as far as they matter here; worked out once, whatever the judgments.
+
+    `words` (k,): the distinct words of the source; `counts` (n, k): x; `idf` (k,): i; `contains` (s, k): whether the
+    summary has the word; `coverage` (s,): C; `importance`, `combined` (s, n): weights of the chances;
+    `length` (n, 2): what the regression on length knows of the sentences.
+    """
+
+    systems: tuple[str, ...]
+    words: tuple[str, ...]
+    counts: Sparse
+    idf: Vector
+    contains: NDArray[np.bool_]
+    coverage: Vector
+    importance: Matrix
+    combined: Matrix
+    length: Matrix
+
+    @property
+    def mass(self) -> Vector:
+        """(k,): n_w i_w / T, the share of each word; empty where the source has no word at all."""
+        mass: Vector = self.counts.sum(axis=0) * self.idf
+        mass /= mass.sum() or 1.0
+        return mass
+
+
+@dataclass(frozen=True, slots=True)
+class WordScores:
+    """The scores (s,) of a topic's summaries. `importance` is nan where a summary shares no word with the source.
+
+    `values` (n,): of the sentences, cleared of length; `mean`: m; `covariance` (s, s): of importance;
+    `combined_covariance`: of combined. Both are nan without judgments.
+    """
+
+    systems: tuple[str, ...]
+    coverage: Vector
+    importance: Vector
+    combined: Vector
+    values: Vector
+    mean: float
+    covariance: Matrix
+    combined_covariance: Matrix
+    judgments: int
+
+    def of(self, kind: Kind) -> Scores:
+        """One of the three; judgments could not change coverage, so it has no errors."""
+        score, covariance = {
+            "importance": (self.importance, self.covariance),
+            "combined": (self.combined, self.combined_covariance),
+            "coverage": (self.coverage, unknown(len(self.systems))),
+        }[kind]
+        return Scores(self.systems, score, covariance, self.judgments)
+
+
+def share_words(topic: Evidence) -> SharedWords:
+    """Find the words that the topic's summaries share with its source."""
+    source = [content(sentence, topic.language) for sentence in topic.sentences]
+    words = tuple(dict.fromkeys(word for sentence in source for word in sentence))
+    columns = {word: k for k, word in enumerate(words)}
+    x = counts(source, columns)[:, : len(words)]
+    summaries = [
+        [word for sentence in summary.sentences for word in content(sentence, topic.language)]
+        for summary in topic.summaries
+    ]
+    contains = counts(summaries, columns).toarray()[:, : len(words)] > 0
+    idf = _idf(x)
+    mass = x.sum(axis=0) * idf
+    total = float(mass.sum()) or 1.0
+    coverage = contains @ mass / total
+    coverage[contains.all(axis=1) & contains.any(axis=1)] = (
+        1.0  # to the last digit, for the whole source scores exactly 0
+    )
+    length = _length(topic.sentences)
+    return SharedWords(
+        systems=tuple(summary.system for summary in topic.summaries),
+        words=words,
+        counts=x,
+        idf=idf,
+        contains=contains,
+        coverage=coverage,
+        importance=_clear((x @ ((contains - coverage[:, None]) * idf).T).T / total, length),
+        combined=_clear((x @ (contains * idf).T).T / total, length),
+        length=length,
+    )
+
+
+def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
+    """The three scores of a topic's summaries from so many judgments."""
+    variance = np.nan if chances.error is None else chances.error**2
+    advantages = chances.values - 0.5  # so that equal sentences give exactly 0
+    importance = shared.importance @ advantages
+    importance[~shared.contains.any(axis=1)] = np.nan
+    return WordScores(
+        systems=shared.systems,
+        coverage=shared.coverage,
+        importance=importance,
+        combined=shared.coverage / 2 + shared.combined @ advantages,
+        values=cleared_values(shared, chances),
+        mean=float(shared.mass @ _word_values(shared, chances)),
+        covariance=variance * (shared.importance @ shared.importance.T),
+        combined_covariance=variance * (shared.combined @ shared.combined.T),
+        judgments=judgments,
+    )
+
+
+def cleared_values(shared: SharedWords, chances: Chances) -> Vector:
+    """(n,): the sentences' values, 1/2 + c - e."""
+    values: Vector = 0.5 + _clear(chances.values[None], shared.length)[0]
+    return values
+
+
+def source_words(shared: SharedWords, chances: Chances) -> SourceWords:
+    """What makes the scores, down to the values of the sentences: the words of the source that some summary has."""
+    values, occurrences = _word_values(shared, chances), shared.counts.sum(axis=0)
+    used = np.flatnonzero(shared.contains.any(axis=0))
+    column = {int(word): k for k, word in enumerate(used)}
+    by_word = shared.counts.tocsc()[:, used]
+    sentences, times = by_word.indices.tolist(), by_word.data.astype(int).tolist()
+    return SourceWords(
+        total=float((occurrences * shared.idf).sum()),
+        mean=float(shared.mass @ values),
+        words=tuple(shared.words[word] for word in used),
+        occurrences=tuple(occurrences[used].astype(int).tolist()),
+        idf=tuple(shared.idf[used].tolist()),
+        values=tuple(values[used].tolist()),
+        sentences=tuple(
+            tuple(zip(sentences[start:end], times[start:end], strict=True))
+            for start, end in pairwise(by_word.indptr.tolist())
+        ),
+        of_systems={
+            system: tuple(column[word] for word in np.flatnonzero(own).tolist())
+            for system, own in zip(shared.systems, shared.contains, strict=True)
+        },
+    )
+
+
+def _word_values(shared: SharedWords, chances: Chances) -> Vector:
+    """(k,): b."""
+    values: Vector = shared.counts.T @ cleared_values(shared, chances) / shared.counts.sum(axis=0)
+    return values
+
+
+def _idf(x: Sparse) -> Vector:
+    """(k,): ln((1 + n) / (1 + df)) + 1, a sentence being a document."""
+    n, k = x.shape
+    idf: Vector = np.log((1 + n) / (1 + np.bincount(x.indices, minlength=k))) + 1
+    return idf
+
+
+def _length(sentences: tuple[str, ...]) -> Matrix:
+    """(n, 2): the standardized logarithm of the number of characters, and its square, centred."""
+    if not sentences:
+        return np.zeros((0, 2))
+    log = np.log([max(len(sentence), 1) for sentence in sentences])
+    standard = (log - log.mean()) / (log.std() or 1.0)
+    return np.column_stack([standard, standard**2 - np.mean(standard**2)])
+
+
+def _clear(rows: Matrix, length: Matrix) -> Matrix:
+    """Rows (r, n), centred and less their ridge regression on length: a symmetric map, so that it may be applied to
+    weights as well as to values."""
+    centred = rows - rows.mean(axis=1, keepdims=True) if rows.shape[1] else rows
+    slopes = np.linalg.solve(length.T @ length + PSEUDO_SENTENCES * np.eye(2), length.T @ centred.T)
+    cleared: Matrix = centred - (length @ slopes).T
+    return cleared

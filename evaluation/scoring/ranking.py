@@ -1,0 +1,210 @@
+"""Systems put in order over topics, with intervals, the ranks that each may have, and which differences are sure.
+
+Two questions can be asked, and `over` says which. "judgments": on these topics, how far could the scores move if
+other people had judged, or other pairs been asked? "topics": how far could they move on other topics like these? The
+second takes the topics for a sample, has wider answers, and needs at least two of them.
+
+Everything is sums over topics of products of matrices (systems, systems), so that thousands of systems take seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from formats.results import Difference, Standing, SystemResult
+from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Contrast, Mean, compare, rank_beside
+
+Over = Literal["judgments", "topics"]
+Matrix = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Places = NDArray[np.int64]
+
+
+def rank_systems(
+    standings: Sequence[Standing], over: Over = "judgments", lowest: float = -np.inf
+) -> tuple[SystemResult, ...]:
+    """The systems by mean score, best first; equals by name.
+
+    Topics without judgments do not count, but for a system that has no others. `lowest`: no score lies below it, and
+    no interval is shown that does.
+    """
+    return Comparison(standings, over).ranked(lowest)
+
+
+def compare_systems(standings: Sequence[Standing], over: Over = "judgments") -> tuple[Difference, ...]:
+    """Every two systems that share a topic, once; none where there are more than `MOST_COMPARED` systems."""
+    return Comparison(standings, over).differences()
+
+
+@dataclass(frozen=True)
+class _Estimates:
+    """Means over topics, of any shape: with standard errors, nan where nothing can be said, and how many topics."""
+
+    value: Matrix
+    se: Matrix
+    freedom: Matrix
+    topics: Matrix
+
+    @property
+    def margin(self) -> Matrix:
+        """Of the 95% interval."""
+        return np.asarray(self.se * stdtrit(self.freedom, 1 - LEVEL / 2))
+
+    @property
+    def p(self) -> Matrix:
+        """Two-sided p-values. What is not in doubt at all is sure, or equal."""
+        z = np.divide(-np.abs(self.value), self.se, out=np.full(self.se.shape, -np.inf), where=self.se != 0)
+        return np.where((self.se == 0) & (self.value == 0), 1.0, 2 * stdtr(self.freedom, z))
+
+
+class Comparison:
+    """Systems beside each other over the same topics, in the order of their names."""
+
+    def __init__(self, standings: Sequence[Standing], over: Over = "judgments") -> None:
+        self.over = over
+        self.systems = tuple(sorted({system for standing in standings for system in standing.systems}))
+        self._place = {system: k for k, system in enumerate(self.systems)}
+        self._judged = self._sums([standing for standing in standings if standing.judgments > 0])
+        self._others = self._sums([standing for standing in standings if standing.judgments <= 0])
+
+    def ranked(self, lowest: float = -np.inf) -> tuple[SystemResult, ...]:
+        """The systems by mean score with the ranks that significant differences leave them."""
+        significant = self._significant
+        better = dict(zip(self.systems, significant.sum(axis=0).tolist(), strict=True))
+        worse = dict(zip(self.systems, significant.sum(axis=1).tolist(), strict=True))
+        return rank_beside(self._means(lowest), better, worse)
+
+    def differences(self) -> tuple[Difference, ...]:
+        """Every two systems that share a topic, once; none where there are too many."""
+        if len(self.systems) > MOST_COMPARED:
+            return ()
+        estimates = self._contrasts
+        columns = (*self._pairs, estimates.value, estimates.margin, estimates.p, estimates.topics)
+        return compare(
+            Contrast(self.systems[a], self.systems[b], value, _known(margin), _known(p), int(topics))
+            for a, b, value, margin, p, topics in zip(*(column.tolist() for column in columns), strict=True)
+        )
+
+    def _means(self, lowest: float) -> list[Mean]:
+        judged, others = self._judged, self._others
+        topics = np.where(judged.own > 0, judged.own, others.own)
+        score = np.where(judged.own > 0, judged.score, others.score) / np.maximum(topics, 1)
+        variance = np.diag(judged.covariance)
+        squares = judged.squares - judged.own * score**2
+        estimates = self._estimates(score, variance, squares, judged.own, topics)
+        means = []
+        columns = (estimates.value, estimates.se, estimates.margin, topics)
+        for system, value, se, margin, number in zip(self.systems, *(c.tolist() for c in columns), strict=True):
+            low, high = (None, None) if np.isnan(margin) else (max(lowest, value - margin), value + margin)
+            means.append(Mean(system, value, _known(se), low, high, int(number)))
+        return means
+
+    @cached_property
+    def _pairs(self) -> tuple[Places, Places]:
+        """(k,), (k,): each two systems that share a topic, once."""
+        first, second = np.triu_indices(len(self.systems), 1)
+        share = (self._judged.both + self._others.both)[first, second] > 0
+        return (first, second) if share.all() else (first[share], second[share])
+
+    @cached_property
+    def _contrasts(self) -> _Estimates:
+        """(k,): how much better the first of each pair is than the second, over the topics that have both."""
+        a, b = self._pairs
+        sums, others = self._judged, self._others
+        judged = sums.both[a, b]
+        topics = np.where(judged > 0, judged, others.both[a, b])
+        value = np.where(judged > 0, sums.ahead[a, b] - sums.ahead[b, a], others.ahead[a, b] - others.ahead[b, a])
+        value /= topics
+        value[np.abs(value) < 10.0**-DECIMALS] = 0.0
+        variance = sums.spread[a, b] + sums.spread[b, a] - 2 * sums.covariance[a, b]
+        squares = sums.apart[a, b] - judged * value**2
+        return self._estimates(value, variance, squares, judged, topics)
+
+    @cached_property
+    def _significant(self) -> Flags:
+        """(s, s): whether the row is significantly better than the column, all pairs tested together (Holm 1979)."""
+        p, value = self._contrasts.p, self._contrasts.value
+        order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
+        adjusted = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
+        sure = order[adjusted <= LEVEL]
+        first, second = (places[sure] for places in self._pairs)
+        is_first = value[sure] >= 0
+        significant = np.zeros((len(self.systems), len(self.systems)), dtype=np.bool_)
+        significant[np.where(is_first, first, second), np.where(is_first, second, first)] = True
+        return significant
+
+    def _estimates(
+        self, value: Matrix, variance: Matrix, squares: Matrix, judged: Matrix, topics: Matrix
+    ) -> _Estimates:
+        """`variance`: sums of those that the judgments leave; `squares`: sums of squared distances from the mean."""
+        number = np.where(judged > 0, judged, np.nan)
+        se = np.sqrt(np.maximum(variance, 0.0)) / number
+        freedom = np.full(value.shape, np.inf)
+        if self.over == "topics":
+            # What varies from topic to topic contains what the judgments leave open, unless by luck it shows less.
+            number, freedom = np.where(judged > 1, judged, np.nan), np.maximum(judged - 1.0, 1.0)
+            se = np.maximum(se, np.sqrt(np.maximum(squares, 0.0) / (number - 1) / number))
+        return _Estimates(value, se, freedom, topics)
+
+    def _sums(self, standings: Sequence[Standing]) -> _Sums:
+        """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is
+        lost where large numbers differ by little."""
+        s = len(self.systems)
+        scores, centred, variances, has = (np.zeros((len(standings), s)) for _ in range(4))
+        covariance = np.zeros((s, s))
+        for row, standing in enumerate(standings):
+            places = [self._place[system] for system in standing.systems]
+            own = np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places))
+            scores[row, places] = standing.scores
+            centred[row, places] = scores[row, places] - (scores[row, places].mean() if places else 0.0)
+            variances[row, places], has[row, places] = np.diag(own), 1.0
+            covariance[np.ix_(places, places)] += own
+        return _Sums(
+            own=has.sum(axis=0),
+            score=scores.sum(axis=0),
+            squares=(scores**2).sum(axis=0),
+            both=_over_topics(has, has),
+            ahead=_over_topics(centred, has),
+            apart=self._apart(centred, has),
+            spread=_over_topics(variances, has),
+            covariance=covariance,
+        )
+
+    def _apart(self, scores: Matrix, has: Matrix) -> Matrix:
+        """Sums of squared differences, where they are asked for."""
+        if self.over == "judgments":
+            return np.zeros((len(self.systems), len(self.systems)))
+        squares = _over_topics(scores**2, has)
+        return squares + squares.T - 2 * _over_topics(scores, scores)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Over topics, for each system (s,) or each two (s, s) that a topic has: `own`, `both`: how many; `score`,
+    `squares`: of the scores; `ahead`: of the row's score; `apart`: of squared differences; `spread`: of the row's
+    variance; `covariance`."""
+
+    own: Matrix
+    score: Matrix
+    squares: Matrix
+    both: Matrix
+    ahead: Matrix
+    apart: Matrix
+    spread: Matrix
+    covariance: Matrix
+
+
+def _over_topics(left: Matrix, right: Matrix) -> Matrix:
+    """(s, s): the sums over topics of products. (Zeros that nobody reads take no memory.)"""
+    return left.T @ right if len(left) else np.zeros((left.shape[1], right.shape[1]))
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value

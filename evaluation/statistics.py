@@ -1,0 +1,88 @@
+"""Intervals and p-values of samples. What pages work out, too, is in plain Python in `formats.results.statistics`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from formats.results import Figure
+from formats.results.statistics import Z95
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate between two percentiles of its resamples; `undefined` counts the resamples that gave none."""
+
+    value: float
+    low: float
+    high: float
+    undefined: int = 0
+
+
+def finite(value: float | None) -> float | None:
+    """The number, as records keep it: None where it cannot be told."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def percentile_interval(value: float, resampled: Vector, level: float = 0.95) -> Interval:
+    """The middle `level` of the resampled values (the percentile interval of Efron & Tibshirani 1993)."""
+    defined = resampled[np.isfinite(resampled)]
+    if not len(defined):
+        return Interval(value, math.nan, math.nan, len(resampled))
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(value, float(low), float(high), len(resampled) - len(defined))
+
+
+def mean(sample: Vector, chance: float | None = None) -> Figure:
+    """The mean of a sample, with its 95% interval by the normal distribution where there are two values or more."""
+    n = len(sample)
+    if n < 2:
+        return Figure(float(sample[0]) if n else None, n, chance=chance)
+    value, margin = float(sample.mean()), Z95 * float(sample.std(ddof=1)) / math.sqrt(n)
+    return Figure(value, n, value - margin, value + margin, chance=chance)
+
+
+def median(sample: Vector) -> Figure:
+    """The median between those order statistics that hold it in 95 of 100 samples, whatever the distribution."""
+    n = len(sample)
+    if not n:
+        return Figure(None, 0)
+    value = float(np.median(sample))
+    if special.bdtr(0, n, 0.5) > 0.025:
+        return Figure(value, n)
+    ordered = np.sort(sample)
+    beyond = math.ceil(special.bdtrik(0.025, n, 0.5))
+    return Figure(value, n, float(ordered[beyond - 1]), float(ordered[n - beyond]))
+
+
+def robust_z(values: Vector) -> Vector:
+    """How far each value is from the median of all, (x - median) / (1.4826 MAD); nan where that is not told.
+
+    Values that are nan stay so; with fewer than three others, or without any spread, all are.
+    """
+    known = values[np.isfinite(values)]
+    if len(known) < 3:
+        return np.full(len(values), np.nan)
+    centre = np.median(known)
+    spread = 1.4826 * np.median(np.abs(known - centre))
+    return np.asarray((values - centre) / spread) if spread > 0 else np.full(len(values), np.nan)
+
+
+def even_odds_p(k: int, n: int) -> float | None:
+    """The two-sided p-value of k of n under even odds, exact; None where n is 0."""
+    return min(1.0, 2 * float(special.bdtr(min(k, n - k), n, 0.5))) if n else None
+
+
+def benjamini_hochberg(p: Vector) -> Vector:
+    """p-values adjusted so that at most the level's share of what is found is false (Benjamini & Hochberg 1995)."""
+    adjusted = np.full(len(p), np.nan)
+    defined = np.isfinite(p)
+    if defined.any():
+        adjusted[defined] = stats.false_discovery_control(p[defined])
+    return adjusted
