@@ -10,13 +10,13 @@ import redis
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from annotate.doctor import Finding, examine
+from annotate.server.doctor import Finding, examine
 
 PATIENCE = 3.0  # seconds
 
 
 class Command(BaseCommand):
-    help = "Look at database, worker, backups, broker, disk, clock, files and key; exit with 1 if anything is wrong."
+    help = "Check database, worker, backups, broker, disk, clock, files and key; exit with 1 if anything is wrong."
     requires_system_checks: tuple[str, ...] = ()
     requires_migrations_checks = False
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         findings = examine(broker)
         for one in findings:
             mark = self.style.ERROR("wrong") if one.wrong else self.style.SUCCESS("fine ")
-            self.stdout.write(f"{mark}  {one.about:<13} {one.wrong or one.said}")
+            self.stdout.write(f"{mark}  {one.about:<13} {one.wrong or one.detail}")
             if one.mend:
                 self.stdout.write(f"                      {one.mend}")
         wrong = sum(bool(one.wrong) for one in findings)
@@ -48,14 +48,14 @@ def broker() -> Iterator[Finding]:
             policy = client.info("memory").get("maxmemory_policy", "")
             keeps = client.info("persistence").get("aof_enabled", 0)
     except redis.RedisError as error:
-        mend = "Start the Redis in BROKER_URL. Judgments are stored meanwhile; scores stand still."
+        mend = "Start the Redis in BROKER_URL. Judgments are still stored; scores are not updated."
         yield Finding("broker", wrong=str(error), mend=mend)
         return
     if policy != "noeviction":
         mend = "redis-cli config set maxmemory-policy noeviction (and in redis.conf)"
-        yield Finding("broker", wrong=f"short of memory it throws tasks away ({policy})", mend=mend)
+        yield Finding("broker", wrong=f"if memory is short, it evicts tasks ({policy})", mend=mend)
     elif not keeps:
         mend = "redis-cli config set appendonly yes (and in redis.conf); until then a restart costs seconds of delay"
-        yield Finding("broker", wrong="it keeps no log on disk", mend=mend)
+        yield Finding("broker", wrong="it keeps no log on the disk", mend=mend)
     else:
         yield Finding("broker", "Redis answers, keeps its log and evicts nothing")

@@ -10,16 +10,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 import formats.study
 from annotate import exports
+from annotate.database.snapshot import snapshot
 from annotate.models import Study
-from annotate.snapshot import snapshot
 
 
 class Command(BaseCommand):
-    help = "Write a study, whole and under pseudonyms, into one zip that import_study takes back."
+    help = "Write a whole study, under pseudonyms, to one ZIP file that import_study can read."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", type=int, metavar="ID", help="the number in the study's address")
-        parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="where to write the zip")
+        parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="where to write the ZIP file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(pk=options["study"]).first()

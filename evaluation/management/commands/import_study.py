@@ -13,32 +13,48 @@ from django.db import transaction
 
 import formats
 import formats.study
-from annotate import studies
+from annotate import imports, studies
+from annotate.imports.restore import restore
 from annotate.models import Annotator, Judgment, Study, Summary, SystemScore, Topic
 from annotate.refusal import Refusal
-from evaluation import intake, tasks
+from evaluation.worker import tasks
+from formats.settings import KINDS_COUNTED, StudySettings
 
 REFUSED = 2
-QUESTION = "Which of these two sentences contains more important information?"
 
 
 class Command(BaseCommand):
     help = (
-        "Make a study from topics (a .jsonl file, a folder or a zip), or from what export_study wrote, and score it. "
-        "Nothing is stored where anything is wrong: the reasons go to standard error, and the exit status is 2."
+        "Create a study from topics (a .jsonl file, a folder or a ZIP file) or from a file of export_study, and score "
+        "it. If anything is wrong, nothing is stored: the reasons go to standard error, and the exit status is 2. "
+        "Notes about what was ignored or replaced go there, too."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path)
-        parser.add_argument("--owner", required=True, metavar="USER", help="whose study it will be")
-        parser.add_argument("--title", default="", help="needed unless the file is an exported study, which has one")
-        parser.add_argument("--question", default=QUESTION, help=f"what annotators are asked (default: {QUESTION})")
-        parser.add_argument("--language", default="en", help="of topics that do not say theirs (default: en)")
+        parser.add_argument("--owner", required=True, metavar="USER", help="the owner of the study")
+        parser.add_argument("--title", default="", help="required, unless the file is an exported study")
+        usual = StudySettings()
+        parser.add_argument(
+            "--question", default=usual.question, help="what annotators are asked (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--language", default=usual.language, help="the language of topics without one (default: %(default)s)"
+        )
         parser.add_argument(
             "--kind",
             choices=Annotator.Kind.values,
             default=str(Annotator.Kind.HUMAN),
-            help="who made the judgments that do not say so themselves (default: human)",
+            help="who made the judgments that do not say who did (default: human)",
+        )
+        parser.add_argument(
+            "--counted-kinds",
+            choices=list(KINDS_COUNTED),
+            default=usual.counted_kinds,
+            help="whose judgments count (default: %(default)s); an exported study says so itself",
+        )
+        parser.add_argument(
+            "--strict", action="store_true", help="also store nothing if anything was ignored or replaced"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,7 +64,7 @@ class Command(BaseCommand):
         path: Path = options["path"]
         try:
             if is_archive(path):
-                study = intake.restore(formats.study.read(path), owner, title=options["title"])
+                study = restore(formats.study.read(path), owner, title=options["title"])
             else:
                 study = self._begin(path, owner, options)
         except formats.Refused as refused:
@@ -62,16 +78,16 @@ class Command(BaseCommand):
 
     def _begin(self, path: Path, owner: Any, options: dict[str, Any]) -> Study:
         if not options["title"]:
-            raise CommandError("--title is needed: what shall the study be called?", returncode=REFUSED)
-        bundle = formats.read(
-            path,
-            known=formats.Known({}),
-            cut=lambda text, language: intake.count_sentences(text, language or options["language"]),
-        )
-        fields = {name: options[name] for name in ("title", "question", "language")}
+            raise CommandError("--title is required: the title of the study.", returncode=REFUSED)
+        bundle = formats.read(path, existing=formats.Existing({}), language=options["language"])
+        for remark in bundle.remarks:
+            self.stderr.write(formats.message(remark))
+        if options["strict"] and bundle.remarks:
+            raise CommandError("Nothing was stored: --strict allows no notes.", returncode=REFUSED)
+        fields = {name: options[name] for name in ("title", "question", "language", "counted_kinds")}
         with transaction.atomic():
             study = studies.make_study(owner, **fields)
-            intake.take_in(study, bundle, kind=options["kind"])
+            imports.store(study, bundle, kind=options["kind"])
         return study
 
     def _tell(self, study: Study, problems: dict[str, str]) -> None:

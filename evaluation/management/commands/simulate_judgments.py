@@ -7,19 +7,19 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate import judging
+from annotate import imports, judging
 from annotate.models import Annotator, Reference, Sentence, Study, Topic
-from evaluation import intake, records
-from evaluation.prepare import cut_text
-from evaluation.similarity import similarity
-from evaluation.simulate import judge, worth_by_references
+from evaluation.fit.similarity import similarity
+from evaluation.scoring.simulate import judge, value_by_references
 from formats.records import Preference, Text
+from formats.sentences import cut_text
+from formats.settings import KINDS_COUNTED
 
 PSEUDONYM = "simulated from the references"
 
 
 class Command(BaseCommand):
-    help = "Add judgments simulated from a study's references; they are labelled as simulated wherever they are shown."
+    help = "Add judgments simulated from a study's references; they are labeled as simulated wherever they are shown."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", type=int, help="the study's number, as in its address")
@@ -31,18 +31,20 @@ class Command(BaseCommand):
         study = Study.objects.filter(pk=options["study"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['study']}.")
-        for pk in records.topics_uncut().filter(study=study).values_list("pk", flat=True):
-            intake.cut_topic(pk)
+        for pk in Topic.objects.uncut().filter(study=study).values_list("pk", flat=True):
+            imports.cut_topic(pk)
         preferences = [
             preference
             for topic in Topic.objects.filter(study=study)
             for preference in simulate(topic, study, options["per_topic"], options["seed"])
         ]
         if not preferences:
-            raise CommandError("No topic of this study has references that could tell its sentences apart.")
-        judging.bring_preferences(study, preferences, Annotator.Kind.SIMULATED, PSEUDONYM)
+            raise CommandError("No topic of this study has references that distinguish its sentences.")
+        judging.import_judgments(study, preferences, Annotator.Kind.SIMULATED, PSEUDONYM)
         if options["verbosity"]:
             self.stdout.write(f"Added {len(preferences)} simulated judgments.")
+            if Annotator.Kind.SIMULATED not in KINDS_COUNTED[study.counted_kinds]:
+                self.stdout.write("The study does not count them; its setting “whose judgments count” can change that.")
 
 
 def simulate(topic: Topic, study: Study, count: int, seed: int) -> Iterator[Preference]:
@@ -55,9 +57,9 @@ def simulate(topic: Topic, study: Study, count: int, seed: int) -> Iterator[Pref
     ]
     if not (sentences and references):
         return
-    names = [f"{sentence.document.name}:{sentence.index}" for sentence in sentences]
+    names = [sentence.name for sentence in sentences]
     alike = similarity([sentence.text for sentence in sentences], study.similarity)
-    judgments = judge(worth_by_references(alike, references), count, seed)
+    judgments = judge(value_by_references(alike, references), count, seed)
     for a, b, outcome in zip(judgments.a, judgments.b, judgments.outcome, strict=True):
         yield Preference(topic.name, names[a], names[b], "a" if outcome == 1 else "b")
 

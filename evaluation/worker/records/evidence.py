@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
-from annotate import judging
-from annotate.models import Judgment, Sentence, Study, Summary, Topic
-from annotate.prepared import Part, Prepared
-from annotate.snapshot import snapshot
-from evaluation.evidence import Evidence, Judgments, Match, Normalization, Settings, Smoothing, SummaryText, Value
+from annotate.database.snapshot import snapshot
+from annotate.models import Annotator, Judgment, Sentence, Study, Summary, Topic
+from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 
 #: (text, language) -> its sentences
 Split = Callable[[str, str], Sequence[str]]
@@ -26,13 +23,14 @@ class Snapshot:
     """A topic as it was when its data had this version, and which rows its sentences and summaries are.
 
     `sentence_keys`: primary keys in the order of `evidence.sentences`; `summary_keys`: in that of `evidence.summaries`;
-    `annotator_keys`: in that of the annotators' numbers.
+    `annotator_keys`: in that of the annotators' numbers. `leading`: the kind of annotators among whom influence is
+    worked out.
     """
 
     topic_id: int
     study_id: int
     data_version: int
-    prepared_version: int
+    cut_version: int
     evidence: Evidence
     settings: Settings
     seed: int
@@ -41,6 +39,8 @@ class Snapshot:
     annotator_keys: tuple[int, ...]
     last_judgment_id: int
     random_share: float = 1.0
+    leading: str = "human"
+    counted_kinds: str = "people"
 
 
 def load_evidence(
@@ -55,44 +55,21 @@ def load_evidence(
         return _load(topic_id, split, but, also)
 
 
-STUDY = Part(
-    Study,
-    "id language seed random_share smooth prior redundancy value normalize match similarity weigh_annotators",
-)
-_topic = Prepared(
-    lambda topic: (
-        Topic.objects.filter(pk=topic, tally__isnull=False, progress__prepared_version__gt=0)
-        .order_by()
-        .values_list("name", "language", "tally__data_version", "progress__prepared_version", *STUDY.columns("study"))
-    )
-)
-_sentences = Prepared(
-    lambda topic: (
-        Sentence.objects.filter(topic=topic).order_by("position").values_list("pk", "document__name", "index", "text")
-    )
-)
-_summaries = Prepared(
-    lambda topic: (
-        Summary.objects.filter(topic=topic)
-        .order_by("system__name")
-        .values_list("pk", "system__name", "text", "sentences")
-    )
-)
-
-
 def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[int]) -> Snapshot | None:
-    row = next(iter(_topic(topic_id)), None)
-    if row is None:
+    rows = Topic.objects.select_related("study", "tally")
+    topic = rows.filter(pk=topic_id, tally__isnull=False, cut_version__gt=0).first()
+    if topic is None:
         return None
-    name, own_language, data_version, prepared_version, *of_study = row
-    study = STUDY.take(iter(of_study))
-    language = own_language or study.language
-    sentences = _sentences(topic_id)
+    study, language = topic.study, topic.language or topic.study.language
+    in_order = Sentence.objects.filter(topic=topic).order_by("position")
+    sentences = list(in_order.values_list("pk", "document__name", "index", "text"))
     keys = tuple(pk for pk, *_ in sentences)
-    judgments, people, last = _judgments(topic_id, {pk: index for index, pk in enumerate(keys)}, but, also)
-    summaries = _summaries(topic_id)
+    judgments, annotators, last = _judgments(topic_id, {pk: index for index, pk in enumerate(keys)}, but, also)
+    kinds = dict(Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind"))
+    by_system = Summary.objects.filter(topic=topic).order_by("system__name")
+    summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
     evidence = Evidence(
-        topic_id=name,
+        topic_id=topic.name,
         sentence_ids=tuple(f"{document}:{index}" for _, document, index, _ in sentences),
         sentences=tuple(text for *_, text in sentences),
         judgments=judgments,
@@ -101,20 +78,23 @@ def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[in
             for _, system, text, cut in summaries
         ),
         language=language,
+        kinds=tuple(kinds[key] for key in annotators),
     )
     return Snapshot(
         topic_id=topic_id,
         study_id=study.pk,
-        data_version=data_version,
-        prepared_version=prepared_version,
+        data_version=topic.tally.data_version,
+        cut_version=topic.cut_version,
         evidence=evidence,
         settings=settings_of(study),
         seed=study.seed,
         sentence_keys=keys,
         summary_keys=tuple(pk for pk, *_ in summaries),
-        annotator_keys=people,
+        annotator_keys=annotators,
         last_judgment_id=last,
         random_share=study.random_share,
+        leading=study.leading_kind,
+        counted_kinds=study.counted_kinds,
     )
 
 
@@ -126,23 +106,21 @@ COLUMNS = (
     "assignment__pair__second_id",
     "assignment__annotator_id",
 )
-_counted = Prepared(lambda topic: judging.counted_judgments(topic).values_list(*COLUMNS))
 
 
 def _judgments(
     topic_id: int, index: dict[int, int], but: Collection[int], also: Collection[int]
 ) -> tuple[Judgments, tuple[int, ...], int]:
     """The judgments that count, in the order in which they were stored; who gave them; the primary key of the last."""
-    if but or also:
-        counted = judging.counted_judgments(Topic(pk=topic_id), also).exclude(assignment__annotator__in=list(but))
-        rows = list(counted.values_list(*COLUMNS))
-    else:
-        rows = _counted(topic_id)
+    counted = Judgment.objects.counted(also).filter(assignment__topic=topic_id)
+    if but:
+        counted = counted.exclude(assignment__annotator__in=list(but))
+    rows = list(counted.values_list(*COLUMNS))
     keys, answers, swapped, firsts, seconds, annotators = zip(*rows, strict=True) if rows else ((),) * 6
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
-    people, numbers = np.unique(np.array(annotators, dtype=np.int64), return_inverse=True)
+    keys_of_annotators, numbers = np.unique(np.array(annotators, dtype=np.int64), return_inverse=True)
     judgments = Judgments(
         a=np.where(turned, second, first),
         b=np.where(turned, first, second),
@@ -150,18 +128,9 @@ def _judgments(
         weight=np.ones(len(rows)),
         annotator=numbers.astype(np.int64),
     )
-    return judgments, tuple(people.tolist()), keys[-1] if keys else 0
+    return judgments, tuple(keys_of_annotators.tolist()), keys[-1] if keys else 0
 
 
 def settings_of(study: Study) -> Settings:
-    """How this study's judgments become scores."""
-    return Settings(
-        smooth=cast("Smoothing", study.smooth),
-        prior=study.prior,
-        redundancy=study.redundancy,
-        value=cast("Value", study.value),
-        normalize=cast("Normalization", study.normalize),
-        match=cast("Match", study.match),
-        similarity=study.similarity,
-        weigh_annotators=study.weigh_annotators,
-    )
+    """How this study's judgments become its recommended scores."""
+    return Settings(**study.recommended_settings)

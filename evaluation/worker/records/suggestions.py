@@ -7,24 +7,18 @@ from collections.abc import Collection
 from django.db.models import F
 
 from annotate.models import Pair, Suggestion
-from annotate.prepared import Prepared
-from evaluation.records.evidence import Snapshot
-from evaluation.records.rows import put
+from evaluation.worker.records.evidence import Snapshot
+from evaluation.worker.records.rows import put
 
 REASON = "informative"
-
-_filled = Prepared(
-    lambda topic: Pair.objects.filter(topic=topic, need__gt=0, taken__gte=F("need")).values_list(
-        "first_id", "second_id"
-    )
-)
 
 
 def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
     """The pairs i < j of a topic's sentences that have no place left for a judgment."""
     index = {key: number for number, key in enumerate(snapshot.sentence_keys)}
+    filled = Pair.objects.filter(topic=snapshot.topic_id, need__gt=0, taken__gte=F("need"))
     # A text may have been cut anew since.
-    places = ((index.get(first), index.get(second)) for first, second in _filled(snapshot.topic_id))
+    places = ((index.get(first), index.get(second)) for first, second in filled.values_list("first_id", "second_id"))
     return {(min(i, j), max(i, j)) for i, j in places if i is not None and j is not None}
 
 

@@ -1,0 +1,207 @@
+"""What is behind and may be worked on now, read from the tables alone: a table of kinds of work, and who is at what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotate.models import Claim, Export, Fit, Ranking, ScoredBy, Study, Topic, Upload, WhatIfQuestion
+from evaluation.worker import claims
+from evaluation.worker.records.annotators import studies_unreported
+from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
+
+#: Work that takes so many seconds, or failed the last time, is long: it must not keep others waiting.
+QUICK = 2.0
+#: After how many topics the studies have their turn: where more are always behind, none would ever be ranked.
+TOPICS_BEFORE_RANKING = 16
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of work: the task that does it, the rows that are behind, the prefix of its claims.
+
+    `behind`: a query whose rows are annotated with the version of the data that they wait for, `wanted`; `key`,
+    `study`: its columns. After an attempt that succeeded it rests for so long, and for `patience` times as long as
+    that took. `idle`: done only while no topic waits for scores.
+    """
+
+    task: str
+    claim: str
+    behind: Callable[[], QuerySet[Any, Any]]
+    key: str = "pk"
+    study: str = "study_id"
+    rest: timedelta = timedelta()
+    patience: float = 0.0
+    idle: bool = False
+
+    def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int]]:
+        """Of each thing that is behind, or of this one: its key, its study's, its version."""
+        rows = self.behind() if key is None else self.behind().filter(**{self.key: key})
+        yield from rows.values_list(self.key, self.study, "wanted")
+
+    def is_rested(self, claim: Claim, now: datetime) -> bool:
+        """Whether it was left alone for long enough; or the clock was set back since."""
+        rest = max(self.rest, timedelta(seconds=self.patience * (claim.seconds or 0.0)))
+        return claim.attempts > 0 or not now - rest < claim.since <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A task to be done for the study: its name, the key of its row, the name under which whoever does it claims it.
+
+    `since`: when it was begun the last time; it changes with every attempt. `seconds`: what it is expected to take,
+    None where nothing is known of it. `is_long`: it took long, or failed, the last time.
+    """
+
+    task: str
+    key: int
+    claim: str
+    study: int
+    since: datetime | None = None
+    seconds: float | None = None
+    is_long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """What may be begun, in the order in which that shall happen, and what somebody is at."""
+
+    waiting: tuple[Work, ...]
+    running: tuple[Work, ...]
+
+
+def _topics(topics: QuerySet[Topic]) -> QuerySet[Topic]:
+    return topics.annotate(wanted=F("text_version") + Coalesce("tally__data_version", Value(0)))
+
+
+def _unranked() -> QuerySet[Study]:
+    """Whoever judges without a pause has a topic waiting whenever somebody looks: their systems are put in order as
+    soon as the topics before them in this queue are done, not a beat later."""
+    fits_to_come = Topic.objects.behind().filter(study=OuterRef("pk")).exclude(progress__problem__gt="")
+    rankings = Ranking.objects.filter(study=OuterRef("pk"), scored_by=ScoredBy.PUBLISHED)  # the last to be saved
+    is_old = Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")) | Exists(fits_to_come)
+    has_fits = Exists(Fit.objects.filter(topic__study=OuterRef("pk")))
+    studies = Study.objects.annotate(wanted=Sum("topics__progress__fitted_version"))
+    return studies.annotate(ranked=Subquery(rankings.values("version"))).filter(has_fits, is_old)
+
+
+def _without_curve() -> QuerySet[Topic]:
+    owing = Fit.objects.filter(topic=OuterRef("pk"), data_version=OuterRef("progress__fitted_version"), curve_owed=True)
+    return Topic.objects.filter(Exists(owing)).annotate(wanted=F("progress__fitted_version"))
+
+
+def _jobs(jobs: QuerySet[Any]) -> Any:
+    return jobs.annotate(wanted=Value(0))
+
+
+JOBS = (
+    Kind("process_upload", "upload", lambda: _jobs(Upload.waiting())),
+    Kind("write_export", "export", lambda: _jobs(Export.waiting())),
+    Kind("answer_what_if", "what_if", lambda: WhatIfQuestion.waiting().annotate(wanted=F("done"))),
+)
+TOPICS = (
+    Kind("cut_topic", "topic", lambda: _topics(Topic.objects.uncut())),
+    Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted())),
+)
+RANKINGS = (Kind("rank_study", "study", _unranked, study="pk"),)
+#: Figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
+OTHERS = (
+    Kind(
+        "report_annotators",
+        "annotators",
+        studies_unreported,
+        study="pk",
+        rest=timedelta(seconds=10),
+        patience=20.0,
+    ),
+    Kind(
+        "draw_curve",
+        "curve",
+        _without_curve,
+        idle=True,
+    ),
+    Kind("examine_topic", "examination", topics_unexamined, rest=timedelta(seconds=30), patience=20.0, idle=True),
+    Kind("examine_study", "robustness", studies_unexamined, study="pk", idle=True),
+)
+KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}
+
+
+def is_quick(task: str, key: int) -> bool:
+    """Whether it may be done beside something else, as far as is known: it did not fail, and took half a turn."""
+    claim = Claim.objects.filter(name=f"{KINDS[task].claim}:{key}").first()
+    return claim is None or (claim.attempts == 0 and (claim.seconds or 0.0) < QUICK / 2)
+
+
+def may_idle() -> bool:
+    """Whether no topic waits for scores, but for those that failed."""
+    return not Topic.objects.behind().exclude(progress__problem__gt="").exists()
+
+
+def find(task: str, key: int) -> tuple[int, int] | None:
+    """The study and the version for which the task is to be done; None where there is nothing to do (any more)."""
+    return next(((study, version) for _key, study, version in KINDS[task].rows(key)), None)
+
+
+def look() -> Agenda:
+    """Everything that is behind and due or being worked on. First what somebody waits for, then the topics that were
+    tried longest ago."""
+    seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()})
+    jobs, topics, rankings = seen.at(JOBS), seen.at(TOPICS), seen.at(RANKINGS)
+    scores_wait = bool(topics) or any(work.claim.startswith("topic:") for work in seen.running)
+    others = seen.at([kind for kind in OTHERS if not (kind.idle and scores_wait)])
+    if any(work.task == "examine_topic" for work in (*others, *seen.running)):
+        others = [work for work in others if work.task != "examine_study"]
+    first, rest = topics[:TOPICS_BEFORE_RANKING], topics[TOPICS_BEFORE_RANKING:]
+    return Agenda((*jobs, *first, *rankings, *rest, *others), tuple(seen.running))
+
+
+def find_work() -> list[Work]:
+    """What may be begun, in the order in which that shall happen."""
+    return list(look().waiting)
+
+
+class _Look:
+    """One look at the tables."""
+
+    def __init__(self, now: datetime, known: Mapping[str, Claim]) -> None:
+        self.now = now
+        self.known = known
+        self.usual = _usual(known.values())
+        self.running: list[Work] = []
+
+    def at(self, kinds: Sequence[Kind]) -> list[Work]:
+        """What may be begun of these kinds, the longest untouched first."""
+        waiting: list[Work] = []
+        for kind in kinds:
+            for key, study, version in kind.rows():
+                name = f"{kind.claim}:{key}"
+                claim = self.known.get(name)
+                if claim is None:
+                    waiting.append(Work(kind.task, key, name, study, seconds=self.usual.get((kind.claim, study))))
+                elif claims.is_held(claim, self.now):
+                    self.running.append(_of(claim, kind, key, study, failed=claim.attempts > 1))
+                elif claims.is_due(claim, version, self.now) and kind.is_rested(claim, self.now):
+                    waiting.append(_of(claim, kind, key, study, failed=claim.attempts > 0))
+        return sorted(waiting, key=lambda work: (work.since or LONG_AGO, work.key))
+
+
+def _of(claim: Claim, kind: Kind, key: int, study: int, *, failed: bool) -> Work:
+    is_long = failed or (claim.seconds or 0.0) >= QUICK
+    return Work(kind.task, key, claim.name, study, claim.since, claim.seconds, is_long)
+
+
+def _usual(known: Iterable[Claim]) -> dict[tuple[str, int], float]:
+    """By kind of claim and study, what the longest quick work took: others of the kind will hardly take longer."""
+    usual: dict[tuple[str, int], float] = {}
+    for claim in known:
+        if claim.seconds is not None and claim.seconds < QUICK:
+            what = (claim.name.partition(":")[0], claim.study)
+            usual[what] = max(claim.seconds, usual.get(what, 0.0))
+    return usual

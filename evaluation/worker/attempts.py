@@ -1,0 +1,115 @@
+"""One attempt at one thing, whatever it is: claimed, counted, and what goes wrong told in plain words."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from celery import current_task
+from celery.exceptions import SoftTimeLimitExceeded
+
+from annotate.database.transactions import end_stray_transactions
+from evaluation.evaluate import UndeterminedTopic
+from evaluation.fit.preference_matrix import TooManySentences
+from evaluation.worker import agenda, claims
+
+logger = logging.getLogger(__name__)
+
+#: Seconds after which a task is told to stop, and after which its process is killed.
+SOFT_LIMIT, HARD_LIMIT = 60.0, 90.0
+
+UNDETERMINED = (
+    "Without a prior, the judgments do not determine the strengths of this topic's sentences: nothing else was ever "
+    "preferred to %(sentences)s. More judgments may help; a small prior such as 0.1, in the study's "
+    "settings, always does."
+)
+TOO_MANY_SENTENCES = (
+    "This topic has %(sentences)d sentences. Scores with the paper's smoothing are computed for topics of at most "
+    "%(most)d, because they take memory for every two sentences. Choose another smoothing in the study's settings."
+)
+TOO_LONG = (
+    "The computation took longer than a minute and was stopped. There are too many sentences, systems or judgments for "
+    "this machine. Smaller files, one after another, may work."
+)
+TOO_LARGE = (
+    "There is too little memory for this. It may work with fewer sentences or systems. The operator of this site can "
+    "give the worker more."
+)
+KILLED = (
+    "The worker was stopped or killed %(times)d times in a row while it worked on this. The machine probably has too "
+    "little memory for it."
+)
+BROKEN = "The program failed: %(error)s. The operator of this site finds more in the worker's log."
+
+#: (key, problem, whether it is given up): says in plain words why nothing came of an attempt; "" where all is well.
+Tell = Callable[[int, str, bool], object]
+
+
+def attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:
+    """Do what the task is there for with one thing, if that is behind, due, and nobody else is at it."""
+    with within_its_time(task, key):
+        _attempt(task, key, work, tell)
+
+
+@contextmanager
+def within_its_time(task: str, key: int) -> Iterator[None]:
+    """What is told to stop before it has claimed anything, or after, only stops: it will be sent again."""
+    try:
+        yield
+    except SoftTimeLimitExceeded:
+        end_stray_transactions()
+        logger.warning("%s %s had no time left beside its work", task, key)
+
+
+def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:
+    wanted = agenda.find(task, key)
+    if wanted is None:
+        return
+    with claims.attempt(f"{agenda.KINDS[task].claim}:{key}", *wanted, _token()) as begun:
+        if begun is None:
+            return
+        if begun.was_killed and begun.number > 2:
+            tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
+        try:
+            work(key)
+        except SoftTimeLimitExceeded:
+            end_stray_transactions()
+            if _is_quick():
+                # The limit counts from before the claim: what is left of it would look quick, again and again.
+                begun.postpone(agenda.QUICK)
+            else:
+                tell(key, TOO_LONG, True)
+        except UndeterminedTopic as error:
+            begun.wait_for_data()
+            tell(key, UNDETERMINED % {"sentences": error.shown}, True)
+        except TooManySentences as error:
+            begun.wait_for_data()
+            tell(key, TOO_MANY_SENTENCES % {"sentences": error.sentences, "most": error.most}, True)
+        except Exception as error:
+            logger.exception("%s %s failed", task, key)
+            problem = TOO_LARGE if isinstance(error, MemoryError) else BROKEN % {"error": _in_a_line(error)}
+            tell(key, problem, begun.number >= claims.HOPEFUL)
+        else:
+            if begun.number > 1:
+                tell(key, "", False)
+            begun.succeed()
+
+
+def _token() -> uuid.UUID | None:
+    """What stays the same when a task is given out again; the heartbeat puts it at the end of the task's id."""
+    task_id = current_task.request.id if current_task else None
+    return uuid.UUID(task_id.rpartition(" ")[2]) if task_id else None
+
+
+def _is_quick() -> bool:
+    """Whether this process must be free again soon: what takes long is begun anew where it keeps nobody waiting."""
+    _hard, soft = (current_task.request.timelimit if current_task else None) or (None, None)
+    return soft is not None and soft < SOFT_LIMIT
+
+
+def _in_a_line(error: Exception) -> str:
+    """An error in one line, short enough for a page."""
+    line = " ".join(str(error).split())
+    return f"{type(error).__name__}: {line}"[:300] if line else type(error).__name__

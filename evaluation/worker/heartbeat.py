@@ -1,0 +1,210 @@
+"""The heartbeat of a worker: it looks every second for what is behind, and has it done in turn."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from celery.worker import state
+from django.conf import settings
+from django.db import close_old_connections, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from annotate.server import limits
+from annotate.server.sessions import SessionStore
+from evaluation.worker import claims
+from evaluation.worker.agenda import QUICK, Agenda, Work, look
+from evaluation.worker.turns import Turns, cost
+
+logger = logging.getLogger(__name__)
+chance = random.SystemRandom()  # workers that were forked from one another must not draw alike
+
+BEAT_SECONDS = 1.0
+#: While people judge without a pause every topic is behind at every beat. These tasks are sent for it once in so many
+#: seconds, so that whoever judges has the machine for most of the time, and for all topics at the same beat, so that
+#: the systems are put in order once for all of them.
+ROUND_SECONDS = 2.0
+ONCE_A_ROUND = ("refit_topic", "rank_study")
+PULSE_SECONDS = 2.0
+#: How often it is forgotten whose wrong passwords no longer count.
+FORGET_SECONDS = 60.0
+#: Touched after each sign of life, where something outside (a container's health check) cannot ask the database.
+PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
+#: A message that changed nothing for so long was lost, or waits in a long queue: the next one may be sent.
+LOST_SECONDS = 10.0
+#: Work waits and this process was given none for so long: it no longer hears its broker and had better start anew.
+DEAF_SECONDS = 180.0
+#: The same in beats, where nothing runs here and the broker takes messages. (An acknowledgement that a frozen Redis did
+#: not take keeps the one place that a worker has for messages, until long after Redis is back.)
+IDLE_BEATS = 15
+
+_GONE = object()
+
+
+class Heartbeat(threading.Thread):
+    """Every second: queue a task for whatever is behind, renew the claims of what runs here, give a sign of life.
+
+    Quick work and long work have queues of their own as far as the workers' time goes: each worker has a process more
+    than it is asked for, no more long tasks are under way than there are workers, and quick ones for no more than the
+    others do in a turn. So somebody's quick work waits for a turn of the others' quick work, and for nothing else.
+    """
+
+    def __init__(self, publish: Callable[[Work], object], *, alone: bool) -> None:
+        super().__init__(name="heartbeat", daemon=True)
+        self.stopping = threading.Event()
+        self.name_of_process = f"{socket.gethostname()}:{os.getpid()}"
+        self.forking = threading.Lock()
+        self.alone = alone  # until the first beat
+        self._publish = publish
+        self._sent: dict[str, tuple[object, float]] = {}
+        self._round = 0
+        self._done_this_round: set[str] = set()
+        self._quick_turns, self._long_turns = Turns(), Turns()
+        self._pulse_at = float("-inf")
+        self._forgot_at = float("-inf")
+        self._heard = 0
+        self._heard_at = time.monotonic()
+        self._idle_beats = 0
+        self._connections: Sequence[BaseDatabaseWrapper] = ()
+
+    def run(self) -> None:
+        self._connections = connections.all()
+        for connection in self._connections:
+            connection.inc_thread_sharing()  # whoever forks closes it
+        while True:
+            with self.forking:
+                try:
+                    close_old_connections()
+                    self.beat(time.monotonic())
+                except Exception:
+                    logger.exception("this heartbeat failed; the next one is in a second")
+                    connections.close_all()
+            if self.stopping.wait(BEAT_SECONDS):
+                connections.close_all()
+                return
+
+    def before_fork(self) -> None:
+        """A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back; and
+        never beside an open database connection, which must not be carried across a fork."""
+        self.forking.acquire()
+        for connection in self._connections:
+            connection.close()
+
+    def beat(self, now: float) -> None:
+        """One beat at `now` (seconds on a clock that never jumps)."""
+        if self.alone:
+            # Nobody else works on this database: whatever is claimed was claimed by a worker that is dead.
+            claims.free_claims()
+            self.alone = False
+        if now - self._pulse_at >= PULSE_SECONDS:
+            claims.give_sign_of_life(self.name_of_process)
+            self._pulse_at = now
+            if PULSE_FILE:
+                Path(PULSE_FILE).touch()
+        claims.renew_claims(claims_at_work())
+        self.look_for_work(now)
+        if now - self._forgot_at >= FORGET_SECONDS:
+            self._forgot_at = now
+            limits.forget()
+            SessionStore.clear_expired()
+
+    def look_for_work(self, now: float) -> None:
+        """Queue a task for whatever the tables show to be behind, unless one was queued and nothing came of it yet."""
+        agenda = look()
+        since = {work.claim: work.since for work in agenda.waiting}
+        self._sent = {
+            claim: (mark, at)
+            for claim, (mark, at) in self._sent.items()
+            if since.get(claim, _GONE) == mark and now - at < LOST_SECONDS
+        }
+        for work in self._choose(agenda, self._new(agenda, now)):
+            self._publish_or_wait(work, now)
+            self._sent[work.claim] = (work.since, now)
+            if work.task in ONCE_A_ROUND:
+                self._done_this_round.add(work.claim)
+        self._notice_deafness(agenda, now)
+
+    def _new(self, agenda: Agenda, now: float) -> list[Work]:
+        """What waits and was not sent yet, nor in this round if once a round is enough."""
+        if self._round != (this_round := int(now // ROUND_SECONDS)):
+            self._round, self._done_this_round = this_round, set()
+        had_their_turn = self._sent.keys() | self._done_this_round
+        new = [work for work in agenda.waiting if work.claim not in had_their_turn]
+        if any(work.task == "refit_topic" for work in new):
+            # Whatever this round has seen of it: there is more to be put in order as soon as these are fitted.
+            new += [work for work in agenda.waiting if work.task == "rank_study" and work not in new]
+        return new
+
+    def _choose(self, agenda: Agenda, new: Sequence[Work]) -> list[Work]:
+        """What to send now: each study in turn, as much as the workers do until the next beats."""
+        under_way = [*agenda.running, *(work for work in agenda.waiting if work.claim in self._sent)]
+        workers = max(1, claims.workers_alive())
+        room = QUICK * settings.WORKER_PROCESSES * workers - sum(cost(work) for work in under_way if not work.is_long)
+        places = workers - sum(work.is_long for work in under_way)
+        quick = self._quick_turns.order(_one_unknown(work for work in new if not work.is_long))
+        long = self._long_turns.order(work for work in new if work.is_long)
+        chosen: list[Work] = []
+        while room > 0 and (work := next(quick, None)):
+            chosen.append(work)
+            room -= cost(work)
+        chosen += [work for work, _place in zip(long, range(places), strict=False)]
+        return _our_share(chosen, workers)
+
+    def _publish_or_wait(self, work: Work, now: float) -> None:
+        try:
+            self._publish(work)
+        except Exception:
+            self._heard_at, self._idle_beats = now, 0  # without a broker nobody is deaf
+            raise
+
+    def _notice_deafness(self, agenda: Agenda, now: float) -> None:
+        # Long work may wait because somebody else is at some.
+        waits = any(not work.is_long for work in agenda.waiting) or (agenda.waiting and not agenda.running)
+        heard = sum(state.total_count.values())
+        if heard != self._heard or not waits:
+            self._heard, self._heard_at, self._idle_beats = heard, now, 0
+            return
+        self._idle_beats = 0 if claims_at_work() else self._idle_beats + 1
+        silence = now - self._heard_at
+        if self._idle_beats > IDLE_BEATS or silence > DEAF_SECONDS:
+            logger.critical("work is waiting and the broker gave this worker none for %d s: leaving", silence)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _one_unknown(works: Iterable[Work]) -> Iterator[Work]:
+    """Of a kind of work of which a study has done none yet only the first: it tells how long the others will take."""
+    unknown: set[tuple[str, int]] = set()
+    for work in works:
+        if work.seconds is not None:
+            yield work
+        elif (work.task, work.study) not in unknown:
+            unknown.add((work.task, work.study))
+            yield work
+
+
+def _our_share(works: list[Work], workers: int) -> list[Work]:
+    """By lot, where all workers together do all of it, so that little is sent by two of them."""
+    ours = -(-len(works) // workers)
+    return [works[place] for place in sorted(chance.sample(range(len(works)), ours))]
+
+
+def claims_at_work() -> set[str]:
+    """What the tasks that run in this process right now have claimed."""
+    return {str(request.id).partition(" ")[0] for request in _snapshot(state.active_requests)}
+
+
+def _snapshot(requests: Iterable[Any]) -> list[Any]:
+    """What is in a set that another thread changes: Python notices a change in the middle, and we look again."""
+    while True:
+        try:
+            return list(requests)
+        except RuntimeError:
+            continue

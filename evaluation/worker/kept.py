@@ -1,0 +1,33 @@
+"""What is kept between two tasks, so that it need not be computed again: no more of it than memory allows."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Kept(Generic[P, R]):
+    """A function of hashable arguments that remembers its newest results, as many as take `capacity` bytes together.
+
+    `size`: what a result will take, told from the arguments: room is made before it is computed.
+    """
+
+    def __init__(self, function: Callable[P, R], size: Callable[P, int], capacity: int) -> None:
+        self._function, self._size, self._capacity = function, size, capacity
+        self._results: OrderedDict[object, tuple[R, int]] = OrderedDict()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        key = (args, tuple(kwargs.items()))
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key][0]
+        size = self._size(*args, **kwargs)
+        while self._results and size + sum(taken for _, taken in self._results.values()) > self._capacity:
+            self._results.popitem(last=False)
+        result = self._function(*args, **kwargs)
+        self._results[key] = result, size
+        return result

@@ -1,0 +1,67 @@
+"""The door to the tables: rows become evidence, results become rows.
+
+Nothing here computes, and nothing that computes runs inside a transaction. What is saved is guarded by the version
+that it was computed from: a late result finds a version that is no longer below its own, changes no row and is thrown
+away. Claims only keep two workers from doing the same work.
+"""
+
+from evaluation.worker.records.annotators import (
+    Crowd,
+    StudyAnswers,
+    load_answers,
+    note_annotators_problem,
+    save_annotators,
+)
+from evaluation.worker.records.diagnostics import (
+    fitted_version,
+    load_examinations,
+    save_examination,
+    save_topic_examination,
+)
+from evaluation.worker.records.evidence import Snapshot, load_evidence
+from evaluation.worker.records.results import (
+    Results,
+    Standings,
+    load_standings,
+    note_ranking_problem,
+    note_topic_problem,
+    owes_curve,
+    problems_of,
+    save_curve,
+    save_nothing,
+    save_ranking,
+    save_results,
+    standings_by_topic,
+    study_to_rank,
+)
+from evaluation.worker.records.suggestions import pairs_filled
+from evaluation.worker.records.what_if import topics_judged
+
+__all__ = [
+    "Crowd",
+    "Results",
+    "Snapshot",
+    "Standings",
+    "StudyAnswers",
+    "fitted_version",
+    "load_answers",
+    "load_evidence",
+    "load_examinations",
+    "load_standings",
+    "note_annotators_problem",
+    "note_ranking_problem",
+    "note_topic_problem",
+    "owes_curve",
+    "pairs_filled",
+    "problems_of",
+    "save_annotators",
+    "save_curve",
+    "save_examination",
+    "save_nothing",
+    "save_ranking",
+    "save_results",
+    "save_topic_examination",
+    "standings_by_topic",
+    "study_to_rank",
+    "topics_judged",
+]

@@ -1,0 +1,282 @@
+"""What annotators answered, on its way to the figures about them, and the figures on their way into the tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Length
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from annotate.database.snapshot import snapshot
+from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Study
+from evaluation.annotators.agreement import PairJudgments
+from evaluation.annotators.answers import Answers
+from evaluation.evidence import Judgments
+from evaluation.worker.records.evidence import SHARE_OF_LEFT
+from formats.results import AnnotatorFigures, StudyAgreement, to_json
+
+Vector = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What annotators of one kind answered in a study; keys of rows by the numbers that stand for them."""
+
+    annotators: tuple[int, ...]
+    topics: tuple[int, ...]
+    pairs: tuple[int, ...]
+    answers: tuple[Answers, ...]
+    judgments: PairJudgments
+
+    def numbers(self, annotators: Collection[int]) -> list[int]:
+        """The numbers that stand for these annotators."""
+        return [number for number, key in enumerate(self.annotators) if key in annotators]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAnswers:
+    """Everything that was answered in a study, at one version, by kind of annotators; the leading kind comes first."""
+
+    study_id: int
+    version: int
+    weighed: bool
+    crowds: tuple[Crowd, ...]
+
+    @property
+    def leading(self) -> Crowd:
+        """The annotators among whom the study's agreement is worked out."""
+        return self.crowds[0]
+
+
+def studies_unreported() -> QuerySet[Study]:
+    """The studies with annotators whose figures are behind. Adds the `wanted` version."""
+    has_judged = Exists(Annotator.objects.filter(study=OuterRef("pk"), judged__gt=0))
+    was_reported = Exists(AgreementReport.objects.filter(study=OuterRef("pk"), version__gt=0))
+    return (
+        Study.objects.annotate(wanted=Sum("topics__tally__data_version"))
+        .filter(has_judged | was_reported, wanted__gt=0)
+        .filter(Q(agreement__isnull=True) | Q(agreement__version__lt=F("wanted")))
+    )
+
+
+def load_answers(study_id: int, also: Collection[int] = ()) -> StudyAnswers | None:
+    """What annotators answered, as it was at one moment; None where the study is gone.
+
+    Annotators `also` are counted though they are excluded.
+    """
+    with snapshot():
+        study = Study.objects.filter(pk=study_id).annotate(version=Sum("topics__tally__data_version")).first()
+        return None if study is None else _load(study, study.version or 0, also)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Judgments that stand, in the order in which they came, a column (m,) each.
+
+    Topics, pairs and annotators are numbered; `left` and `right` are keys of sentences; `least`: the seconds that
+    reading them takes.
+    """
+
+    topic: Numbers
+    pair: Numbers
+    annotator: Numbers
+    left: Numbers
+    right: Numbers
+    swapped: Flags
+    outcome: Vector
+    seconds: Vector
+    least: Vector
+    counted: Flags
+    repeat: Flags
+    expected: Vector
+
+    def in_topic(self, number: int) -> Answers:
+        """What was answered in one topic."""
+        at = np.flatnonzero(self.topic == number)
+        left, right = self.left[at], self.right[at]
+        sentences = np.unique(np.concatenate([left, right]))
+        judgments = Judgments(
+            a=np.searchsorted(sentences, left),
+            b=np.searchsorted(sentences, right),
+            outcome=self.outcome[at],
+            weight=np.ones(len(at)),
+            annotator=self.annotator[at],
+        )
+        return Answers(
+            judgments, self.seconds[at], self.least[at], self.counted[at], self.repeat[at], self.expected[at], at
+        )
+
+    def of_pairs(self) -> PairJudgments:
+        """Those that count, by which of a pair's sentences was preferred, whichever side it stood on."""
+        value = np.where(self.swapped, 1 - self.outcome, self.outcome)
+        return PairJudgments(self.pair, value, self.annotator, self.topic).only(self.counted)
+
+
+def _load(study: Study, version: int, also: Collection[int]) -> StudyAnswers:
+    present = set(Annotator.objects.arrived().filter(study=study).order_by().values_list("kind", flat=True).distinct())
+    kinds = (study.leading_kind, *sorted(present - {study.leading_kind}))
+    crowds = tuple(_load_crowd(study, kind, also) for kind in kinds)
+    return StudyAnswers(study_id=study.pk, version=version, weighed=study.weigh_annotators, crowds=crowds)
+
+
+def _load_crowd(study: Study, kind: str, also: Collection[int]) -> Crowd:
+    of_kind = Annotator.objects.arrived().filter(study=study, kind=kind)
+    annotators = tuple(of_kind.order_by("pk").values_list("pk", flat=True))
+    columns = _columns(study, kind)
+    topics, topic = _numbered(columns["topic_id"])
+    pairs, pair = _numbered(columns["assignment__pair_id"])
+    rows = _rows(study, columns, also, topic=topic, pair=pair, annotators=annotators)
+    return Crowd(
+        annotators=annotators,
+        topics=topics,
+        pairs=pairs,
+        answers=tuple(rows.in_topic(number) for number in range(len(topics))),
+        judgments=rows.of_pairs(),
+    )
+
+
+COLUMNS = (
+    "topic_id",
+    "answer",
+    "seconds",
+    "assignment__swapped",
+    "assignment__pair_id",
+    "assignment__pair__first_id",
+    "assignment__pair__second_id",
+    "assignment__annotator_id",
+    "assignment__holds_place",
+    "assignment__annotator__excluded_at",
+    "assignment__occasion",
+    "assignment__expected",
+)
+
+
+def _columns(study: Study, kind: str) -> dict[str, Sequence[Any]]:
+    """The judgments of a kind that stand, practice left out: each of the `COLUMNS`, and the `length` of both texts."""
+    standing = (
+        Judgment.objects.standing()
+        .filter(assignment__topic__study=study, assignment__annotator__kind=kind)
+        .exclude(assignment__reason=Assignment.Reason.TRAINING)
+    )
+    length = Length("assignment__pair__first__text") + Length("assignment__pair__second__text")
+    rows = list(standing.order_by("pk").values_list(*COLUMNS, length))
+    names = (*COLUMNS, "length")
+    return dict(zip(names, zip(*rows, strict=True) if rows else ((),) * len(names), strict=True))
+
+
+def _rows(
+    study: Study,
+    columns: Mapping[str, Sequence[Any]],
+    also: Collection[int],
+    *,
+    topic: Numbers,
+    pair: Numbers,
+    annotators: Sequence[int],
+) -> _Rows:
+    keys = columns["assignment__annotator_id"]
+    swapped = np.array(columns["assignment__swapped"], dtype=np.bool_)
+    first = np.array(columns["assignment__pair__first_id"], dtype=np.int64)
+    second = np.array(columns["assignment__pair__second_id"], dtype=np.int64)
+    repeat = np.array(columns["assignment__occasion"], dtype=np.int64) > 0
+    is_excluded = [at is not None for at in columns["assignment__annotator__excluded_at"]]
+    is_out = np.array(is_excluded, dtype=np.bool_) & ~np.isin(keys, list(also))
+    counted = np.array(columns["assignment__holds_place"], dtype=np.bool_) & ~is_out & ~repeat
+    expected = columns["assignment__expected"]
+    return _Rows(
+        topic=topic,
+        pair=pair,
+        annotator=np.searchsorted(np.array(annotators, dtype=np.int64), np.array(keys, dtype=np.int64)),
+        left=np.where(swapped, second, first),
+        right=np.where(swapped, first, second),
+        swapped=swapped,
+        outcome=np.array([SHARE_OF_LEFT[answer] for answer in columns["answer"]], dtype=np.float64),
+        seconds=np.array(columns["seconds"], dtype=np.float64),
+        # Where a study names no speed, nobody reads too fast.
+        least=np.array(columns["length"], dtype=np.float64) / (study.reading_speed or math.inf),
+        counted=counted,
+        repeat=repeat,
+        expected=np.array([SHARE_OF_LEFT[side] if side else math.nan for side in expected], dtype=np.float64),
+    )
+
+
+def _numbered(keys: Sequence[int]) -> tuple[tuple[int, ...], Numbers]:
+    names, number = np.unique(np.array(keys, dtype=np.int64), return_inverse=True)
+    return tuple(names.tolist()), number.astype(np.int64)
+
+
+@transaction.atomic
+def save_annotators(
+    loaded: StudyAnswers, figures: Sequence[Sequence[AnnotatorFigures]], agreement: StudyAgreement
+) -> bool:
+    """Publish the figures of each crowd's annotators; False where newer ones are there, or the study is gone."""
+    study = Study.objects.filter(pk=loaded.study_id).first()
+    if study is None:
+        return False
+    now = timezone.now()
+    AgreementReport.objects.bulk_create([AgreementReport(study=study, computed_at=now)], ignore_conflicts=True)
+    older = AgreementReport.objects.filter(study=study, version__lt=loaded.version)
+    whole = to_json(_with_keys(agreement, loaded.leading))
+    if not older.update(version=loaded.version, figures=whole, problem="", computed_at=now):
+        return False
+    for crowd, own in zip(loaded.crowds, figures, strict=True):
+        _save_figures(loaded, dict(zip(crowd.annotators, own, strict=True)), now)
+    return True
+
+
+def _with_keys(agreement: StudyAgreement, crowd: Crowd) -> StudyAgreement:
+    """The same, by keys of rows in place of numbers."""
+    annotators = tuple(crowd.annotators[number] for number in agreement.table.annotators)
+    return replace(
+        agreement,
+        topics=tuple(replace(topic, topic=crowd.topics[topic.topic]) for topic in agreement.topics),
+        table=replace(agreement.table, annotators=annotators),
+        disputed=tuple(replace(pair, pair=crowd.pairs[pair.pair]) for pair in agreement.disputed),
+    )
+
+
+def _save_figures(loaded: StudyAnswers, figures: Mapping[int, AnnotatorFigures], now: datetime) -> None:
+    still_here = set(Annotator.objects.filter(study=loaded.study_id).values_list("pk", flat=True))
+    AnnotatorReport.objects.bulk_create(
+        [
+            AnnotatorReport(
+                annotator_id=key,
+                version=loaded.version,
+                figures=to_json(record.figures),
+                flags=to_json(record.flags),
+                weight=_weight(record) if loaded.weighed else None,
+                computed_at=now,
+            )
+            for key, record in figures.items()
+            if key in still_here
+        ],
+        BATCH,
+        update_conflicts=True,
+        unique_fields=["annotator"],
+        update_fields=["version", "figures", "flags", "weight", "computed_at"],
+    )
+
+
+def _weight(annotator: AnnotatorFigures) -> float:
+    return min(max(annotator.figures["reliability"].value or 0.0, 0.0), 1.0)
+
+
+def note_annotators_problem(study_id: int, problem: str, _is_given_up: bool) -> None:
+    """Say why the figures could not be worked out; those that are there stay."""
+    if Study.objects.filter(pk=study_id).exists():
+        now = timezone.now()
+        AgreementReport.objects.bulk_create(
+            [AgreementReport(study_id=study_id, computed_at=now)], ignore_conflicts=True
+        )
+        AgreementReport.objects.filter(study=study_id).update(problem=problem)

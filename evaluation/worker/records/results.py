@@ -1,0 +1,354 @@
+"""What was worked out, on its way into the tables: published only if nothing newer is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Avg, Exists, Min, OuterRef, QuerySet, Sum
+from django.utils import timezone
+
+from annotate import __version__
+from annotate.database.snapshot import snapshot
+from annotate.models import Fit, Ranking, Score, ScoredBy, Study, System, SystemScore, Topic, TopicProgress, Utility
+from evaluation.evaluate import TopicResult
+from evaluation.evidence import AS_PUBLISHED, Settings
+from evaluation.scoring.covariance import pack, unpack
+from evaluation.worker.records.evidence import Snapshot
+from evaluation.worker.records.rows import put
+from evaluation.worker.records.suggestions import replace_suggestions
+from formats.results import (
+    CurvePoint,
+    Difference,
+    Part,
+    ScoreCovariance,
+    SourceWords,
+    Standing,
+    SystemResult,
+    from_json,
+    to_json,
+)
+
+#: What a topic's judgments come to, by `ScoredBy`.
+Results = Mapping[ScoredBy, TopicResult]
+
+BATCH = 500
+#: Of a curve that is continued at every fit; with so many every second one is left out.
+MOST_POINTS = 50
+
+
+def save_results(
+    snapshot: Snapshot, results: Results, seconds: float, to_ask: Collection[tuple[int, int]] = ()
+) -> bool:
+    """Publish the fits of a topic with their utilities and scores and the pairs to ask next, all at once; False where
+    newer ones are there, and these are thrown away.
+
+    Their curves are those of the fits before with one more point; `save_curve` fills the gaps.
+    """
+    packed: dict[str, Any] = {scored_by: to_json(pack(result.standing)) for scored_by, result in results.items()}
+    with transaction.atomic():
+        if not _is_news(snapshot):
+            return False
+        for scored_by, result in results.items():
+            _publish(snapshot, scored_by, result, seconds, packed[scored_by])
+        replace_suggestions(snapshot, to_ask)
+    return True
+
+
+def _publish(
+    snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, covariance: dict[str, Any]
+) -> None:
+    settings = _settings(snapshot, result.settings, result.kernel)
+    before = _newest_fit(snapshot.topic_id, scored_by)
+    fit_id = _add_fit(
+        snapshot,
+        scored_by,
+        before,
+        judgments=result.judgments,
+        residual=result.residual,
+        iterations=result.iterations,
+        seconds=seconds,
+        settings=settings,
+        curve=_continued(before, settings, result),
+        curve_owed=True,
+        covariance=covariance,
+        words={} if result.words is None else to_json(_with_keys(result.words, snapshot)),
+    )
+    # Every sentence and every summary has its row in each fit, so that nothing is left of the one before.
+    put(Utility, ["sentence_id", "scored_by"], _utilities(fit_id, scored_by, snapshot, result))
+    put(Score, ["summary_id", "scored_by"], _scores(fit_id, scored_by, snapshot, result))
+
+
+@transaction.atomic
+def save_nothing(snapshot: Snapshot) -> bool:
+    """Publish that no judgment counts: then there is nothing that utilities or scores could rest on."""
+    if not _is_news(snapshot):
+        return False
+    Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
+    Score.objects.filter(summary__topic=snapshot.topic_id).delete()
+    for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
+        _add_fit(
+            snapshot,
+            scored_by,
+            _newest_fit(snapshot.topic_id, scored_by),
+            judgments=0,
+            residual=0.0,
+            iterations=0,
+            seconds=0.0,
+            settings=_settings(snapshot, settings),
+        )
+    replace_suggestions(snapshot, ())
+    return True
+
+
+def _newest_fit(topic_id: int, scored_by: str) -> Fit | None:
+    """The newest fit so far."""
+    fits = Fit.objects.filter(topic=topic_id, scored_by=scored_by)
+    return fits.order_by("-data_version").only("settings", "curve").first()
+
+
+def _continued(before: Fit | None, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
+    """The curve of the newest fit so far, if it was made with the same settings, and this result as its last point."""
+    points = before.curve if before is not None and _shared(before.settings) == _shared(settings) else []
+    now = CurvePoint(result.judgments, dict(zip(result.standing.systems, result.standing.scores, strict=True)))
+    kept = [point for point in points if point["judgments"] < result.judgments]
+    return (kept[1::2] if len(kept) >= MOST_POINTS else kept) + [to_json(now)]
+
+
+def owes_curve(snapshot: Snapshot, scored_by: str) -> bool:
+    """Whether the curve of the fit of this version has gaps: an attempt that ran out of time may have filled it."""
+    return _owing(snapshot, scored_by).exists()
+
+
+def save_curve(snapshot: Snapshot, scored_by: str, curve: Sequence[CurvePoint]) -> bool:
+    """Publish the curve of a fit, if the fit is still the newest one and rests on the same data."""
+    return bool(_owing(snapshot, scored_by).update(curve=to_json(curve), curve_owed=False))
+
+
+def _owing(snapshot: Snapshot, scored_by: str) -> QuerySet[Fit]:
+    fits = Fit.objects.filter(topic=snapshot.topic_id, data_version=snapshot.data_version, scored_by=scored_by)
+    return fits.filter(curve_owed=True)
+
+
+def _is_news(snapshot: Snapshot) -> bool:
+    """Take the topic's place for this version, if nothing newer is published and the sentences are still the same."""
+    topic = Topic.objects.select_for_update(no_key=True).filter(pk=snapshot.topic_id)  # none is cut anew meanwhile
+    if not topic.filter(cut_version=snapshot.cut_version).values_list("pk"):
+        return False
+    TopicProgress.objects.bulk_create([TopicProgress(topic_id=snapshot.topic_id)], ignore_conflicts=True)
+    older = TopicProgress.objects.filter(topic=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
+    return bool(older.update(fitted_version=snapshot.data_version, problem=""))
+
+
+def _add_fit(snapshot: Snapshot, scored_by: str, before: Fit | None, **columns: Any) -> int:
+    """The fit of this version; older ones stay as a log, without what is kept for the newest one only."""
+    if before is not None:
+        Fit.objects.filter(pk=before.pk).update(curve=[], curve_owed=False, covariance={}, words={})
+    fit = Fit.objects.create(
+        topic_id=snapshot.topic_id,
+        scored_by=scored_by,
+        data_version=snapshot.data_version,
+        last_judgment_id=snapshot.last_judgment_id,
+        sentences=len(snapshot.sentence_keys),
+        program_version=__version__,
+        created_at=timezone.now(),
+        **columns,
+    )
+    return fit.pk
+
+
+def _settings(snapshot: Snapshot, settings: Settings, learnt: tuple[float, float] | None = None) -> dict[str, Any]:
+    """Everything that may differ between two fits of the same judgments."""
+    columns: dict[str, Any] = dataclasses.asdict(settings) | {"counted_kinds": snapshot.counted_kinds}
+    return columns if learnt is None else columns | {"kernel": list(learnt)}
+
+
+def _utilities(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
+    n = len(snapshot.sentence_keys)
+    nothing = [None] * n
+    return {
+        "scored_by": [scored_by] * n,
+        "fit_id": [fit_id] * n,
+        "sentence_id": snapshot.sentence_keys,
+        "strength": result.strengths.tolist(),
+        "utility": result.utilities.tolist(),
+        "value": result.values.tolist(),
+        "se": nothing if result.se is None else result.se.tolist(),
+        "low": nothing if result.low is None else result.low.tolist(),
+        "high": nothing if result.high is None else result.high.tolist(),
+        "wins": result.wins.tolist(),
+        "judgments": result.judged.tolist(),
+    }
+
+
+def _scores(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
+    summaries = result.summaries
+    return {
+        "scored_by": [scored_by] * len(summaries),
+        "fit_id": [fit_id] * len(summaries),
+        "summary_id": snapshot.summary_keys,
+        "score": [summary.score for summary in summaries],
+        "coverage": [summary.coverage for summary in summaries],
+        "se": [summary.se for summary in summaries],
+        "low": [summary.low for summary in summaries],
+        "high": [summary.high for summary in summaries],
+        "parts": [json.dumps(to_json([_with_key(part, snapshot) for part in summary.parts])) for summary in summaries],
+    }
+
+
+def _with_key(part: Part, snapshot: Snapshot) -> Part:
+    """The same, by the key of the nearest sentence in place of its number."""
+    return part if part.nearest is None else replace(part, nearest=snapshot.sentence_keys[int(part.nearest)])
+
+
+def _with_keys(words: SourceWords, snapshot: Snapshot) -> SourceWords:
+    """The same, by the keys of the sentences in place of their numbers."""
+    keys = snapshot.sentence_keys
+    return replace(words, sentences=tuple(tuple((keys[int(i)], n) for i, n in of_word) for of_word in words.sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """What a study's topics say of its systems. `version`: the sum of the topics' fitted versions.
+
+    `settings`: of the fits; None where some topics were fitted under others, so that no mean over them says anything.
+    `coverage`: by system, the mean over the same topics.
+    """
+
+    study_id: int
+    scored_by: str
+    version: int
+    judgments: int
+    settings: Mapping[str, Any] | None
+    topics: tuple[Standing, ...]
+    coverage: Mapping[str, float]
+
+
+def study_to_rank(topic_id: int) -> int | None:
+    """The study of a topic, if no other topic of it waits to be fitted: then it can be ranked at once."""
+    others = Topic.objects.behind().filter(study=OuterRef("study")).exclude(pk=OuterRef("pk"))
+    return Topic.objects.filter(~Exists(others), pk=topic_id).values_list("study_id", flat=True).first()
+
+
+@snapshot()
+def load_standings(study_id: int) -> tuple[Standings, ...]:
+    """The newest fits that rest on judgments, as both ways of scoring have them; none where the rankings that are there
+    rest on the same ones.
+
+    Everything is read as it was at one moment: a fit that is published meanwhile has scores that belong to it alone.
+    """
+    version = Study.objects.filter(pk=study_id).aggregate(version=Sum("topics__progress__fitted_version"))["version"]
+    ranked = Ranking.objects.filter(study=study_id).aggregate(version=Min("version"))["version"]
+    if not version or (ranked is not None and ranked >= version):
+        return ()
+    return tuple(_standings(study_id, scored_by, version) for scored_by in ScoredBy.values)
+
+
+def _standings(study_id: int, scored_by: str, version: int) -> Standings:
+    by_topic = standings_by_topic(study_id, scored_by)
+    topics = tuple(standing for standing in by_topic.values() if standing.judgments)
+    fits = Fit.objects.newest(scored_by).filter(topic__study=study_id, judgments__gt=0)
+    shared = [_shared(settings) for settings in fits.values_list("settings", flat=True)]
+    covered = Score.objects.filter(fit__in=fits, score__isnull=False, coverage__isnull=False)
+    means = covered.order_by().values_list("summary__system__name").annotate(Avg("coverage"))
+    return Standings(
+        study_id=study_id,
+        scored_by=scored_by,
+        version=version,
+        judgments=sum(topic.judgments for topic in topics),
+        settings=None if any(settings != shared[0] for settings in shared) else shared[0] if shared else {},
+        topics=topics,
+        coverage=dict(means),
+    )
+
+
+def _shared(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What fits of one study have in common: not what a kernel learnt, nor the prior of topics without a maximum."""
+    own = {"kernel", "prior"} if settings.get("score") == "published" else {"kernel"}
+    return {name: value for name, value in settings.items() if name not in own}
+
+
+@snapshot()
+def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> dict[int, Standing]:
+    """What the newest fits say of the systems at one moment, by topic, in the order of the topics."""
+    newest = Fit.objects.newest(scored_by).filter(topic__study=study_id)
+    scores: dict[int, dict[str, float]] = {}
+    rows = Score.objects.filter(fit__in=newest, score__isnull=False)
+    for topic_id, system, score in rows.values_list("fit__topic_id", "summary__system__name", "score"):
+        scores.setdefault(topic_id, {})[system] = score or 0.0
+    fits = newest.order_by("topic__position").values_list("topic_id", "judgments", "covariance")
+    return {
+        topic_id: unpack(from_json(ScoreCovariance, covariance), scores[topic_id], judgments)
+        for topic_id, judgments, covariance in fits
+        if covariance.get("systems")
+    }
+
+
+@transaction.atomic
+def save_ranking(standings: Standings, systems: Sequence[SystemResult], differences: Sequence[Difference]) -> bool:
+    """Publish a ranking; False where a newer one is there, and this one is thrown away.
+
+    Of topics that were fitted under different settings there is none: the ranking before them stays.
+    """
+    study_id, scored_by = standings.study_id, standings.scored_by
+    if not Study.objects.filter(pk=study_id).exists():
+        return False
+    _ensure_ranking(study_id, scored_by)
+    columns: dict[str, Any] = {"version": standings.version, "problem": ""}
+    if standings.settings is not None:
+        columns |= {
+            "topics": len(standings.topics),
+            "judgments": standings.judgments,
+            "settings": standings.settings,
+            "differences": to_json(differences),
+            "created_at": timezone.now(),
+        }
+    own = Ranking.objects.filter(study=study_id, scored_by=scored_by)
+    if not own.filter(version__lt=standings.version).update(**columns):
+        return False
+    if standings.settings is not None:
+        _replace_systems(own.get(), standings, systems)
+    return True
+
+
+def _replace_systems(ranking: Ranking, standings: Standings, systems: Sequence[SystemResult]) -> None:
+    keys = dict(System.objects.filter(study=standings.study_id).values_list("name", "pk"))
+    SystemScore.objects.filter(ranking=ranking).delete()
+    rows = [
+        SystemScore(
+            ranking=ranking,
+            system_id=keys[result.system],
+            coverage=standings.coverage.get(result.system),
+            **{name: value for name, value in to_json(result).items() if name not in ("system", "coverage")},
+        )
+        for result in systems
+    ]
+    SystemScore.objects.bulk_create(rows, BATCH)
+
+
+def _ensure_ranking(study_id: int, scored_by: str) -> None:
+    row = Ranking(study_id=study_id, scored_by=scored_by, created_at=timezone.now())
+    Ranking.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def note_ranking_problem(study_id: int, problem: str, _is_given_up: bool) -> None:
+    """Say why the study could not be ranked; the ranking that is there stays."""
+    if Study.objects.filter(pk=study_id).exists():
+        _ensure_ranking(study_id, ScoredBy.RECOMMENDED)
+        Ranking.objects.filter(study=study_id, scored_by=ScoredBy.RECOMMENDED).update(problem=problem)
+
+
+def note_topic_problem(topic_id: int, problem: str, _is_given_up: bool) -> None:
+    """Say why the topic could not be cut or fitted; what is there of it stays."""
+    if Topic.objects.filter(pk=topic_id).exists():
+        TopicProgress.objects.update_or_create(topic_id=topic_id, defaults={"problem": problem})
+
+
+def problems_of(study_id: int) -> dict[str, str]:
+    """By the names of the study's topics, why the last attempt at them failed."""
+    failed = TopicProgress.objects.filter(topic__study=study_id).exclude(problem="").order_by("topic__position")
+    return dict(failed.values_list("topic__name", "problem"))

@@ -1,0 +1,17 @@
+"""What a question of what would change needs to know of a study."""
+
+from __future__ import annotations
+
+from annotate.models import Assignment, Tally, WhatIfQuestion
+
+
+def topics_judged(question: WhatIfQuestion) -> dict[int, int]:
+    """The data versions of the topics in which the question's annotators judged anything that may count."""
+    judged = Assignment.objects.filter(
+        annotator__in=question.annotators,
+        topic__study=question.study_id,
+        state=Assignment.State.JUDGED,
+        holds_place=True,
+    )
+    tallies = Tally.objects.filter(topic__in=judged.values("topic_id")).order_by("topic__position")
+    return dict(tallies.values_list("topic_id", "data_version"))

@@ -1,0 +1,325 @@
+"""What the worker does, each in three words: load, compute, save.
+
+A task may come twice, late or never: it looks at the tables first and finds nothing to do where others were faster.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import TypedDict
+
+import numpy as np
+from celery import shared_task
+
+from annotate import exports, imports
+from annotate.judging import what_if as questions
+from annotate.models import Export, Job, ScoredBy, Topic, Upload, WhatIfQuestion
+from evaluation import diagnostics
+from evaluation.annotators import agreement, reliability, what_if
+from evaluation.annotators.figures import describe
+from evaluation.evaluate import Texts, TopicResult, curve, evaluate, lowest_score, prepare
+from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
+from evaluation.fit import preference_matrix, sampling
+from evaluation.fit.similarity import KEPT, Similarity, similarity
+from evaluation.scoring.covariance import pack, unpack
+from evaluation.scoring.ranking import Comparison
+from evaluation.worker import agenda, records
+from evaluation.worker.attempts import TOO_LONG, Tell, attempt, within_its_time
+from evaluation.worker.kept import Kept
+from formats.results import AnnotatorFigures, WhatIfTopic, from_json, to_json
+from formats.sentences import cut
+
+#: How many pairs are asked for after a fit; the next one brings others.
+QUEUE = 64
+#: A question is left for a moment after so many seconds, so that scores and other people have their turn.
+TURN = 1.0
+
+
+@shared_task(name="cut_topic")
+def cut_topic(topic_id: int) -> None:
+    """Cut the documents of a topic into sentences."""
+    attempt("cut_topic", topic_id, imports.cut_topic, records.note_topic_problem)
+
+
+@shared_task(name="refit_topic")
+def refit_topic(topic_id: int) -> None:
+    """Work out what the judgments of a topic say by now; then what they say of the systems, if nothing else waits."""
+    attempt("refit_topic", topic_id, _refit, records.note_topic_problem)
+    with within_its_time("refit_topic", topic_id):
+        _go_on(topic_id)
+
+
+def _go_on(topic_id: int) -> None:
+    """With what can be done at once because nothing else waits: by `run`, so that Celery goes on knowing how long the
+    task, which it is part of, may take."""
+    study_id = records.study_to_rank(topic_id)
+    if study_id is not None and agenda.is_quick("rank_study", study_id):
+        rank_study.run(study_id)
+    if agenda.may_idle() and agenda.is_quick("draw_curve", topic_id):
+        draw_curve.run(topic_id)
+
+
+@shared_task(name="draw_curve")
+def draw_curve(topic_id: int) -> None:
+    """Work out how a topic's scores came to be, once nobody waits for scores: it takes longer than the fit."""
+    attempt("draw_curve", topic_id, _draw, _tell_the_log)
+
+
+@shared_task(name="rank_study")
+def rank_study(study_id: int) -> None:
+    """Put a study's systems in order over all of its topics."""
+    attempt("rank_study", study_id, _rank, records.note_ranking_problem)
+
+
+@shared_task(name="report_annotators")
+def report_annotators(study_id: int) -> None:
+    """Work out how a study's annotators judge, and how far they agree."""
+    attempt("report_annotators", study_id, _report, records.note_annotators_problem)
+
+
+@shared_task(name="process_upload")
+def process_upload(upload_id: int) -> None:
+    """Read a file and say what it would bring, or store what a person has confirmed."""
+    attempt("process_upload", upload_id, _process, _give_up_upload)
+
+
+@shared_task(name="write_export")
+def write_export(export_id: int) -> None:
+    """Write a study into a file for whoever asked for it."""
+    attempt("write_export", export_id, _export, _give_up(Export))
+
+
+@shared_task(name="answer_what_if")
+def answer_what_if(question_id: int) -> None:
+    """Say what would change without some annotators, or with them again; a long answer comes in several turns."""
+    attempt("answer_what_if", question_id, _answer, _give_up(WhatIfQuestion))
+
+
+@shared_task(name="examine_topic")
+def examine_topic(topic_id: int) -> None:
+    """Look closely at what a topic's scores rest on."""
+    attempt("examine_topic", topic_id, _examine, _tell_the_log)
+
+
+@shared_task(name="examine_study")
+def examine_study(study_id: int) -> None:
+    """Say what leaving out any one annotator does to a study's ranking."""
+    attempt("examine_study", study_id, _examine_whole, _tell_the_log)
+
+
+def catch_up(study_id: int) -> dict[str, str]:
+    """Do now, in this process, whatever is behind in a study; by the names of its topics, what went wrong with them."""
+    for topic_id in list(Topic.objects.behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
+        cut_topic(topic_id)
+        refit_topic(topic_id)
+    rank_study(study_id)
+    for topic_id in list(Topic.objects.filter(study=study_id, fits__curve_owed=True).values_list("pk", flat=True)):
+        draw_curve(topic_id)
+    return records.problems_of(study_id)
+
+
+def _give_up(kind: type[Job]) -> Tell:
+    def tell(key: int, problem: str, is_given_up: bool) -> None:
+        job = kind.waiting().filter(pk=key).first()
+        if job is not None and is_given_up:
+            job.give_up(problem)
+
+    return tell
+
+
+def _give_up_upload(key: int, problem: str, is_given_up: bool) -> None:
+    """One of which a part is stored goes on from there, however little of it a busy machine stores in a turn."""
+    if problem != TOO_LONG or not Upload.unfinished().filter(pk=key).exists():
+        _give_up(Upload)(key, problem, is_given_up)
+
+
+def _tell_the_log(_key: int, _problem: str, _is_given_up: bool) -> None:
+    """Nobody waits for it, and it is tried again."""
+
+
+def _process(upload_id: int) -> None:
+    upload = Upload.objects.select_related("study").filter(pk=upload_id).first()
+    if upload is not None:
+        imports.process(upload)
+
+
+def _export(export_id: int) -> None:
+    export = Export.objects.filter(pk=export_id).first()
+    if export is not None:
+        exports.write_export(export)
+
+
+def _rank(study_id: int) -> None:
+    for standings in records.load_standings(study_id):
+        comparison = Comparison(standings.topics if standings.settings is not None else ())
+        lowest = lowest_score((standings.settings or {}).get("score", "published"))
+        records.save_ranking(standings, comparison.ranked(lowest), comparison.differences())
+
+
+def _report(study_id: int) -> None:
+    loaded = records.load_answers(study_id)
+    if loaded is not None:
+        _describe(loaded)
+
+
+def _describe(loaded: records.StudyAnswers) -> None:
+    leading = loaded.leading
+    records.save_annotators(
+        loaded,
+        [_figures(crowd) for crowd in loaded.crowds],
+        agreement.study_agreement(leading.judgments, len(leading.topics)),
+    )
+
+
+def _figures(crowd: records.Crowd) -> tuple[AnnotatorFigures, ...]:
+    estimated = reliability.estimate(
+        [answers.judgments for answers in crowd.answers],
+        len(crowd.annotators),
+        [answers.counted for answers in crowd.answers],
+    )
+    return describe(crowd.answers, len(crowd.annotators), estimated)
+
+
+def _examine(topic_id: int) -> None:
+    version = records.fitted_version(topic_id)
+    snapshot = records.load_evidence(topic_id, split)
+    if snapshot is not None:
+        compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
+        is_judged = len(snapshot.evidence.judgments) > 0
+        diagnosis = diagnostics.examine(snapshot.evidence, snapshot.settings, compared) if is_judged else None
+        records.save_topic_examination(snapshot, version, diagnosis)
+
+
+def _examine_whole(study_id: int) -> None:
+    version, topics = records.load_examinations(study_id)
+    records.save_examination(study_id, version, diagnostics.influence(topics))
+
+
+def _refit(topic_id: int) -> None:
+    began = time.perf_counter()
+    snapshot = records.load_evidence(topic_id, split)
+    if snapshot is None:
+        return
+    if len(snapshot.evidence.judgments):
+        result = _evaluate(snapshot)
+        results = {ScoredBy.RECOMMENDED: result} | _as_published(snapshot, result)
+        to_ask = _to_ask(snapshot, result)
+        records.save_results(snapshot, results, time.perf_counter() - began, to_ask)
+    else:
+        records.save_nothing(snapshot)
+
+
+def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> list[tuple[int, int]]:
+    """The pairs whose answers would tell most now; none where the study wants random ones only."""
+    if snapshot.random_share >= 1 or result.errors is None:
+        return []
+    filled = records.pairs_filled(snapshot)
+    pairs = sampling.informative_pairs(result.utilities, result.errors, QUEUE, snapshot.seed, filled)
+    return [(i, j) for i, j in pairs.tolist()]
+
+
+def _answer(question_id: int) -> None:
+    """Fit every topic that it concerns as if it were so already; what was fitted before is not fitted again."""
+    question = WhatIfQuestion.objects.filter(pk=question_id).first()
+    if question is None:
+        return
+    began = time.perf_counter()
+    but, also = (question.annotators, ()) if question.leave_out else ((), question.annotators)
+    versions = records.topics_judged(question)
+    parts = {int(key): from_json(WhatIfTopic, part) for key, part in question.parts.items()}
+    parts = {key: part for key, part in parts.items() if versions.get(key) == part.version}
+    for topic_id, version in versions.items():
+        if topic_id in parts:
+            continue
+        snapshot = records.load_evidence(topic_id, split, but, also)
+        if snapshot is not None:
+            standing = _evaluate(snapshot).standing
+            scores = dict(zip(standing.systems, standing.scores, strict=True))
+            parts[topic_id] = WhatIfTopic(scores, pack(standing), standing.judgments, version)
+        questions.note_progress(question, to_json(parts), len(versions))
+        if time.perf_counter() - began > TURN:
+            return
+    fits = records.standings_by_topic(question.study_id)
+    answers = {key: unpack(part.covariance, part.scores, part.judgments) for key, part in parts.items()}
+    loaded = records.load_answers(question.study_id)
+    if loaded is not None:
+        then = _judgments_then(question, loaded.leading)
+        agreements = agreement.agreement(loaded.leading.judgments), agreement.agreement(then)
+        change = what_if.compare(list(fits.values()), list((fits | answers).values()), agreements)
+        questions.finish(question, to_json(change), loaded.version)
+
+
+def _judgments_then(question: WhatIfQuestion, crowd: records.Crowd) -> agreement.PairJudgments:
+    """The judgments that would count."""
+    if question.leave_out:
+        is_out = np.isin(crowd.judgments.annotator, crowd.numbers(question.annotators))
+        return crowd.judgments.only(~is_out)
+    again = records.load_answers(question.study_id, question.annotators)
+    return crowd.judgments if again is None else again.leading.judgments
+
+
+def _draw(topic_id: int) -> None:
+    snapshot = records.load_evidence(topic_id, split)
+    if snapshot is not None:
+        for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
+            if not records.owes_curve(snapshot, scored_by):
+                continue
+            points = curve(snapshot.evidence, settings, **_texts(snapshot.evidence, settings))
+            records.save_curve(snapshot, scored_by, points)
+
+
+def _evaluate(snapshot: records.Snapshot) -> TopicResult:
+    return evaluate(snapshot.evidence, snapshot.settings, **_texts(snapshot.evidence, snapshot.settings))
+
+
+def _as_published(snapshot: records.Snapshot, recommended: TopicResult) -> dict[ScoredBy, TopicResult]:
+    """Equations 2-5 as well, at every refit; what both ways of scoring share is worked out once.
+
+    Nothing for a topic of so many sentences that its preference matrix is not computed.
+    """
+    if len(snapshot.evidence.sentences) > preference_matrix.MOST_SMOOTHED:
+        return {}
+    own = snapshot.settings
+    is_alike = own.similarity == AS_PUBLISHED.similarity and not own.weigh_annotators
+    texts = _texts(snapshot.evidence, AS_PUBLISHED)
+    beside = recommended if is_alike else None
+    return {ScoredBy.PUBLISHED: evaluate(snapshot.evidence, AS_PUBLISHED, **texts, beside=beside)}
+
+
+@lru_cache(maxsize=4096)
+def split(text: str, language: str) -> tuple[str, ...]:
+    """The sentences of a summary; cutting it again at every judgment would take longer than the fit."""
+    return tuple(sentence.text for sentence in cut(text, language))
+
+
+class Prepared(TypedDict):
+    """What rests on a topic's texts alone."""
+
+    similarity: Similarity
+    texts: Texts
+
+
+def _texts(evidence: Evidence, settings: Settings) -> Prepared:
+    return {
+        "similarity": _compare(evidence.sentences, settings.similarity),
+        "texts": _prepare(evidence.sentences, evidence.summaries, evidence.language, settings),
+    }
+
+
+def _similarity(sentences: tuple[str, ...], name: str) -> Similarity:
+    return similarity(sentences, name)
+
+
+def _prepare_texts(
+    sentences: tuple[str, ...], summaries: tuple[SummaryText, ...], language: str, settings: Settings
+) -> Texts:
+    nobody = np.empty(0, dtype=np.int64)
+    judgments = Judgments(nobody, nobody, np.empty(0), np.empty(0), nobody)
+    topic = Evidence("", (), sentences, judgments, summaries, language=language)
+    return prepare(topic, _compare(sentences, settings.similarity), settings)
+
+
+# Keyed by the texts themselves, so that they cannot be out of date.
+_compare = Kept(_similarity, lambda sentences, name: 8 * min(len(sentences), KEPT) ** 2, 192 << 20)
+_prepare = Kept(_prepare_texts, lambda sentences, summaries, *_: 8 * len(sentences) * (len(summaries) + 1), 64 << 20)
