@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from annotate.acts import BEGINNING, digest_of
+from annotate.audit_log import BEGINNING, digest_of
 
 
 def chain(apps: Any, schema_editor: Any) -> None:

@@ -1,9 +1,11 @@
 """The tables, one file a writer."""
 
 from annotate.models.account import Token
+from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,
     Reference,
+    Sentence,
     SourceDocument,
     Summary,
     System,
@@ -13,47 +15,51 @@ from annotate.models.corpus import (
 from annotate.models.crowd import Consent, Participation, Recruitment
 from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
-from annotate.models.judging import Annotator, Assignment, Judgment, KnownPair, Pair, Tally
+from annotate.models.job import Job
+from annotate.models.judging import Annotator, Assignment, GoldPair, Judgment, LockedTopic, Pair, Tally
 from annotate.models.limit import Allowance
-from annotate.models.preparation import Sentence, Suggestion, TopicProgress
-from annotate.models.preview import Preview
+from annotate.models.membership import Invitation, Membership
+from annotate.models.preparation import Suggestion, TopicProgress
 from annotate.models.result import (
     AgreementReport,
     AnnotatorReport,
-    Claim,
     Fit,
     Ranking,
     Score,
+    ScoredBy,
     SystemScore,
     Utility,
-    WorkerPulse,
 )
-from annotate.models.study import Act, Invitation, Membership, Study
+from annotate.models.study import Study
+from annotate.models.what_if import WhatIfQuestion
+from annotate.models.worker import Claim, WorkerPulse
 
 __all__ = [
-    "Act",
     "AgreementReport",
     "Allowance",
     "Annotator",
     "AnnotatorReport",
     "Assignment",
+    "AuditEntry",
     "Claim",
     "Consent",
     "Examination",
     "Export",
     "Fit",
+    "GoldPair",
     "HumanScore",
     "Invitation",
+    "Job",
     "Judgment",
-    "KnownPair",
+    "LockedTopic",
     "Membership",
     "Pair",
     "Participation",
-    "Preview",
     "Ranking",
     "Recruitment",
     "Reference",
     "Score",
+    "ScoredBy",
     "Sentence",
     "SourceDocument",
     "Study",
@@ -68,5 +74,6 @@ __all__ = [
     "TopicProgress",
     "Upload",
     "Utility",
+    "WhatIfQuestion",
     "WorkerPulse",
 ]

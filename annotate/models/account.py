@@ -18,7 +18,7 @@ class Token(models.Model):
     name = models.CharField(_("name"), max_length=100)
     digest = models.CharField(max_length=64, unique=True)
     study = models.ForeignKey("annotate.Study", on_delete=models.CASCADE, null=True, blank=True, related_name="tokens")
-    read_only = models.BooleanField(_("may only read"), default=False)
+    read_only = models.BooleanField(_("read-only"), default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

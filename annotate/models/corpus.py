@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
-import uuid
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from annotate.models.job import Job
 from annotate.models.study import Study
 
 
+class TopicQuerySet(models.QuerySet["Topic"]):
+    def uncut(self) -> Self:
+        """Those whose texts are not cut as they stand now."""
+        return self.filter(UNCUT)
+
+    def cut(self) -> Self:
+        """Those whose sentences are of their texts as they stand now."""
+        return self.exclude(UNCUT)
+
+    def unfitted(self) -> Self:
+        """Those with judgments or texts that are newer than their scores."""
+        return self.filter(UNFITTED)
+
+    def behind(self) -> Self:
+        """Those that are not cut or not fitted as they stand now, whatever the reason."""
+        return self.filter(UNCUT | UNFITTED)
+
+
+TopicManagerBase = models.Manager.from_queryset(TopicQuerySet)
+
+
+class TopicManager(TopicManagerBase["Topic"]):
+    """The topics that are there; not those of an upload that is still being stored."""
+
+    def get_queryset(self) -> TopicQuerySet:
+        return TopicQuerySet(self.model, using=self._db).exclude(upload__in=Upload.unfinished())
+
+
+UNCUT = models.Q(cut_version__lt=models.F("text_version"))
+# What has no progress was never fitted, which is as it should be until there is something to fit.
+UNFITTED = models.Q(progress__fitted_version__lt=models.F("tally__data_version")) | models.Q(
+    progress__isnull=True, tally__data_version__gt=0
+)
+
+
 class Topic(models.Model):
-    """What one set of source documents is about. `text_version` rises whenever its texts or their cutting change."""
+    """What one set of source documents is about.
+
+    `text_version` rises whenever its texts or their cutting change; `cut_version` is that of which its sentences are.
+    While `upload`, which brings it, is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topics")
     name = models.CharField(_("topic id"), max_length=200)
@@ -22,8 +62,13 @@ class Topic(models.Model):
     language = models.CharField(_("language"), max_length=60, blank=True)
     position = models.PositiveIntegerField()
     text_version = models.PositiveIntegerField(default=1)
+    cut_version = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
+    upload = models.ForeignKey("Upload", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+
+    objects = TopicManager()
+    with_unfinished = TopicQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]
@@ -34,6 +79,17 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.name
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its sentences are of its texts as they stand now."""
+        return self.cut_version >= self.text_version
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether its scores rest on all that it has."""
+        progress, tally = getattr(self, "progress", None), getattr(self, "tally", None)
+        return tally is not None and (progress.fitted_version if progress else 0) >= tally.data_version
 
 
 class TopicText(models.Model):
@@ -61,6 +117,50 @@ class SourceDocument(TopicText):
     class Meta:
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["topic", "name"], name="document_once_a_topic")]
+
+
+class SentenceQuerySet(models.QuerySet["Sentence"]):
+    def names(self) -> dict[int, str]:
+        """Their public names by their keys."""
+        rows = self.order_by().values_list("pk", "document__name", "index")
+        return {pk: f"{document}:{index}" for pk, document, index in rows}
+
+
+class Sentence(models.Model):
+    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic."""
+
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="sentences")
+    document = models.ForeignKey(SourceDocument, on_delete=models.CASCADE, related_name="cut_sentences")
+    index = models.PositiveIntegerField()
+    position = models.PositiveIntegerField()
+    paragraph = models.PositiveIntegerField(default=0)
+    text = models.TextField()
+
+    objects = SentenceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "index"], name="sentence_once_an_index"),
+            models.UniqueConstraint(fields=["topic", "position"], name="sentence_once_a_position"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def name(self) -> str:
+        return f"{self.document.name}:{self.index}"
+
+    @property
+    def utility(self) -> Any:
+        """What the recommended fit says of it; None where nothing has been computed."""
+        return _scored_by("recommended", self.utilities.all())
+
+    @property
+    def published_utility(self) -> Any:
+        """What the fit as published says of it."""
+        return _scored_by("published", self.utilities.all())
 
 
 class Reference(TopicText):
@@ -105,6 +205,16 @@ class Summary(models.Model):
     def __str__(self) -> str:
         return f"{self.system} · {self.topic}"
 
+    @property
+    def recommended(self) -> Any:
+        """Its recommended score; None where nothing has been computed."""
+        return _scored_by("recommended", self.scores.all())
+
+    @property
+    def published(self) -> Any:
+        """Its score as published."""
+        return _scored_by("published", self.scores.all())
+
 
 class HumanScore(models.Model):
     """What people thought of one summary in one dimension; higher is better."""
@@ -120,31 +230,38 @@ class HumanScore(models.Model):
         return f"{self.dimension} {self.score}"
 
 
+def _scored_by(scored_by: str, rows: Iterable[Any]) -> Any:
+    """The one of a few rows that are fetched already."""
+    return next((row for row in rows if row.scored_by == scored_by), None)
+
+
 def upload_path(upload: Upload, filename: str) -> str:
     """A random name: what the visitor called the file is data, never a path."""
     return f"uploads/{upload.key}"
 
 
-class Upload(models.Model):
+class Upload(Job):
     """A file on its way into a study: read by the worker, looked at by a person, then stored whole or not at all.
 
     `preview`: {"topics": [{"name", "title", "documents", "sentences", "references", "summaries": numbers}],
     "systems": [names], "summaries", "human_scores", "preferences": numbers of those for topics that the study has
     already or (preferences) of all, "remarks": [{"file", "said", "params"}]}.
     `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
+    `judgments_stored`: how many of its judgments are stored, from when it is begun until all is; None before and after.
+    Nobody sees anything of it meanwhile.
     """
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting to be read")
-        READY = "ready", _("read, waiting for your word")
+        READY = "ready", _("waiting for your confirmation")
         REFUSED = "refused", _("refused")
         CONFIRMED = "confirmed", _("being stored")
         STORED = "stored", _("stored")
         DISCARDED = "discarded", _("discarded")
         FAILED = "failed", _("failed")
 
-    key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="uploads")
+    WAITING = ("waiting", "confirmed")
+
     user: models.ForeignKey[Any, Any] = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
@@ -155,9 +272,7 @@ class Upload(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     preview = models.JSONField(default=dict)
     complaints = models.JSONField(default=list)
-    tries = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    changed_at = models.DateTimeField(auto_now=True)
+    judgments_stored = models.PositiveIntegerField(null=True, editable=False)
 
     class Meta:
         indexes = [
@@ -165,8 +280,19 @@ class Upload(models.Model):
                 fields=["id"],
                 name="upload_waiting",
                 condition=models.Q(state__in=["waiting", "confirmed"]),
-            )
+            ),
+            models.Index(fields=["id"], name="upload_unfinished", condition=models.Q(judgments_stored__isnull=False)),
         ]
 
     def __str__(self) -> str:
         return self.filename
+
+    @classmethod
+    def unfinished(cls) -> models.QuerySet[Upload]:
+        """Those of which a part is stored: all that they bring is to be left out."""
+        return cls.objects.filter(judgments_stored__isnull=False)
+
+    @classmethod
+    def waiting(cls) -> models.QuerySet[Upload]:
+        """Those to read or to store, and those of which a part is stored and must go again."""
+        return super().waiting() | cls.unfinished()

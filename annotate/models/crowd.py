@@ -9,12 +9,12 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.judging import Annotator
-from annotate.models.study import Study
+from annotate.models.study import Study, new_link_key
 
 #: What may stand before "=" in the address that a platform sends people to.
-PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Letters, digits, “_”, “-” and “.” only."))
+PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Use only letters, digits, “_”, “-” and “.”."))
 #: Where somebody is led with a code; nothing but a page.
-WEB_ADDRESS = RegexValidator(r"\Ahttps?://[^\s<>\"]+\Z", _("An address begins with https://."))
+WEB_ADDRESS = RegexValidator(r"\Ahttps?://[^\s<>\"]+\Z", _("The address must begin with https://."))
 
 
 def new_identity_key() -> str:
@@ -35,19 +35,20 @@ class Recruitment(models.Model):
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="recruitment")
     identity_key = models.CharField(max_length=64, default=new_identity_key, editable=False)
+    link_key = models.CharField(max_length=32, default=new_link_key, editable=False, db_index=True)
     consent = models.TextField(_("consent"), blank=True, max_length=20_000)
     consent_version = models.PositiveIntegerField(default=0)
     platform = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.NONE)
     person_parameter = models.CharField(
-        _("parameter that names the person"), max_length=60, default="PROLIFIC_PID", validators=[PARAMETER]
+        _("participant parameter"), max_length=60, default="PROLIFIC_PID", validators=[PARAMETER]
     )
     session_parameter = models.CharField(
-        _("parameter that names the session"), max_length=60, default="SESSION_ID", blank=True, validators=[PARAMETER]
+        _("session parameter"), max_length=60, default="SESSION_ID", blank=True, validators=[PARAMETER]
     )
-    return_url = models.CharField(_("where people go back to"), max_length=500, blank=True, validators=[WEB_ADDRESS])
-    code_done = models.CharField(_("code for done"), max_length=100, blank=True)
-    code_screened_out = models.CharField(_("code for screened out"), max_length=100, blank=True)
-    code_no_work = models.CharField(_("code for no work left"), max_length=100, blank=True)
+    return_url = models.CharField(_("return address"), max_length=500, blank=True, validators=[WEB_ADDRESS])
+    code_done = models.CharField(_("code for “done”"), max_length=100, blank=True)
+    code_screened_out = models.CharField(_("code for “screened out”"), max_length=100, blank=True)
+    code_no_work = models.CharField(_("code for “no work left”"), max_length=100, blank=True)
 
     def __str__(self) -> str:
         return f"{self.study}: {self.platform}"
@@ -77,11 +78,11 @@ class Participation(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        WORKING = "working", _("at work")
+        WORKING = "working", _("in progress")
         DONE = "done", _("done")
         SCREENED_OUT = "screened_out", _("screened out")
         NO_WORK = "no_work", _("no work left")
-        WITHDRAWN = "withdrawn", _("withdrew")
+        WITHDRAWN = "withdrawn", _("withdrawn")
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participations")
     annotator = models.OneToOneField(Annotator, on_delete=models.SET_NULL, null=True, related_name="participation")

@@ -1,4 +1,4 @@
-"""What the scores rest on, looked at closely. Written by evaluation.records. All of it can be computed again."""
+"""What the scores rest on, looked at closely. Written by evaluation.worker.records. All of it can be computed again."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from django.db import models
 
 from annotate.models.corpus import Topic
 from annotate.models.study import Study
+from formats.results import Influence, from_json
 
 
 class TopicExamination(models.Model):
     """How well one topic is covered, which of its sentences fit badly, and what single annotators move there.
 
-    `version`: the topic's fitted version that it rests on; `seconds`: how long it took. `figures`: see
-    evaluation.examination.
+    `version`: the topic's fitted version that it rests on; `figures`: the record `TopicDiagnostics` of
+    `formats.results`.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="examination")
     version = models.PositiveBigIntegerField(default=0)
     figures = models.JSONField(default=dict)
-    seconds = models.FloatField(default=0.0)
     computed_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -26,7 +26,7 @@ class TopicExamination(models.Model):
 
 
 class Examination(models.Model):
-    """Whether a study's ranking survives the removal of any one annotator. `version`: the sum of its topics'."""
+    """What leaving out any one annotator does to a study's ranking. `version`: the sum of its topics'."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="examination")
     version = models.PositiveBigIntegerField(default=0)
@@ -35,3 +35,8 @@ class Examination(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} at {self.version}"
+
+    @property
+    def record(self) -> Influence | None:
+        """None before anything was worked out."""
+        return from_json(Influence, self.figures) if self.figures else None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.study import Study
+from annotate.models.job import Job
 
 
-class Export(models.Model):
+class Export(Job):
     """A study asked for as a file: written by the worker, fetched by the person who asked."""
 
     class State(models.TextChoices):
@@ -20,17 +19,12 @@ class Export(models.Model):
         READY = "ready", _("ready")
         FAILED = "failed", _("failed")
 
-    key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="exports")
     user: models.ForeignKey[Any, Any] = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     file = models.FileField(upload_to="exports", max_length=200, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
-    problem = models.TextField(blank=True)
-    tries = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         indexes = [models.Index(fields=["id"], name="export_waiting", condition=models.Q(state="waiting"))]

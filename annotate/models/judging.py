@@ -7,35 +7,97 @@ one of the pair's places.
 
 from __future__ import annotations
 
+import math
 import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Coalesce, Now
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.corpus import Topic
-from annotate.models.preparation import Sentence
-from annotate.models.study import Invitation, Study
+from annotate.models.corpus import Sentence, Topic, Upload
+from annotate.models.membership import Invitation
+from annotate.models.study import Study
+from formats.settings import KINDS_COUNTED
+
+#: What a pair takes until we know how long this person reads.
+USUAL_SECONDS = 15.0
+
+
+class Progress(NamedTuple):
+    """How far somebody is: at which pair (from 1) of how many; `minutes_left` is a guess from their own pace."""
+
+    number: int
+    wanted: int
+    minutes_left: int
+
+
+@dataclass
+class LockedTopic:
+    """A topic whose tally is locked, by the database's clock, which every process shares.
+
+    `has_lapsed`: whether leases have run out; `last_position`: that of its last sentence, None where it has none.
+    """
+
+    pk: int
+    taken: int
+    now: datetime
+    has_lapsed: bool
+    last_position: int | None
+
+
+class TallyQuerySet(models.QuerySet["Tally"]):
+    def lock(self, topic: int) -> LockedTopic | None:
+        """Lock the topic's tally, and see what there is; None where the topic is gone."""
+        lapsed = Assignment.objects.filter(LAPSED, topic=models.OuterRef("topic"))
+        last = Sentence.objects.filter(topic=models.OuterRef("topic")).order_by("-position").values("position")[:1]
+        rows = self.annotate(now=Now(), has_lapsed=models.Exists(lapsed), last_position=models.Subquery(last))
+        columns = rows.values_list("topic_id", "taken", "now", "has_lapsed", "last_position")
+        row = columns.select_for_update().filter(topic=topic).first()
+        return None if row is None else LockedTopic(*row)
+
+    def with_room(self, annotator: Annotator, also: models.Q | None = None) -> Self:
+        """Of topics that want more judgments of annotators of this kind, or `also` others.
+
+        With how many are out or in (`filled`): people's stand in the tally.
+        """
+        takes_places = annotator.kind == Annotator.TAKES_PLACES
+        filled = models.F("taken") if takes_places else _places("topic", annotator.kind)
+        wants_more = models.Q(filled__lt=annotator.study.judgments_per_topic)
+        return self.annotate(filled=filled).filter(wants_more if also is None else wants_more | also)
 
 
 class Tally(models.Model):
     """One row a topic, locked first by everyone who draws or judges there.
 
-    `data_version` rises with everything that a fit rests on; `taken` counts the judgments wanted of the topic that
-    are out (leased) or in, simulated ones left out.
+    `data_version` rises with everything that a fit rests on; `taken` counts the judgments wanted of people on the topic
+    that are out (leased) or in.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="tally")
-    data_version = models.PositiveBigIntegerField(default=1)
+    data_version = models.PositiveBigIntegerField(default=0)
     taken = models.PositiveIntegerField(default=0)
+
+    objects = TallyQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "tallies"
 
     def __str__(self) -> str:
         return f"{self.topic}: version {self.data_version}, {self.taken} taken"
+
+
+class AnnotatorQuerySet(models.QuerySet["Annotator"]):
+    def arrived(self) -> Self:
+        """All but those of an upload that is still being stored."""
+        return self.exclude(upload__in=Upload.unfinished())
 
 
 class Annotator(models.Model):
@@ -52,6 +114,9 @@ class Annotator(models.Model):
         MACHINE = "machine", _("machine")
         SIMULATED = "simulated", _("simulated")
 
+    #: The kind whose judgments alone take the places of a topic and its pairs.
+    TAKES_PLACES = Kind.HUMAN
+
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
     user: models.ForeignKey[Any, Any] = models.ForeignKey(
@@ -59,13 +124,13 @@ class Annotator(models.Model):
     )
     invitation = models.ForeignKey(Invitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.HUMAN)
+    #: Whoever judged elsewhere and came with a file: nobody who judges here is ever taken for them.
+    imported = models.BooleanField(default=False)
     pseudonym = models.CharField(max_length=200)
     quota = models.PositiveIntegerField(null=True, blank=True)
     judged = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
     previous = models.UUIDField(null=True, blank=True, editable=False)
-    #: The revision of that assignment, where `judging.find_shown` has looked it up.
-    previous_revision: int | None = None
     shortcuts = models.BooleanField(default=True)
     judged_at = models.DateTimeField(null=True, blank=True)
     skipped = models.PositiveIntegerField(default=0)
@@ -76,6 +141,10 @@ class Annotator(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
+    #: What brought them, where that was an upload.
+    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+
+    objects = AnnotatorQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -90,12 +159,71 @@ class Annotator(models.Model):
     def __str__(self) -> str:
         return self.pseudonym
 
+    @property
+    def is_excluded(self) -> bool:
+        """Whether nothing that they judged counts."""
+        return self.excluded_at is not None
+
+    @cached_property
+    def undo_revision(self) -> int:
+        """The revision that undoing their last answer will have, so that a second click undoes nothing more."""
+        if self.previous is None:
+            return 1
+        return Assignment.objects.get(key=self.previous).revision + 1
+
+    @property
+    def pairs_wanted(self) -> int:
+        """How many pairs they are asked to judge."""
+        return self.study.pairs_per_annotator if self.quota is None else self.quota
+
+    @property
+    def progress(self) -> Progress:
+        wanted, pace = self.pairs_wanted, (self.seconds + USUAL_SECONDS) / (self.judged + 1)
+        minutes = math.ceil(max(0, wanted - self.judged) * pace / 60)
+        return Progress(min(self.judged + 1, wanted), wanted, minutes)
+
+
+def of_counted_kind(annotator: str) -> models.Q:
+    """Whether the annotator, by the way to them, is of a kind whose judgments count in their study."""
+    study = f"{annotator}__study__counted_kinds__in"
+    counting = {kind: [choice for choice, kinds in KINDS_COUNTED.items() if kind in kinds] for kind in Annotator.Kind}
+    return reduce(or_, (models.Q(**{f"{annotator}__kind": kind, study: choices}) for kind, choices in counting.items()))
+
+
+class PairQuerySet(models.QuerySet["Pair"]):
+    def begun(self, annotator: Annotator) -> Self:
+        """Those that annotators of this kind were given, and that have a place left for one more."""
+        pairs = self.with_place(annotator)
+        return pairs if annotator.kind == Annotator.TAKES_PLACES else pairs.filter(filled__gt=0)
+
+    def with_place(self, annotator: Annotator) -> Self:
+        """Those that have a place left for the annotator; people's must have been asked for.
+
+        After the study's judgments per pair were lowered a pair may need more: what it has stays, what it gives back
+        is not asked for again.
+        """
+        takes_places = annotator.kind == Annotator.TAKES_PLACES
+        filled = models.F("taken") if takes_places else _places("pair", annotator.kind)
+        pairs = self.alias(filled=filled).filter(filled__lt=annotator.study.judgments_per_pair)
+        return pairs.filter(filled__lt=models.F("need")) if takes_places else pairs
+
+    def gone(self, annotator: Annotator) -> Self:
+        """Those that are not free for them: without a place left, or seen."""
+        takes_places = annotator.kind == Annotator.TAKES_PLACES
+        filled = models.F("taken") if takes_places else _places("pair", annotator.kind)
+        full = models.Q(filled__gte=annotator.study.judgments_per_pair)
+        if takes_places:
+            full |= models.Q(need__gt=0, filled__gte=models.F("need"))
+        seen = Assignment.objects.filter(annotator=annotator, pair=models.OuterRef("pk"))
+        return self.alias(filled=filled).filter(full | models.Q(models.Exists(seen)))
+
 
 class Pair(models.Model):
-    """Two sentences of a topic to compare, how many judgments are needed, and how many of those are out or in.
+    """Two sentences of a topic to compare, how many people's judgments are needed, and how many are out or in.
 
-    A simulated annotator takes no place that a person could have: their judgments are not in `taken`, and a pair that
-    only they have judged needs nothing yet (`need` is 0 until it is drawn).
+    Machines and simulated annotators take no place that a person could have: their judgments are not in `taken`, and a
+    pair that only they have judged needs nothing yet (`need` is 0 until a person draws it). Theirs are limited by the
+    same numbers, each kind by itself, and counted where they stand.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="pairs")
@@ -103,6 +231,8 @@ class Pair(models.Model):
     second = models.ForeignKey(Sentence, on_delete=models.RESTRICT, related_name="+")
     need = models.PositiveSmallIntegerField()
     taken = models.PositiveSmallIntegerField(default=0)
+
+    objects = PairQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -123,21 +253,25 @@ class Pair(models.Model):
         return (min(one, other), max(one, other))
 
 
-class KnownPair(models.Model):
+class GoldPair(models.Model):
     """Two sentences of a topic of which a researcher says which one is right: for practice, or hidden among others.
 
     One use each: whoever has practised on a pair is not tested by it. `explanation` is shown in practice only.
     """
 
     class Use(models.TextChoices):
-        TRAINING = "training", _("practice, with feedback")
-        GOLD = "gold", _("hidden among the others")
+        TRAINING = "training", _("practice pair")
+        GOLD = "gold", _("gold pair")
 
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="known_pairs")
-    better = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("the right one"))
-    worse = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("the other one"))
-    use = models.CharField(_("what for"), max_length=8, choices=Use.choices, default=Use.GOLD)
-    explanation = models.TextField(_("why"), blank=True, max_length=2_000)
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="gold_pairs")
+    better = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("more important sentence")
+    )
+    worse = models.ForeignKey(
+        Sentence, on_delete=models.CASCADE, related_name="+", verbose_name=_("less important sentence")
+    )
+    use = models.CharField(_("use"), max_length=8, choices=Use.choices, default=Use.GOLD)
+    explanation = models.TextField(_("explanation"), blank=True, max_length=2_000)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -148,6 +282,35 @@ class KnownPair(models.Model):
 
     def __str__(self) -> str:
         return f"{self.better_id} > {self.worse_id}"
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def to_show(self) -> Self:
+        """With everything that their pages show."""
+        return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
+
+    def arrived(self) -> Self:
+        """All but those of an upload that is still being stored. Nothing that draws or judges comes across one."""
+        return self.exclude(upload__in=Upload.unfinished())
+
+    def holding(self, kind: str) -> Self:
+        """Those that take one of their pair's places among annotators of a kind: open or judged, by nobody excluded.
+
+        Those of an upload take theirs as soon as they are stored, like somebody who is still reading.
+        """
+        return self.filter(holds_place=True, annotator__excluded_at=None, annotator__kind=kind)
+
+    def in_place(self) -> Self:
+        """Those whose judgment would count if its annotator's kind did: answered, in a place, by nobody excluded."""
+        return self.arrived().filter(state=Assignment.State.JUDGED, holds_place=True, annotator__excluded_at=None)
+
+    def counted(self) -> Self:
+        """Those whose judgment counts: in its place, by an annotator of a kind that the study counts."""
+        return self.in_place().filter(of_counted_kind("annotator"))
+
+    def work(self) -> Self:
+        """Those that were answered, practice left out: it is no work."""
+        return self.filter(state=Assignment.State.JUDGED).exclude(reason=Assignment.Reason.TRAINING)
 
 
 class Assignment(models.Model):
@@ -167,12 +330,15 @@ class Assignment(models.Model):
         VOID = "void", _("void")
 
     class Reason(models.TextChoices):
-        RANDOM = "random", _("drawn at random")
-        SUGGESTED = "suggested", _("asked for by the worker")
+        RANDOM = "random", _("random")
+        SUGGESTED = "suggested", _("suggested by the worker")
         IMPORTED = "imported", _("imported")
-        TRAINING = "training", _("for practice")
-        GOLD = "gold", _("its answer is known")
-        REPEAT = "repeat", _("shown again, sides swapped")
+        TRAINING = "training", _("practice")
+        GOLD = "gold", _("gold pair")
+        REPEAT = "repeat", _("repeat")
+
+    #: Why a pair is shown whose answer is wanted for its own sake: these alone take a place, and count.
+    WANTED = (Reason.RANDOM, Reason.SUGGESTED, Reason.IMPORTED)
 
     class SkipReason(models.TextChoices):
         UNCLEAR = "unclear", _("unclear")
@@ -195,9 +361,12 @@ class Assignment(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    #: What brought it, where that was an upload; nobody sees it until all of the upload is stored.
+    upload = models.ForeignKey(
+        Upload, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
 
-    #: When it was found for the answer that just came, by the database's clock (annotate.judging.showing).
-    found_at: datetime | None = None
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -208,10 +377,25 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["topic", "expires_at"], name="assignment_open", condition=models.Q(state="open")),
             models.Index(fields=["annotator", "state", "closed_at"], name="assignment_by_annotator"),
+            models.Index(fields=["upload"], name="assignment_of_upload", condition=models.Q(upload__isnull=False)),
         ]
 
     def __str__(self) -> str:
         return str(self.key)
+
+    @property
+    def is_practice(self) -> bool:
+        return self.reason == Assignment.Reason.TRAINING
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether its answer is wanted for its own sake: it may take a place, and count."""
+        return self.reason in Assignment.WANTED
+
+    @property
+    def last_answer(self) -> str | None:
+        """What was answered last, "undone" included."""
+        return Judgment.objects.filter(assignment=self, revision=self.revision).values_list("answer", flat=True).first()
 
     @property
     def left(self) -> Sentence:
@@ -223,14 +407,51 @@ class Assignment(models.Model):
         return self.pair.first if self.swapped else self.pair.second
 
 
+def _places(of: str, kind: str) -> Coalesce:
+    """How many places annotators of a kind hold `of` a row's pair or topic."""
+    held = Assignment.objects.holding(kind).filter(**{of: models.OuterRef("pk" if of == "pair" else "topic")})
+    number = held.order_by().values(of).annotate(number=models.Count("pk")).values("number")
+    return Coalesce(models.Subquery(number), 0)
+
+
+#: Its lease has run out by the database's clock, and it still holds its place.
+LAPSED = models.Q(state=Assignment.State.OPEN, expires_at__lt=Now())
+
+
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    def arrived(self) -> Self:
+        """All but those of an upload that is still being stored."""
+        return self.exclude(assignment__upload__in=Upload.unfinished())
+
+    def standing(self) -> Self:
+        """Of each assignment the last revision, if it is an answer."""
+        last = self.arrived().filter(
+            assignment__state=Assignment.State.JUDGED, revision=models.F("assignment__revision")
+        )
+        return last.exclude(answer=Judgment.Answer.UNDONE)
+
+    def counted(self, also: Collection[int] = ()) -> Self:
+        """Those that fits rest on: standing, in a place, by nobody excluded, of a kind that the study counts.
+
+        Those of the annotators `also` (keys) count as if they were not. Ask for a topic's by `assignment__topic`:
+        PostgreSQL, where it has not counted its rows yet, would go through all judgments of a `topic` for each of its
+        assignments.
+        """
+        included = models.Q(assignment__annotator__excluded_at=None)
+        if also:
+            included |= models.Q(assignment__annotator__in=list(also))
+        in_place = self.standing().filter(included, assignment__holds_place=True)
+        return in_place.filter(of_counted_kind("assignment__annotator")).order_by("pk")
+
+
 class Judgment(models.Model):
     """One revision of what an annotator preferred; (assignment, revision) is the idempotency key: the first stands."""
 
     class Answer(models.TextChoices):
-        LEFT = "left", _("the left one")
-        RIGHT = "right", _("the right one")
+        LEFT = "left", _("left")
+        RIGHT = "right", _("right")
         TIE = "tie", _("equally important")
-        UNDONE = "undone", _("taken back")
+        UNDONE = "undone", _("undone")
 
     assignment = models.ForeignKey(Assignment, on_delete=models.RESTRICT, related_name="judgments")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="judgments")
@@ -239,6 +460,8 @@ class Judgment(models.Model):
     seconds = models.FloatField(null=True, blank=True)
     at = models.DateTimeField()
     extra = models.JSONField(null=True, blank=True)
+
+    objects = JudgmentQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,4 +1,4 @@
-"""How often somebody did what nobody needs to do often. Written by annotate.limits."""
+"""How often somebody did what nobody needs to do often. Written by annotate.server.limits."""
 
 from __future__ import annotations
 

@@ -1,53 +1,24 @@
-"""What the worker makes of texts before anyone judges. Written by evaluation.records."""
+"""How far the worker has come with topics, and what it would ask next. Written by evaluation.worker.records."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from annotate.models.corpus import SourceDocument, Topic
+from annotate.models.corpus import Sentence, Topic
 
 
 class TopicProgress(models.Model):
-    """How far the worker has come with a topic, and what went wrong on the way.
+    """How far the worker has come with a topic, and why its last attempt failed, in plain words (`problem`).
 
-    A topic is behind where `prepared_version` < the topic's text_version, or `fitted_version` < its tally's
-    data_version. `problem` says in plain words why the last try failed, `tries` counts those that failed since the
-    last that did not, and `retry_at` is when the next one may come (sooner, if the data are newer than the
-    `tried_version` that failed).
+    A topic is behind where its texts are not cut as they stand now, or `fitted_version` < its tally's data_version.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")
-    prepared_version = models.PositiveIntegerField(default=0)
     fitted_version = models.PositiveBigIntegerField(default=0)
     problem = models.TextField(blank=True)
-    tries = models.PositiveSmallIntegerField(default=0)
-    tried_version = models.PositiveBigIntegerField(default=0)
-    tried_at = models.DateTimeField(null=True, blank=True)
-    retry_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
-        return f"{self.topic}: prepared {self.prepared_version}, fitted {self.fitted_version}"
-
-
-class Sentence(models.Model):
-    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic."""
-
-    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="sentences")
-    document = models.ForeignKey(SourceDocument, on_delete=models.CASCADE, related_name="cut_sentences")
-    index = models.PositiveIntegerField()
-    position = models.PositiveIntegerField()
-    paragraph = models.PositiveIntegerField(default=0)
-    text = models.TextField()
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint(fields=["document", "index"], name="sentence_once_an_index"),
-            models.UniqueConstraint(fields=["topic", "position"], name="sentence_once_a_position"),
-        ]
-
-    def __str__(self) -> str:
-        return self.text
+        return f"{self.topic}: fitted {self.fitted_version}"
 
 
 class Suggestion(models.Model):

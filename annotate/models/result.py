@@ -1,24 +1,54 @@
-"""What the worker worked out. Written by evaluation.records. All of it can be thrown away and computed again."""
+"""What the worker worked out. Written by evaluation.worker.records. All of it can be thrown away and computed again.
+
+Columns of JSON hold records of `formats.results`; beside each stands the property that reads it.
+"""
 
 from __future__ import annotations
 
-from django.db import models
+from dataclasses import fields
+from typing import Self
 
-from annotate.models.corpus import Summary, System, Topic
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models.corpus import Sentence, Summary, System, Topic
 from annotate.models.judging import Annotator
-from annotate.models.preparation import Sentence
 from annotate.models.study import Study
+from formats.results import (
+    AnnotatorFigures,
+    CurvePoint,
+    Difference,
+    Part,
+    ScoreCovariance,
+    SourceWords,
+    StudyAgreement,
+    SystemResult,
+    from_json,
+)
+
+
+class ScoredBy(models.TextChoices):
+    """Every topic is scored twice at each refit: as its study says, and by equations 2-5 of the paper."""
+
+    RECOMMENDED = "recommended", _("recommended")
+    PUBLISHED = "published", _("as published")
+
+
+class FitQuerySet(models.QuerySet["Fit"]):
+    def newest(self, scored_by: str = ScoredBy.RECOMMENDED) -> Self:
+        """Of each topic the one whose utilities and scores are kept."""
+        return self.filter(data_version=models.F("topic__progress__fitted_version"), scored_by=scored_by)
 
 
 class Fit(models.Model):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
-    `curve`: what the scores were with the first so many judgments, a list of {"judgments": number, "scores": {system
-    name: score}}, fewest judgments first; the last entry is this fit. `curve_owed`: it has gaps, which are filled once
-    nobody waits for scores. `covariance`: of the scores, how sure they are together, {"systems": [names], "matrix":
-    [[number]]}. Both are kept for the newest fit only.
+    `curve`: what the scores were with fewer judgments, fewest first; the last point is this fit. `curve_owed`: it has
+    gaps, which are filled once nobody waits for scores. `covariance`: how sure the scores are together. `words`: those
+    that the scores are sums of, none as published. The last four are kept for the newest fit only.
     """
 
+    scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="fits")
     data_version = models.PositiveBigIntegerField()
     judgments = models.PositiveIntegerField()
@@ -32,23 +62,46 @@ class Fit(models.Model):
     curve = models.JSONField(default=list)
     curve_owed = models.BooleanField(default=False)
     covariance = models.JSONField(default=dict)
+    words = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
+    objects = FitQuerySet.as_manager()
+
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["topic", "data_version"], name="fit_once_a_version")]
+        constraints = [
+            models.UniqueConstraint(fields=["topic", "data_version", "scored_by"], name="fit_once_a_version")
+        ]
         indexes = [models.Index(fields=["topic"], name="fit_curve_owed", condition=models.Q(curve_owed=True))]
 
     def __str__(self) -> str:
         return f"{self.topic} at {self.data_version}"
 
+    @property
+    def curve_points(self) -> tuple[CurvePoint, ...]:
+        return tuple(from_json(CurvePoint, point) for point in self.curve)
+
+    @property
+    def score_covariance(self) -> ScoreCovariance:
+        return from_json(ScoreCovariance, self.covariance)
+
+    @property
+    def source_words(self) -> SourceWords | None:
+        return from_json(SourceWords, self.words) if self.words else None
+
 
 class Utility(models.Model):
-    """What one sentence is worth: strength v, utility log v (centred on 0) with its interval, and what it rests on."""
+    """What one sentence is worth: strength v, utility log v (centred on 0) with its interval, and what it rests on.
 
+    `value`: what it gives to a summary: its strength as published, otherwise its chance of being preferred to another
+    sentence of the topic, cleared of its length.
+    """
+
+    scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
     fit = models.ForeignKey(Fit, on_delete=models.CASCADE, related_name="utilities")
-    sentence = models.OneToOneField(Sentence, on_delete=models.CASCADE, related_name="utility")
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="utilities")
     strength = models.FloatField()
     utility = models.FloatField()
+    value = models.FloatField()
     se = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
@@ -57,57 +110,76 @@ class Utility(models.Model):
 
     class Meta:
         verbose_name_plural = "utilities"
+        constraints = [models.UniqueConstraint(fields=["sentence", "scored_by"], name="utility_once_a_sentence")]
 
     def __str__(self) -> str:
         return f"{self.utility:.3f}"
 
 
 class Score(models.Model):
-    """What a fit gives one summary, and the parts it was put together from, so that it can be followed by hand.
+    """What a fit gives one summary, with what is needed to follow it by hand.
 
-    `parts`: a list of {"text", "nearest", "similarity", "value", "factor", "weight"}; `nearest` is the
-    primary key of the source sentence, or null.
+    `score` is None for a summary without a word of its sources: it has no importance. `coverage`: beside importance and
+    combined. `parts`: of a score as published; `nearest` of a part is the primary key of the source sentence.
     """
 
+    scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
     fit = models.ForeignKey(Fit, on_delete=models.CASCADE, related_name="scores")
-    summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")
-    score = models.FloatField()
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
+    score = models.FloatField(null=True)
+    coverage = models.FloatField(null=True)
     se = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     parts = models.JSONField(default=list)
 
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["summary", "scored_by"], name="score_once_a_summary")]
+
     def __str__(self) -> str:
-        return f"{self.score:.4f}"
+        return "–" if self.score is None else f"{self.score:.4f}"
+
+    @property
+    def terms(self) -> tuple[Part, ...]:
+        return tuple(from_json(Part, part) for part in self.parts)
 
 
 class Ranking(models.Model):
     """A study's systems put in order over its topics; `version` is the sum of the topics' fitted versions.
 
-    `differences`: every two systems once, a list of {"better", "worse": system names, "difference", "low", "high":
-    of the mean score over the topics that both summarized, "p": two-sided, adjusted for how many pairs were looked at,
-    "significant": bool}; the last four may be null where there are too few topics to say.
-    `problem` says in plain words why the last try failed.
+    `settings`: those that all of its topics were fitted with; `differences`: every two systems once. `problem` says in
+    plain words why the last try failed.
     """
 
-    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="ranking")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="rankings")
+    scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
     version = models.PositiveBigIntegerField(default=0)
     topics = models.PositiveIntegerField(default=0)
     judgments = models.PositiveIntegerField(default=0)
+    settings = models.JSONField(default=dict)
     differences = models.JSONField(default=list)
     problem = models.TextField(blank=True)
     created_at = models.DateTimeField()
 
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "scored_by"], name="ranking_once_a_study")]
+
     def __str__(self) -> str:
         return f"{self.study} at {self.version}"
+
+    @property
+    def system_differences(self) -> tuple[Difference, ...]:
+        return tuple(from_json(Difference, difference) for difference in self.differences)
 
 
 class SystemScore(models.Model):
     """A system's mean score over topics with its interval and the ranks that it may have."""
 
     ranking = models.ForeignKey(Ranking, on_delete=models.CASCADE, related_name="systems")
-    system = models.OneToOneField(System, on_delete=models.CASCADE, related_name="standing")
+    system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="standings")
     score = models.FloatField()
+    coverage = models.FloatField(null=True)
+    se = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     rank = models.PositiveIntegerField()
@@ -115,15 +187,23 @@ class SystemScore(models.Model):
     rank_high = models.PositiveIntegerField()
     topics = models.PositiveIntegerField()
 
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["ranking", "system"], name="system_once_a_ranking")]
+
     def __str__(self) -> str:
         return f"{self.rank}. {self.system}"
 
+    @property
+    def result(self) -> SystemResult:
+        columns = {field.name: getattr(self, field.name) for field in fields(SystemResult)}
+        return SystemResult(**columns | {"system": self.system.name})
+
 
 class AnnotatorReport(models.Model):
-    """Every figure about one annotator with its n and interval (docs/annotator-figures.md), as of `version`.
+    """Every figure about one annotator (docs/annotator-figures.md), as of `version`.
 
-    `figures`: name -> {"value", "n", "low", "high", ...}; `flags`: names of what an admin should look at; `weight`: how
-    reliable the annotator was estimated to be, where the study weighs people.
+    `flags`: names of what an admin should look at; `weight`: how reliable the annotator was estimated to be, where the
+    study weighs annotators.
     """
 
     annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="report")
@@ -135,6 +215,10 @@ class AnnotatorReport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator} at {self.version}"
+
+    @property
+    def record(self) -> AnnotatorFigures:
+        return from_json(AnnotatorFigures, {"figures": self.figures, "flags": self.flags})
 
 
 class AgreementReport(models.Model):
@@ -149,28 +233,7 @@ class AgreementReport(models.Model):
     def __str__(self) -> str:
         return f"{self.study} at {self.version}"
 
-
-class WorkerPulse(models.Model):
-    """A sign of life of one worker process, so that a page can say when none is there."""
-
-    name = models.CharField(max_length=200, unique=True)
-    at = models.DateTimeField()
-    program_version = models.CharField(max_length=40)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Claim(models.Model):
-    """What a worker is at right now ("topic:12"), so that no other does the same; void once `until` has passed.
-
-    It saves work and nothing else depends on it: what is published is guarded by versions.
-    """
-
-    name = models.CharField(max_length=60, unique=True)
-    token = models.UUIDField()
-    since = models.DateTimeField()
-    until = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return self.name
+    @property
+    def record(self) -> StudyAgreement | None:
+        """None before anything was worked out."""
+        return from_json(StudyAgreement, self.figures) if self.figures else None

@@ -1,8 +1,9 @@
-"""Studies, who may do what in them, and what was done. Written by annotate.studies."""
+"""Studies and their settings. Written by annotate.studies."""
 
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from formats.settings import KINDS_COUNTED, QUESTION, SCORING, CountedKinds
 from formats.topics import LANGUAGE
 
 
@@ -25,38 +27,9 @@ SHARE: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueVa
 HALF: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueValidator(0.5)]
 
 
-class Smoothing(models.TextChoices):
-    PAPER = "paper", _("as in the paper")
-    SHARPENED = "sharpened", _("sharpened")
-    KERNEL = "kernel", _("kernel prior")
-    NONE = "none", _("none")
-
-
-class Value(models.TextChoices):
-    STRENGTH = "strength", _("strength (as in the paper)")
-    CHANCE = "chance", _("chance to be preferred")
-
-
-class Normalization(models.TextChoices):
-    LENGTH = "length", _("the summary's own length (as in the paper)")
-    BUDGET = "budget", _("a common length")
-    PIVOT = "pivot", _("a length between its own and a common one")
-
-
-class Match(models.TextChoices):
-    ANY = "any", _("any nearest sentence counts fully (as in the paper)")
-    SIMILARITY = "similarity", _("weighed by similarity")
-    CONTENT = "content", _("every sentence counts by the words in common")
-
-
-class Similarity(models.TextChoices):
-    TFIDF_JACCARD = "tfidf-jaccard", _("words in common and their weights (as in the paper)")
-    TFIDF = "tfidf", _("weights of the words in common")
-    JACCARD = "jaccard", _("words in common")
-
-
-#: What people are asked where a study does not say: the paper's question.
-QUESTION = "Which of these two sentences contains more important information?"
+def new_link_key() -> str:
+    """128 random bits that a link signs in place of its row's number."""
+    return secrets.token_hex(16)
 
 
 class Study(models.Model):
@@ -67,65 +40,247 @@ class Study(models.Model):
         PAUSED = "paused", _("paused")
         CLOSED = "closed", _("closed")
 
-    title = models.CharField(_("title"), max_length=200)
-    question = models.CharField(_("question"), max_length=300, default=QUESTION)
-    guidelines = models.TextField(_("guidelines"), blank=True, max_length=20_000)
+    # The settings, as formats.settings declares them, in the words that people read: what a setting and its choices are
+    # called, in a form and on a board, and what a form says to explain it.
+    title = models.CharField(
+        _("title"), max_length=200, help_text=_("For you and your colleagues. Annotators see it too.")
+    )
+    question = models.CharField(
+        _("question"),
+        max_length=300,
+        default=QUESTION,
+        help_text=_("Shown above every pair of sentences. Keep it short. A topic can have its own question."),
+    )
     language = models.CharField(
         _("language of the texts"),
         max_length=35,
         default="en",
         validators=[RegexValidator(rf"\A(?:{LANGUAGE.pattern})\Z", _("Enter a language tag such as en, de or pt-BR."))],
+        help_text=_(
+            "A tag such as en, de or zh-Hans. It decides how texts are split into sentences and how a screen "
+            "reader pronounces them."
+        ),
     )
-    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN)
-    ties_allowed = models.BooleanField(_("“equally important” is an answer"), default=False)
-    show_progress = models.BooleanField(_("annotators see how far they are"), default=True)
+    guidelines = models.TextField(
+        _("guidelines"),
+        blank=True,
+        max_length=20_000,
+        help_text=_(
+            "What counts as important in this study, with an example or two. Annotators read this before they "
+            "begin and can open it beside every pair."
+        ),
+    )
+
+    ties_allowed = models.BooleanField(
+        _("“equally important” is an answer"),
+        default=False,
+        help_text=_("A tie counts as half a win for each side. Otherwise annotators must choose one of the two."),
+    )
+    show_progress = models.BooleanField(
+        _("show annotators their progress"),
+        default=True,
+        help_text=_("For example “pair 13 of 30”, and about how many minutes are left."),
+    )
     judgments_per_topic = models.PositiveIntegerField(
-        _("judgments per topic"), default=300, validators=[MinValueValidator(1), MaxValueValidator(1_000_000)]
+        _("judgments per topic"),
+        default=300,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+        help_text=_(
+            "How many answers to collect for each topic. A few hundred are a good start. The leaderboard shows "
+            "how wide the intervals are, and you can ask for more at any time."
+        ),
     )
     judgments_per_pair = models.PositiveSmallIntegerField(
-        _("judgments per pair"), default=1, validators=[MinValueValidator(1), MaxValueValidator(100)]
+        _("judgments per pair"),
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text=_(
+            "How many annotators judge the same pair. With 1, judgments cover the most pairs; with 2 or more, you"
+            " can measure agreement."
+        ),
     )
     pairs_per_annotator = models.PositiveIntegerField(
-        _("pairs per annotator"), default=30, validators=[MinValueValidator(1), MaxValueValidator(100_000)]
+        _("pairs per annotator"),
+        default=30,
+        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
+        help_text=_("After this number of pairs, an annotator is done."),
     )
-    seed = models.PositiveBigIntegerField(_("seed"), default=0)
-
-    smooth = models.CharField(_("smoothing"), max_length=12, choices=Smoothing.choices, default=Smoothing.KERNEL)
-    prior = models.FloatField(
-        _("prior"), default=1.0, validators=[finite, MinValueValidator(0.0), MaxValueValidator(1000.0)]
+    random_share = models.FloatField(
+        _("share of random pairs"),
+        default=0.2,
+        validators=SHARE,
+        help_text=_(
+            "From 0 to 1. This share of the pairs is drawn at random instead of chosen by the worker. Agreement "
+            "on random pairs can be compared between studies."
+        ),
     )
-    redundancy = models.BooleanField(_("repetition earns nothing"), default=True)
-    value = models.CharField(_("value of a sentence"), max_length=12, choices=Value.choices, default=Value.CHANCE)
-    normalize = models.CharField(
-        _("normalise by"), max_length=12, choices=Normalization.choices, default=Normalization.PIVOT
+    seed = models.PositiveBigIntegerField(
+        _("seed"),
+        default=0,
+        help_text=_("Makes the random parts of the computation repeatable."),
     )
-    match = models.CharField(_("match"), max_length=12, choices=Match.choices, default=Match.CONTENT)
-    similarity = models.CharField(
-        _("similarity"), max_length=40, choices=Similarity.choices, default=Similarity.TFIDF_JACCARD
+    counted_kinds: models.CharField[CountedKinds, CountedKinds] = models.CharField(
+        _("whose judgments count"),
+        max_length=20,
+        default="people",
+        choices=[
+            ("people", _("people’s")),
+            ("people-and-machines", _("people’s and machines’")),
+            ("people-and-simulated", _("people’s and simulated ones")),
+            ("machines", _("machines’ only")),
+            ("simulated", _("simulated ones only")),
+            ("all", _("everyone’s: people’s, machines’ and simulated ones")),
+        ],
+        help_text=_(
+            "Scores rest on these judgments alone; all others are kept. People’s judgments include imported ones. "
+            "Machines and simulated annotators never take a pair from people."
+        ),
     )
-
-    weigh_annotators = models.BooleanField(_("weigh annotators by their reliability"), default=False)
 
     # Who may judge how much, and how it is looked after: these change no score that judgments came to.
-    pilot = models.BooleanField(_("members of the study may judge (a pilot)"), default=False)
-    random_share = models.FloatField(_("share of purely random pairs"), default=0.2, validators=SHARE)
-    repeat_share = models.FloatField(_("share of pairs shown again, sides swapped"), default=0.0, validators=HALF)
-    gold_share = models.FloatField(_("share of pairs with a known answer"), default=0.0, validators=HALF)
-    training = models.BooleanField(_("practice pairs come first"), default=False)
-    training_threshold = models.FloatField(
-        _("share of practice pairs that must be right"), default=0.6, validators=SHARE
+    training = models.BooleanField(
+        _("start with practice pairs"),
+        default=False,
+        help_text=_(
+            "Annotators first judge your practice pairs and see the expected answer and your explanation after "
+            "each. Practice never counts. Without practice pairs, this has no effect."
+        ),
     )
-    person_cap = models.FloatField(_("one person’s share of a topic"), default=0.05, validators=SHARE)
-    judgments_per_hour = models.PositiveIntegerField(
-        _("judgments a person and hour"), default=0, validators=[MaxValueValidator(100_000)]
+    training_threshold = models.FloatField(
+        _("share of practice answers that must match"),
+        default=0.6,
+        validators=SHARE,
+        help_text=_(
+            "From 0 to 1. With fewer, an annotator is thanked and leaves with the code for “screened out”. With 2"
+            " practice pairs, 0.6 means that both must match. 0 lets everybody continue."
+        ),
+    )
+    gold_share = models.FloatField(
+        _("share of gold pairs"),
+        default=0.0,
+        validators=HALF,
+        help_text=_(
+            "From 0 to 0.5, for example 0.1 for one pair in ten. Your gold pairs are hidden among the others. "
+            "They are part of an annotator’s work, but never count towards scores."
+        ),
+    )
+    repeat_share = models.FloatField(
+        _("share of repeats"),
+        default=0.0,
+        validators=HALF,
+        help_text=_(
+            "From 0 to 0.5. An annotator’s earlier pair is shown again, at least five pairs later, with its sides"
+            " swapped. This shows how consistent they are, and never counts twice."
+        ),
     )
     reading_speed = models.PositiveIntegerField(
-        _("characters a second that nobody reads"), default=100, validators=[MaxValueValidator(10_000)]
+        _("reading speed limit (characters per second)"),
+        default=100,
+        validators=[MaxValueValidator(10_000)],
+        help_text=_(
+            "Whoever answers faster is asked kindly to read both sentences; the answer still counts. People read "
+            "about 25 characters per second. 0 means no limit."
+        ),
     )
     skips_in_a_row = models.PositiveSmallIntegerField(
-        _("skips in a row that end the work"), default=10, validators=[MaxValueValidator(1_000)]
+        _("skips in a row that end participation"),
+        default=10,
+        validators=[MaxValueValidator(1_000)],
+        help_text=_(
+            "After half as many, the page asks kindly whether something is wrong. After this number, the "
+            "annotator is thanked and leaves with the code for “screened out”. 0 means no limit."
+        ),
+    )
+    person_cap = models.FloatField(
+        _("maximum share of a topic per annotator"),
+        default=0.05,
+        validators=SHARE,
+        help_text=_(
+            "From 0 to 1. An annotator gives at most this share of a topic’s judgments, or three times an even "
+            "share among all who joined, or an even spread of their own pairs over the topics, whichever is "
+            "largest. 1 means no limit."
+        ),
+    )
+    judgments_per_hour = models.PositiveIntegerField(
+        _("judgments per annotator and hour"),
+        default=0,
+        validators=[MaxValueValidator(100_000)],
+        help_text=_("Whoever reaches the limit is asked to continue later. 0 means no limit."),
+    )
+    pilot = models.BooleanField(
+        _("members of the study may judge (a pilot)"),
+        default=False,
+        help_text=_(
+            "Owners, researchers, admins and whoever uploaded texts normally cannot judge, because they see the "
+            "results. Turn this on to try things out. Their judgments then count like all others."
+        ),
     )
 
+    score = models.CharField(
+        _("score"),
+        max_length=12,
+        default="importance",
+        choices=[
+            ("importance", _("importance: of the judgments alone")),
+            ("combined", _("combined: importance and coverage in one")),
+            ("coverage", _("coverage: of the words alone")),
+            ("published", _("as in the paper (Zopf 2018)")),
+        ],
+        help_text=_(
+            "What the leaderboard ranks by. Importance is what a summary says that people prefer, less what it says "
+            "that they do not. Coverage is the share of the sources’ words that it has, whatever people say. Combined "
+            "adds the two; most of it is coverage. The paper’s score is always computed as well, and the leaderboard "
+            "can be switched to it."
+        ),
+    )
+    smooth = models.CharField(
+        _("smoothing"),
+        max_length=12,
+        default="kernel",
+        choices=[
+            ("kernel", _("kernel prior")),
+            ("paper", _("as in the paper")),
+            ("none", _("none")),
+        ],
+        help_text=_(
+            "How the recommended score spreads a judgment to similar sentences. The paper’s smoothing helps with few "
+            "judgments and blurs with many; “none” uses judgments alone. The paper’s own score always has the paper’s "
+            "smoothing."
+        ),
+    )
+    prior = models.FloatField(
+        _("prior"),
+        default=1.0,
+        validators=[finite, MinValueValidator(0.0), MaxValueValidator(1000.0)],
+        help_text=_(
+            "For the recommended score: every sentence gets this many virtual wins and losses against an average "
+            "sentence, which keeps utilities finite. 0 needs wins that connect every sentence with every other; topics "
+            "without them cannot be scored. The kernel prior replaces this setting."
+        ),
+    )
+    similarity = models.CharField(
+        _("similarity"),
+        max_length=40,
+        default="tfidf-jaccard",
+        choices=[
+            ("tfidf-jaccard", _("mean of TF-IDF cosine and Jaccard index (as in the paper)")),
+            ("tfidf", _("TF-IDF cosine")),
+            ("jaccard", _("Jaccard index")),
+        ],
+        help_text=_("How the recommended score measures the similarity of two sentences, for its smoothing."),
+    )
+    weigh_annotators = models.BooleanField(
+        _("annotators weighted by reliability"),
+        default=False,
+        help_text=_(
+            "Judgments of annotators who agree more with the others on the topic count more. This helps if some "
+            "people click at random, and costs almost nothing if nobody does."
+        ),
+    )
+
+    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN)
+    #: Of the form that made it: sent twice, it is answered with the study that is there.
+    form_token = models.UUIDField(unique=True, null=True, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
@@ -143,81 +298,13 @@ class Study(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def recommended_settings(self) -> dict[str, Any]:
+        """How judgments become its recommended scores, whichever scores its leaderboard shows first."""
+        settings = {setting.name: getattr(self, setting.name) for setting in SCORING}
+        return settings | {"score": "importance"} if self.score == "published" else settings
 
-class Membership(models.Model):
-    """What one person may do in one study."""
-
-    class Role(models.TextChoices):
-        OWNER = "owner", _("owner")
-        RESEARCHER = "researcher", _("researcher")
-        ADMIN = "admin", _("admin")
-        ANNOTATOR = "annotator", _("annotator")
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
-    user: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
-    )
-    role = models.CharField(_("role"), max_length=12, choices=Role.choices)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "user"], name="membership_once_a_person")]
-
-    def __str__(self) -> str:
-        return f"{self.user} · {self.role}"
-
-
-class Invitation(models.Model):
-    """A link that lets people in. The link is signed, never stored, so that a leaked table lets nobody in."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
-    role = models.CharField(
-        _("role"), max_length=12, choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR
-    )
-    label = models.CharField(_("label"), max_length=100, blank=True)
-    expires_at = models.DateTimeField(_("good until"), null=True, blank=True)
-    max_uses = models.PositiveIntegerField(_("how many people"), null=True, blank=True)
-    uses = models.PositiveIntegerField(default=0)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=models.Q(max_uses__isnull=True) | models.Q(uses__lte=models.F("max_uses")),
-                name="invitation_never_overused",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.label or f"invitation {self.pk}"
-
-
-class Act(models.Model):
-    """One administrative act: who did what to which study; only ever added. Written by annotate.acts.
-
-    The acts of a study are numbered from 1, and so are those of the installation (no study); each carries a digest of
-    itself and of the one before. They outlast the study and the person: neither key is a constraint of the database.
-    """
-
-    study = models.ForeignKey(Study, on_delete=models.DO_NOTHING, db_constraint=False, related_name="acts", null=True)
-    actor: models.ForeignKey[Any, Any] = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
-    )
-    number = models.PositiveBigIntegerField()
-    act = models.CharField(max_length=60)
-    detail = models.JSONField(default=dict)
-    at = models.DateTimeField()
-    digest = models.CharField(max_length=64)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["study", "number"], name="act_follows_one_act"),
-            models.UniqueConstraint(
-                fields=["number"], name="act_follows_one_act_of_the_installation", condition=models.Q(study=None)
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.act
+    @property
+    def leading_kind(self) -> str:
+        """The kind of annotators of which the study wants its judgments, and among whom agreement is worked out."""
+        return KINDS_COUNTED[self.counted_kinds][0]
