@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotate import judging
 from annotate.models import Annotator, Consent, Participation, Recruitment, Study
-from annotate.refusal import Refusal
-from annotate.words import cleaned
+from annotate.refusal import Refusal, cleaned
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -55,7 +54,7 @@ def agree_to(annotator: Annotator, version: int | None) -> None:
     if not recruitment.consent or agreed:
         return
     if version != recruitment.consent_version:
-        message = _("Whoever judges here agrees to a text first: send its version, %(version)d, as “consent”.")
+        message = _("This study asks for consent to a text. To agree, send its version, %(version)d, as “consent”.")
         said = message % {"version": recruitment.consent_version}
         raise Refusal(said, "consent", {"consent": [recruitment.consent]})
     agree(annotator)
@@ -69,7 +68,7 @@ def find(study: Study, person: str) -> Annotator | None:
     named = _named(person)
     found = _participation(study, [digest_of(study, named), *_earlier_digests(study, named)])
     if found is None and not is_open(study):
-        raise Refusal(_("This study takes nobody new at present."), "not_open")
+        raise Refusal(_("This study does not accept new annotators at the moment."), "not_open")
     return found.annotator if found else None
 
 
@@ -122,7 +121,7 @@ def _begin(study: Study, person: str, session: str, digest: str, user: User | No
 def _participation(study: Study, digests: list[str]) -> Participation | None:
     found = Participation.objects.select_related("annotator__study").filter(study=study, digest__in=digests).first()
     if found is not None and (found.annotator is None or found.outcome == Participation.Outcome.WITHDRAWN):
-        raise Refusal(_("You have withdrawn from this study. Thank you all the same."), "withdrawn")
+        raise Refusal(_("You have withdrawn from this study. Thank you for your time."), "withdrawn")
     return found
 
 
@@ -130,5 +129,7 @@ def _named(person: str) -> str:
     """The platform's name for somebody; not the placeholder that stands there until the platform fills it in."""
     named = cleaned("person", person)
     if not named or len(named) > LONGEST_NAME or "{" in named:
-        raise Refusal(_("The link does not say who you are. Open it from the platform that sent you."), "nobody")
+        raise Refusal(
+            _("The link does not contain your platform ID. Open it from the platform that sent you."), "nobody"
+        )
     return named

@@ -8,25 +8,16 @@ from urllib.parse import quote
 from django.db import transaction
 from django.utils import timezone
 
-from annotate import judging
-from annotate.acts import note
+from annotate import audit_log, exports, judging
+from annotate.audit_log import note
 from annotate.crowd.arriving import recruitment_of
-from annotate.judging import Nothing, Reason
+from annotate.judging import NoPair
 from annotate.models import Annotator, Participation, Recruitment
 from annotate.refusal import Refusal
 
 Outcome = Participation.Outcome
 
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
-#: How somebody leaves who is told that there is nothing to judge. While a study is paused they may come back.
-OUTCOMES = {
-    Reason.DONE: Outcome.DONE,
-    Reason.NO_WORK: Outcome.NO_WORK,
-    Reason.CLOSED: Outcome.NO_WORK,
-    Reason.EXCLUDED: Outcome.SCREENED_OUT,
-    Reason.SCREENED_OUT: Outcome.SCREENED_OUT,
-    Reason.SKIPPED: Outcome.SCREENED_OUT,
-}
 
 
 def participation_of(annotator: Annotator) -> Participation | None:
@@ -49,7 +40,7 @@ def leave(annotator: Annotator) -> Participation:
         found = Participation.objects.select_for_update().filter(annotator=annotator).first()
         if found is None:
             raise Refusal("no participation", "no_participation")
-        outcome = OUTCOMES.get(drawn.reason) if isinstance(drawn, Nothing) else None
+        outcome = drawn.told.outcome if isinstance(drawn, NoPair) else None
         if found.outcome == Outcome.WORKING and outcome is not None:
             found.outcome, found.left_at = outcome, timezone.now()
             found.code = _code(recruitment_of(annotator.study), outcome)
@@ -81,12 +72,18 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
         found.outcome, found.left_at = Outcome.WITHDRAWN, timezone.now()
         found.save()
         if erase:
-            judgments = judging.erase(annotator)
-            # no pseudonym: the log must not lead back to what was erased
-            note(annotator.study, None, "erase annotator", judgments=judgments)
+            _leave_nothing(annotator)
         else:
             judging.stop(annotator)
             note(annotator.study, None, "withdraw annotator", annotator=annotator.pseudonym)
+
+
+def _leave_nothing(annotator: Annotator) -> None:
+    """Erase them with all that they judged, from exports and the log's text too; no pseudonym leads back to them."""
+    judgments = judging.erase(annotator)
+    entries = audit_log.erase_annotator(annotator)
+    exports.make_anew(annotator.study)
+    note(annotator.study, None, audit_log.ERASURE, judgments=judgments, entries=entries)
 
 
 def _code(recruitment: Recruitment, outcome: str) -> str:

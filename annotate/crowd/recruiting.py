@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.acts import note
+from annotate.audit_log import note
 from annotate.models import Recruitment, Study
-from annotate.refusal import check, invalid
-from annotate.words import cleaned
+from annotate.refusal import check, cleaned, invalid
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -55,10 +54,10 @@ def recruit(study: Study, user: User, **fields: str) -> Recruitment:
 def _check(found: Recruitment) -> None:
     check(found)
     if found.platform == Recruitment.Platform.PROLIFIC and not found.code_done:
-        message = _("Copy the completion code from Prolific: without it nobody can say that they are done.")
+        message = _("Copy the completion code from Prolific. Without it, participants cannot show that they are done.")
         raise invalid("code_done", message)
     codes = [code for name in CODES if (code := getattr(found, name))]
     if len(set(codes)) < len(codes):
-        raise invalid("code_done", _("Each outcome needs a code of its own, so that you can tell them apart."))
+        raise invalid("code_done", _("Each outcome needs its own code, so that you can tell them apart."))
     if found.session_parameter == found.person_parameter:
-        raise invalid("session_parameter", _("The person and the session cannot come under one name."))
+        raise invalid("session_parameter", _("The participant and the session need different parameter names."))

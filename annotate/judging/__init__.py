@@ -4,59 +4,63 @@ Every transaction that draws or judges locks the topic's tally first and everyth
 them ever wait for each other crosswise. Whoever must lock several tallies does so in the order of their topics.
 """
 
+from annotate.judging.annotators import join, pause, set_shortcuts
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
-from annotate.judging.bringing import bring_preferences
-from annotate.judging.checks import practice_pairs
-from annotate.judging.choosing import WANTED
-from annotate.judging.drawing import Nothing, Reason, draw, is_held, standing
+from annotate.judging.checks import practice_pairs, practised
+from annotate.judging.drawing import HELD, draw, why_no_pair
 from annotate.judging.excluding import exclude, readmit, rest
-from annotate.judging.known import bring_known_pairs, forget_known_pair, prepare_pair
-from annotate.judging.people import Progress, join, pause, progress, set_shortcuts
-from annotate.judging.proceeding import record_and_draw
+from annotate.judging.gold_pairs import delete_gold_pair, import_gold_pairs, prepare_pair
+from annotate.judging.importing import (
+    Arrivals,
+    arrivals,
+    count_in,
+    forget_arrivals,
+    import_judgments,
+    remove_some,
+    store_some,
+)
+from annotate.judging.no_pair import NoPair
 from annotate.judging.restoring import restore
-from annotate.judging.showing import find_answered, find_shown, previous_revision, show_next, standing_answer
-from annotate.judging.tallies import counted_judgments, forget_pairs, keep_needs, open_tallies, raise_version
+from annotate.judging.tallies import forget_pairs, keep_needs, lock, lock_study, open_tallies, raise_version
 from annotate.judging.withdrawing import erase, stop
 
 __all__ = [
-    "WANTED",
-    "Nothing",
+    "HELD",
+    "Arrivals",
+    "NoPair",
     "OutOfTurn",
     "Outcome",
-    "Progress",
-    "Reason",
     "Recorded",
     "TooSoon",
-    "bring_known_pairs",
-    "bring_preferences",
-    "counted_judgments",
+    "arrivals",
+    "count_in",
+    "delete_gold_pair",
     "draw",
     "erase",
     "exclude",
-    "find_answered",
-    "find_shown",
-    "forget_known_pair",
+    "forget_arrivals",
     "forget_pairs",
-    "is_held",
+    "import_gold_pairs",
+    "import_judgments",
     "join",
     "keep_needs",
+    "lock",
+    "lock_study",
     "open_tallies",
     "pause",
     "practice_pairs",
+    "practised",
     "prepare_pair",
-    "previous_revision",
-    "progress",
     "raise_version",
     "readmit",
-    "record_and_draw",
     "record_judgment",
+    "remove_some",
     "rest",
     "restore",
     "set_shortcuts",
-    "show_next",
     "skip",
-    "standing",
-    "standing_answer",
     "stop",
+    "store_some",
     "undo",
+    "why_no_pair",
 ]

@@ -8,180 +8,152 @@ alike; and nobody should be able to work out what comes next.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import combinations
+from itertools import chain, combinations
+from operator import attrgetter
 from random import SystemRandom
-from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef
 
 from annotate.judging import tallies
-from annotate.judging.showing import PAIR, SENTENCE
-from annotate.models import Annotator, Assignment, Pair, Sentence, Suggestion
-from annotate.prepared import Prepared
+from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Suggestion, Tally
 
 chance = SystemRandom()
 
+Reason = Assignment.Reason
 
+#: So many judgments of a topic anybody may give.
+FEW = 3
 #: How many of the oldest unfinished pairs a draw looks at.
 LOOK = 64
-#: How many random pairs are tried before all that are left are listed: of a topic of which 95 in 100 pairs are gone,
-#: one draw in 27 comes to that.
-TRIES = 64
-
-
-#: Why a pair is shown whose answer is wanted for its own sake: these alone take a place, and count.
-WANTED = (Assignment.Reason.RANDOM, Assignment.Reason.SUGGESTED, Assignment.Reason.IMPORTED)
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What a draw needs to know of a topic whose tally it has locked.
-
-    `lapsed`: whether leases ran out; `last`: the position of its last sentence, None where it has none.
-    """
-
-    topic_id: int
-    taken: int
-    now: datetime
-    lapsed: bool
-    last: int | None
+#: How many random pairs are tried at once, and then, before all that are left are listed: of a topic of which 95 in 100
+#: pairs are gone, one draw in 27 comes to that.
+TRIES = (4, 60)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A pair that is free for somebody, how often it shall be judged, and why by them.
+    """A pair that is free for somebody, and why it is shown to them. One that nobody had before has no row yet.
 
-    One that nobody had before has no row yet.
+    `again`: their own assignment to take up again, which they let lapse. `swapped` None: by lot. `expected`: the right
+    side, if one is.
     """
 
     pair: Pair
-    need: int
     reason: str
+    again: Assignment | None = None
+    swapped: bool | None = None
+    occasion: int = 0
+    expected: str = ""
 
 
-def choose(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
+def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> Choice | None:
     """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1).
 
-    So many in a hundred as the study says are random though the worker asks for others.
+    So many in a hundred as the study says are random though the worker asks for others. A quick look tries a few pairs,
+    at a cost that does not grow with what is stored; a `thorough` one goes through everything that is left.
     """
-    if person.study.judgments_per_pair > 1 and (started := _started(desk, person, thorough)) is not None:
+    study = annotator.study
+    takes_places = annotator.kind == Annotator.TAKES_PLACES
+    has_room = topic.taken < study.judgments_per_topic if takes_places else tallies.has_room(topic.pk, annotator)
+    if not has_room or _has_their_share(topic, annotator):
+        return None
+    if thorough and (lapsed := _lapsed(topic, annotator)) is not None:
+        return lapsed
+    if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
         return started
-    asked = thorough or chance.random() >= person.study.random_share
-    if asked and (wish := _suggested(desk, person)) is not None:
-        return wish
-    return _any_left(desk, person) if thorough else _random(desk, person)
+    if thorough or chance.random() >= study.random_share:
+        suggested = _suggested(topic, annotator)
+        if suggested is not None:
+            return suggested
+    return _any_left(topic, annotator) if thorough else _random(topic, annotator)
 
 
-def _seen_by(person: Any) -> Exists:
-    return Exists(Assignment.objects.filter(annotator=person, pair=OuterRef("pk")))
+def _has_their_share(topic: LockedTopic, annotator: Annotator) -> bool:
+    """Whether they have given as much of a topic as one annotator may.
+
+    That is the study's share of its judgments, or three times an even share among those of their kind who joined,
+    whichever is more; never less than an even spread of their own pairs over the topics, nor than a few.
+    """
+    study = annotator.study
+    least = max(study.person_cap * study.judgments_per_topic, FEW)
+    if study.person_cap >= 1 or annotator.judged < least:
+        return False
+    given = Assignment.objects.filter(annotator=annotator, topic=topic.pk, holds_place=True).count()
+    if given < least:
+        return False
+    joined = Annotator.objects.filter(study=study.pk, excluded_at=None, kind=annotator.kind).count()
+    topics = Tally.objects.filter(topic__study=study.pk).count()
+    return given >= max(least, 3 * study.judgments_per_topic / joined, annotator.pairs_wanted / topics)
 
 
-def _gone(per_pair: Any, person: Any) -> QuerySet[Pair]:
-    """Pairs that have no place left, or that this person has seen."""
-    full = Q(need__gt=0, taken__gte=F("need")) | Q(taken__gte=per_pair)
-    return Pair.objects.filter(full | _seen_by(person))
+def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+    """A pair that they once let lapse, if nobody has taken its place since."""
+    lapsed = Assignment.objects.to_show().filter(
+        annotator=annotator,
+        state=Assignment.State.EXPIRED,
+        reason__in=Assignment.WANTED,
+        topic=topic.pk,
+        pair__in=Pair.objects.with_place(annotator),
+    )
+    assignment = lapsed.first()
+    return None if assignment is None else Choice(assignment.pair, assignment.reason, again=assignment)
 
 
-def _started(desk: Desk, person: Annotator, thorough: bool) -> Choice | None:
-    """The oldest pair that others have begun and this person has not seen, with the reason why it was begun."""
-    unfinished = tallies.with_place(person.study).filter(topic_id=desk.topic_id).order_by("pk")
+def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice | None:
+    """The oldest pair that others have begun and this annotator has not seen, with the reason why it was begun."""
+    unfinished = Pair.objects.begun(annotator).filter(topic=topic.pk).order_by("pk")
     if not thorough:
         # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
-        unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK]))
-    pair = unfinished.filter(~_seen_by(person)).select_related("first", "second").order_by("pk").first()
+        unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK])).order_by("pk")
+    seen = Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk")))
+    pair = unfinished.filter(~seen).select_related("first", "second").first()
     if pair is None:
         return None
-    begun = Assignment.objects.filter(pair=pair, reason__in=WANTED).order_by("pk").values_list("reason", flat=True)
-    suggested = begun.first() == Assignment.Reason.SUGGESTED
-    reason = Assignment.Reason.SUGGESTED if suggested else Assignment.Reason.RANDOM
-    return Choice(pair, pair.need, reason)
+    wanted = Assignment.objects.filter(pair=pair, reason__in=Assignment.WANTED, annotator__kind=annotator.kind)
+    begun = wanted.order_by("pk").first()
+    is_suggested = begun is not None and begun.reason == Reason.SUGGESTED
+    return Choice(pair, Reason.SUGGESTED if is_suggested else Reason.RANDOM)
 
 
-def _begun(first: Any, second: Any) -> Subquery:
-    """The pair of these two sentences, if it was given out before."""
-    return Subquery(Pair.objects.filter(first=first, second=second).values("pk")[:1])
-
-
-def _ask_for_wish(topic: Any, per_pair: Any, annotator: Any) -> QuerySet[Any, Any]:
-    gone = _gone(per_pair, annotator).filter(first=OuterRef("first"), second=OuterRef("second"))
-    wishes = Suggestion.objects.filter(~Exists(gone), topic=topic).order_by("rank")
-    wishes = wishes.annotate(begun=_begun(OuterRef("first"), OuterRef("second")))
-    return wishes.values_list(*SENTENCE.columns("first"), *SENTENCE.columns("second"), "begun")[:1]
-
-
-_wish = Prepared(_ask_for_wish)
-
-
-def _suggested(desk: Desk, person: Annotator) -> Choice | None:
-    """The first of the worker's wishes that is free for this person."""
-    for row in _wish(desk.topic_id, person.study.judgments_per_pair, person.pk):
-        values = iter(row)
-        first, second = SENTENCE.take(values), SENTENCE.take(values)
-        return _if_free(desk, person, (first, second), next(values), Assignment.Reason.SUGGESTED)
-    return None
-
-
-def _ask_for_two(topic: Any, one: Any, other: Any) -> QuerySet[Any, Any]:
-    both = Sentence.objects.filter(Q(position=one) | Q(position=other), topic=topic)
-    begun = _begun(OuterRef("pk"), Subquery(both.filter(pk__gt=OuterRef(OuterRef("pk"))).values("pk")[:1]))
-    return both.annotate(begun=begun).values_list(*SENTENCE.columns(), "begun").order_by("pk")
-
-
-_two = Prepared(_ask_for_two)
-
-
-def _random(desk: Desk, person: Annotator) -> Choice | None:
-    """A random pair of the topic's sentences among those that are free for this person, if a few tries find one."""
-    if not desk.last:
+def _suggested(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+    """The first of the worker's suggestions that is free for this annotator."""
+    gone = Pair.objects.gone(annotator).filter(first=OuterRef("first"), second=OuterRef("second"))
+    free = Suggestion.objects.filter(~Exists(gone), topic=topic.pk).select_related("first", "second")
+    suggestion = free.order_by("rank").first()
+    if suggestion is None:
         return None
-    for _try in range(TRIES):
-        rows = _two(desk.topic_id, *chance.sample(range(desk.last + 1), 2))
-        if len(rows) == 2:
-            first, second = (SENTENCE.take(iter(row)) for row in rows)
-            if (choice := _if_free(desk, person, (first, second), rows[0][-1])) is not None:
-                return choice
+    return Choice(_pair_of(topic, suggestion.first, suggestion.second), Reason.SUGGESTED)
+
+
+def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+    """A random pair of the topic's sentences among those that are free for this annotator, if a few tries find one."""
+    positions = range((topic.last_position or 0) + 1)
+    for tries in TRIES if len(positions) > 1 else ():
+        candidates = [chance.sample(positions, 2) for _try in range(tries)]
+        rows = Sentence.objects.filter(topic=topic.pk, position__in=set(chain(*candidates)))
+        sentences = {row.position: row for row in rows}
+        keys = [row.pk for row in rows]
+        gone = set(Pair.objects.gone(annotator).filter(first__in=keys, second__in=keys).values_list("first", "second"))
+        for candidate in candidates:
+            first, second = sorted((sentences[position] for position in candidate), key=attrgetter("pk"))
+            if (first.pk, second.pk) not in gone:
+                return Choice(_pair_of(topic, first, second), Reason.RANDOM)
     return None
 
 
-def _any_left(desk: Desk, person: Annotator) -> Choice | None:
-    """A random one of all pairs that are free for this person: where nearly everything is judged, tries would fail."""
-    ids = sorted(Sentence.objects.filter(topic_id=desk.topic_id).values_list("pk", flat=True))
-    gone = _gone(person.study.judgments_per_pair, person).filter(topic_id=desk.topic_id)
-    pairs_gone = set(gone.values_list("first_id", "second_id"))
-    left = [two for two in combinations(ids, 2) if two not in pairs_gone]
+def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+    """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
+    keys = sorted(Sentence.objects.filter(topic=topic.pk).values_list("pk", flat=True))
+    gone = set(Pair.objects.gone(annotator).filter(topic=topic.pk).values_list("first_id", "second_id"))
+    left = [pair for pair in combinations(keys, 2) if pair not in gone]
     if not left:
         return None
-    first, second = Sentence.objects.filter(pk__in=chance.choice(left)).order_by("pk")
-    begun = Pair.objects.filter(first=first, second=second).values_list("pk", flat=True).first()
-    return _if_free(desk, person, (first, second), begun)
+    sentences = Sentence.objects.filter(pk__in=chance.choice(left)).order_by("pk")
+    return Choice(_pair_of(topic, *sentences), Reason.RANDOM)
 
 
-_state = Prepared(
-    lambda pair, annotator: (
-        Pair.objects.filter(pk=pair).annotate(seen=_seen_by(annotator)).values_list("need", "taken", "seen")
-    ),
-)
-
-
-def _if_free(
-    desk: Desk,
-    person: Annotator,
-    two: tuple[Sentence, Sentence],
-    begun: int | None,
-    reason: str = Assignment.Reason.RANDOM,
-) -> Choice | None:
-    """The pair of these sentences, if it has a place left and this person has not seen it before.
-
-    `begun`: its key, if it was given out before, which hardly any was. The tally is locked: nobody is faster.
-    """
-    need = per_pair = person.study.judgments_per_pair
-    if begun is not None:
-        ((wanted, taken, seen),) = _state(begun, person.pk)
-        need = wanted or per_pair
-        if seen or taken >= min(need, per_pair):
-            return None
-    first, second = two
-    pair = PAIR.take(iter((begun, first.pk, second.pk)))
+def _pair_of(topic: LockedTopic, first: Sentence, second: Sentence) -> Pair:
+    """The pair of these sentences; it has a row if it was given out before. The topic is locked: nobody is faster."""
+    pair = Pair.objects.filter(first=first, second=second).first() or Pair(topic_id=topic.pk, need=0)
     pair.first, pair.second = first, second
-    return Choice(pair, need, reason)
+    return pair

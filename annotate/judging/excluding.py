@@ -13,13 +13,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.acts import LONGEST, note
+from annotate.audit_log import LONGEST, note
 from annotate.judging import tallies
-from annotate.judging.bringing import recount_places
-from annotate.judging.people import pause
-from annotate.models import Annotator, Assignment, Study, Topic
-from annotate.refusal import invalid
-from annotate.words import cleaned
+from annotate.judging.annotators import pause
+from annotate.judging.importing import recount_places
+from annotate.models import Annotator, Assignment, Study
+from annotate.refusal import cleaned, invalid
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -44,7 +43,7 @@ def readmit(annotator: Annotator, user: User, reason: str) -> bool:
 def rest(annotator: Annotator, user: User, on: bool) -> bool:
     """Give them no pairs for a while, or again; what they judged counts as before. False where it is so already."""
     with transaction.atomic():
-        tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        tallies.lock_study(annotator.study_id)
         row = Annotator.objects.filter(pk=annotator.pk, paused_at__isnull=on)
         if not row.update(paused_at=timezone.now() if on else None):
             return False
@@ -59,9 +58,11 @@ def rest(annotator: Annotator, user: User, on: bool) -> bool:
 def _checked(reason: str) -> str:
     reason = cleaned("reason", reason)
     if not reason:
-        raise invalid("reason", _("Say why: whoever reads the log later will want to know."))
+        raise invalid("reason", _("Enter a reason. It is kept in the audit log."))
     if len(reason) > LONGEST_REASON:
-        message = _("At most %(most)d characters, please: the log keeps it word for word.") % {"most": LONGEST_REASON}
+        message = _("Enter at most %(most)d characters. The audit log keeps the reason word for word.") % {
+            "most": LONGEST_REASON
+        }
         raise invalid("reason", message)
     return reason
 
@@ -69,7 +70,7 @@ def _checked(reason: str) -> str:
 def _decide(annotator: Annotator, user: User, reason: str, *, excluded: bool) -> bool:
     reason = _checked(reason)
     with transaction.atomic():
-        topics = tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        topics = tallies.lock_study(annotator.study_id)
         row = Annotator.objects.filter(pk=annotator.pk, excluded_at__isnull=excluded)
         changed = row.update(excluded_at=timezone.now() if excluded else None)
         annotator.refresh_from_db(fields=["excluded_at"])

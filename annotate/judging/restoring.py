@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from annotate.judging import tallies
 from annotate.judging.answers import LONGEST_READ
-from annotate.judging.bringing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
-from annotate.judging.drawing import lease_of
-from annotate.models import Annotator, Assignment, Judgment, KnownPair, Pair, Study, Topic
+from annotate.judging.drawing import LEASE
+from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
+from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Study, Topic
 
 if TYPE_CHECKING:
     from formats.study import StudyArchive
@@ -29,34 +29,36 @@ def restore(study: Study, archive: StudyArchive) -> None:
     """
     topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     tallies.raise_version(topics.values())
-    people = _restore_people(study, archive)
-    assignments = _restore_assignments(archive, topics, people)
+    annotators = _restore_annotators(study, archive)
+    assignments = _restore_assignments(archive, topics, annotators)
     _restore_judgments(archive, assignments)
-    _restore_known_pairs(archive, topics)
+    _restore_gold_pairs(archive, topics)
     for topic_id in sorted(topics.values()):
         recount_places(study, topic_id)
 
 
-def _restore_people(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
+def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
     now = timezone.now()
-    people = [
+    shown_here = {record.annotator for record in archive.assignments if record.reason_shown != "imported"}
+    annotators = [
         Annotator(
             study=study,
             pseudonym=record.pseudonym,
             kind=record.kind,
             excluded_at=moment(record.excluded_at, now) if record.excluded_at else None,
+            imported=record.pseudonym not in shown_here,
         )
         for record in archive.annotators
     ]
-    Annotator.objects.bulk_create(people, BATCH)
-    for annotator, record in zip(people, archive.annotators, strict=True):
+    Annotator.objects.bulk_create(annotators, BATCH)
+    for annotator, record in zip(annotators, archive.annotators, strict=True):
         annotator.joined_at = moment(record.joined_at, now)
-    Annotator.objects.bulk_update(people, ["joined_at"], BATCH)
-    return {annotator.pseudonym: annotator for annotator in people}
+    Annotator.objects.bulk_update(annotators, ["joined_at"], BATCH)
+    return {annotator.pseudonym: annotator for annotator in annotators}
 
 
 def _restore_assignments(
-    archive: StudyArchive, topics: Mapping[str, int], people: Mapping[str, Annotator]
+    archive: StudyArchive, topics: Mapping[str, int], annotators: Mapping[str, Annotator]
 ) -> dict[str, Assignment]:
     """The assignments by their keys in the archive."""
     sentences = {name: sentence_ids(topic_id) for name, topic_id in topics.items()}
@@ -80,7 +82,7 @@ def _restore_assignments(
         restored[record.key] = Assignment(
             key=keys[record.key],
             topic_id=topics[record.topic],
-            annotator=people[record.annotator],
+            annotator=annotators[record.annotator],
             pair=pairs[Pair.in_order(*sides[record.key])],
             swapped=left > right,
             occasion=record.occasion,
@@ -91,7 +93,7 @@ def _restore_assignments(
             holds_place=record.holds_place,
             revision=revisions.get(record.key, 0),
             created_at=created_at,
-            expires_at=created_at + lease_of(),
+            expires_at=created_at + LEASE,
             closed_at=moment(record.closed_at, now) if record.closed_at else None,
         )
     Assignment.objects.bulk_create(restored.values(), BATCH)
@@ -127,18 +129,18 @@ def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignme
         add_up(annotator_id, len(seconds), sum(seconds))
 
 
-def _restore_known_pairs(archive: StudyArchive, topics: Mapping[str, int]) -> None:
-    sentences = {name: sentence_ids(topics[name]) for name in {record.topic for record in archive.known_pairs}}
-    KnownPair.objects.bulk_create(
+def _restore_gold_pairs(archive: StudyArchive, topics: Mapping[str, int]) -> None:
+    sentences = {name: sentence_ids(topics[name]) for name in {record.topic for record in archive.gold_pairs}}
+    GoldPair.objects.bulk_create(
         (
-            KnownPair(
+            GoldPair(
                 topic_id=topics[record.topic],
                 better_id=sentences[record.topic][record.better],
                 worse_id=sentences[record.topic][record.worse],
                 use=record.use,
                 explanation=record.explanation,
             )
-            for record in archive.known_pairs
+            for record in archive.gold_pairs
         ),
         BATCH,
     )

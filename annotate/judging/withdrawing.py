@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from annotate import only_added
+from annotate.database import append_only
 from annotate.judging import tallies
-from annotate.judging.people import pause
-from annotate.models import Annotator, Assignment, Judgment, Topic
+from annotate.judging.annotators import pause
+from annotate.models import Annotator, Assignment, Judgment
 
 
 def stop(annotator: Annotator) -> None:
@@ -27,15 +27,14 @@ def erase(annotator: Annotator) -> int:
     mine = Assignment.objects.filter(annotator=annotator)
     with transaction.atomic():
         # All topics of the study: they may be drawing in another tab, from a topic where they have judged nothing yet.
-        tallies.lock(Topic.objects.filter(study=annotator.study_id).values_list("pk", flat=True))
+        tallies.lock_study(annotator.study_id)
         topics = sorted(set(mine.values_list("topic_id", flat=True)))
         answers = mine.filter(state=Assignment.State.JUDGED).count()
-        if annotator.kind != Annotator.Kind.SIMULATED and annotator.excluded_at is None:
-            for topic_id in topics:
-                held = mine.filter(topic_id=topic_id, holds_place=True)
-                tallies.return_places(topic_id, held.values_list("pair_id", flat=True))
+        for topic_id in topics:
+            held = mine.holding(Annotator.TAKES_PLACES).filter(topic_id=topic_id)
+            tallies.return_places(topic_id, held.values_list("pair_id", flat=True))
         tallies.raise_version(topics)
-        with only_added.erasing():
+        with append_only.erasing():
             Judgment.objects.filter(assignment__in=mine).delete()
         mine.delete()
         Annotator.objects.filter(pk=annotator.pk).delete()

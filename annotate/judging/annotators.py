@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotate.judging import tallies
+from annotate import invitations
 from annotate.judging.drawing import give_up
-from annotate.models import Annotator, Assignment, Invitation, Study
+from annotate.models import Annotator, Assignment, Invitation, Study, Tally
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -20,22 +18,6 @@ if TYPE_CHECKING:
 
 #: Letters and digits that nobody mistakes for one another.
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-#: What a pair takes until we know how long this person reads.
-USUAL_SECONDS = 15.0
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far somebody is. `minutes_left` is a guess from their own pace."""
-
-    judged: int
-    quota: int
-    minutes_left: int
-
-    @property
-    def number(self) -> int:
-        """Which pair it is that they are looking at, from 1."""
-        return min(self.judged + 1, self.quota)
 
 
 def join(
@@ -52,30 +34,20 @@ def join(
     Raises `Refusal` where the invitation is good no longer, or the pseudonym is somebody else's; whoever is in already
     does not use an invitation up again.
     """
-    from annotate.studies import use_invitation  # studies builds on judging
-
     if user is not None and (known := _known(study, user, kind, pseudonym)) is not None:
         return known
     try:
         with transaction.atomic():
             if invitation is not None:
-                use_invitation(invitation)
+                invitations.use(invitation)
             return Annotator.objects.create(
                 study=study, invitation=invitation, user=user, kind=kind, pseudonym=pseudonym or new_pseudonym()
             )
     except IntegrityError as error:
         if user is not None and (known := _known(study, user, kind, pseudonym)) is not None:
             return known  # they joined in another tab, just now
-        message = _("Somebody in the study has this name already.")
+        message = _("This name is already used in the study.")
         raise Refusal(message, "taken", {"pseudonym": [message]}) from error
-
-
-def progress(annotator: Annotator) -> Progress:
-    """How far they are, without asking the database."""
-    quota = annotator.study.pairs_per_annotator if annotator.quota is None else annotator.quota
-    pace = (annotator.seconds + USUAL_SECONDS) / (annotator.judged + 1)
-    left = max(0, quota - annotator.judged)
-    return Progress(annotator.judged, quota, math.ceil(left * pace / 60))
 
 
 def pause(annotator: Annotator) -> None:
@@ -83,8 +55,9 @@ def pause(annotator: Annotator) -> None:
     held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
     for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
         with transaction.atomic():
-            now = tallies.lock_one(topic_id)
-            give_up(topic_id, list(held.filter(topic_id=topic_id).values_list("pk", "pair_id", "holds_place")), now)
+            topic = Tally.objects.lock(topic_id)
+            if topic is not None:
+                give_up(topic, held.filter(topic=topic_id))
 
 
 def set_shortcuts(annotator: Annotator, on: bool) -> None:

@@ -9,13 +9,12 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from annotate.acts import note
-from annotate.judging.bringing import sentence_ids
-from annotate.models import KnownPair, Sentence, Study, Topic
-from annotate.refusal import Refusal, check, invalid
-from annotate.words import cleaned
+from annotate.audit_log import note
+from annotate.judging.importing import sentence_ids
+from annotate.models import GoldPair, Sentence, Study, Topic
+from annotate.refusal import Refusal, check, cleaned, invalid
 from formats.complaints import Place, shown
-from formats.known_pairs import read_known_pairs
+from formats.gold_pairs import read_gold_pairs
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -24,20 +23,20 @@ if TYPE_CHECKING:
 @transaction.atomic
 def prepare_pair(
     study: Study, user: User, *, better: Sentence, worse: Sentence, use: str, explanation: str = ""
-) -> KnownPair:
+) -> GoldPair:
     """Say of two sentences of one topic which is right, and what for. What people were shown before stays as it was.
 
     Raises `Refusal` where the sentences are one, or of two topics, or prepared already.
     """
     if better.topic_id != worse.topic_id or better.topic.study_id != study.pk:
-        raise invalid("worse", _("Both sentences must be of one topic of this study."))
+        raise invalid("worse", _("Both sentences must be from the same topic of this study."))
     if better.pk == worse.pk:
         raise invalid("worse", _("Choose two different sentences."))
     either = Q(better=better, worse=worse) | Q(better=worse, worse=better)
-    if KnownPair.objects.filter(either).exists():
-        raise invalid("worse", _("This pair is prepared already."))
+    if GoldPair.objects.filter(either).exists():
+        raise invalid("worse", _("This pair has already been added."))
     explanation = cleaned("explanation", explanation)
-    known = KnownPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
+    known = GoldPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
     check(known)
     known.save(force_insert=True)
     note(study, user, "prepare pair", known_pair=known.pk, use=use)
@@ -45,9 +44,9 @@ def prepare_pair(
 
 
 @transaction.atomic
-def bring_known_pairs(study: Study, user: User, file: BinaryIO, place: Place) -> int:
+def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) -> int:
     """Prepare every pair of a table, or none; how many. Raises `formats.Refused` with every complaint."""
-    rows = list(read_known_pairs(file, place))
+    rows = list(read_gold_pairs(file, place))
     topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     named = {name: sentence_ids(topics[name]) for name in {one.topic for _here, one in rows} & topics.keys()}
     for here, one in rows:
@@ -72,7 +71,7 @@ def bring_known_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
 
 
 @transaction.atomic
-def forget_known_pair(known: KnownPair, user: User) -> None:
+def delete_gold_pair(known: GoldPair, user: User) -> None:
     """Prepare this pair no longer. Those who were shown it keep what they answered, and whether it was right."""
     note(known.topic.study, user, "forget pair", known_pair=known.pk, use=known.use)
-    KnownPair.objects.filter(pk=known.pk).delete()
+    GoldPair.objects.filter(pk=known.pk).delete()

@@ -1,0 +1,375 @@
+"""Judgments that were made elsewhere: stored as rows like all others, under pseudonyms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from django.db import transaction
+from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce, Greatest
+from django.utils import timezone
+
+from annotate.audit_log import note
+from annotate.database import append_only
+from annotate.judging import tallies
+from annotate.judging.answers import LONGEST_READ
+from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
+from formats.records import Preference
+
+BATCH = 500
+ANSWERS = {"a": Judgment.Answer.LEFT, "b": Judgment.Answer.RIGHT, "tie": Judgment.Answer.TIE}
+Two = tuple[int, int]
+#: Of which kind somebody is, and their name in the file.
+Author = tuple[str, str]
+
+
+class UnknownSentence(LookupError):
+    """A preference for a sentence that the study does not have."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """A preference with the rows it is about. `swapped`: the pair's second sentence was shown on the left."""
+
+    preference: Preference
+    author: Author
+    topic: int
+    sentences: Two
+    swapped: bool
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Judgments that were made elsewhere, in the order in which they are stored, and whose they become.
+
+    `sums`: by author, how many there are and how many seconds they read. `earlier`: the keys of annotators whom an
+    earlier import brought. `upload`: what brings them, if that is not stored in one transaction.
+    """
+
+    study: Study
+    rows: Sequence[Located]
+    topics: frozenset[int]
+    sums: Mapping[Author, tuple[int, float]]
+    annotators: Mapping[Author, Annotator]
+    earlier: frozenset[int]
+    upload: Upload | None
+
+
+@transaction.atomic
+def import_judgments(
+    study: Study, preferences: Iterable[Preference], kind: str = Annotator.Kind.HUMAN, pseudonym: str = ""
+) -> int:
+    """Store judgments that were made elsewhere, in one transaction; how many.
+
+    Judgments that say of which kind they are (as our exports do) keep it; all others are of this `kind`. Those without
+    an annotator get one for this call, called `pseudonym` if one is given. The same pair may come more than once from
+    the same annotator: each time is an occasion. What people judged takes places of what the study wants of them.
+    Raises `UnknownSentence`, with nothing stored.
+
+    All topics are locked first and the audit log last, as everybody does who needs both.
+    """
+    rows = _located(study, preferences, kind, pseudonym)
+    tallies.lock({row.topic for row in rows})
+    arrivals = _arrivals(study, rows)
+    for start in range(0, len(rows), BATCH):
+        store_some(arrivals, start, BATCH)
+    count_in(arrivals)
+    return len(rows)
+
+
+def arrivals(study: Study, preferences: Iterable[Preference], upload: Upload) -> Arrivals:
+    """What an upload brings, its annotators made; the same however often it is asked for.
+
+    To be stored by `store_some`, in as many transactions as it takes, counted by `count_in` in the last one, or taken
+    away by `remove_some`. Raises `UnknownSentence`.
+    """
+    return _arrivals(study, _located(study, preferences, Annotator.Kind.HUMAN, "", upload), upload)
+
+
+def store_some(arrivals: Arrivals, start: int, number: int) -> int:
+    """Store so many of the judgments, in the caller's transaction; how many there were."""
+    rows = arrivals.rows[start : start + number]
+    by_topic: dict[int, list[Located]] = {}
+    for row in rows:
+        by_topic.setdefault(row.topic, []).append(row)
+    tallies.lock(by_topic)
+    for topic_id, of_topic in by_topic.items():
+        _store(arrivals, topic_id, of_topic)
+    return len(rows)
+
+
+def count_in(arrivals: Arrivals, besides: Iterable[int] = ()) -> None:
+    """Let what is stored count from this transaction on: fit these topics anew, and those `besides`."""
+    tallies.raise_version(arrivals.topics.union(besides))
+    by_kind: Counter[str] = Counter()
+    for author, (judged, seconds) in arrivals.sums.items():
+        by_kind[author[0]] += judged
+        if arrivals.annotators[author].pk in arrivals.earlier:
+            add_up(arrivals.annotators[author].pk, judged, seconds)
+    for kind, judgments in sorted(by_kind.items()):
+        note(arrivals.study, None, "import judgments", kind=kind, judgments=judgments)
+
+
+def remove_some(upload: Upload, number: int) -> int:
+    """Take away so many of the judgments that were stored of an upload, in the caller's transaction; how many."""
+    rows = Assignment.objects.filter(
+        pk__in=list(Assignment.objects.filter(upload=upload).values_list("pk", flat=True)[:number])
+    )
+    topics = set(rows.values_list("topic_id", flat=True))
+    tallies.lock(topics)
+    for topic_id in topics:
+        tallies.return_places(
+            topic_id, rows.holding(Annotator.TAKES_PLACES).filter(topic=topic_id).values_list("pair_id", flat=True)
+        )
+    pairs = list(rows.values_list("pair_id", flat=True))
+    with append_only.erasing():
+        Judgment.objects.filter(assignment__in=rows).delete()
+    rows.delete()
+    Pair.objects.filter(pk__in=pairs, assignments=None).delete()
+    return len(pairs)
+
+
+def forget_arrivals(upload: Upload) -> None:
+    """Delete the annotators of an upload of which no judgment is left, in the caller's transaction."""
+    Annotator.objects.filter(upload=upload).delete()
+
+
+def _located(
+    study: Study, preferences: Iterable[Preference], kind: str, pseudonym: str, upload: Upload | None = None
+) -> list[Located]:
+    """The judgments with the rows they are about, topic by topic."""
+    visible = Q(pk__in=Topic.objects.filter(study=study)) | Q(upload=upload, upload__isnull=False)
+    topics = dict(Topic.with_unfinished.filter(visible, study=study).values_list("name", "pk"))
+    rows: list[Located] = []
+    for name, of_topic in _by_topic(preferences).items():
+        if name not in topics:
+            raise UnknownSentence(f"no topic {name!r}")
+        rows += _with_sentences(topics[name], of_topic, kind, pseudonym)
+    return rows
+
+
+def _by_topic(preferences: Iterable[Preference]) -> dict[str, list[Preference]]:
+    by_topic: dict[str, list[Preference]] = {}
+    for preference in preferences:
+        by_topic.setdefault(preference.topic, []).append(preference)
+    return dict(sorted(by_topic.items()))
+
+
+def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str, pseudonym: str) -> Iterator[Located]:
+    ids = sentence_ids(topic_id)
+    for preference in preferences:
+        try:
+            left, right = ids[preference.a], ids[preference.b]
+        except KeyError as error:
+            raise UnknownSentence(f"no sentence {error.args[0]!r} in topic {preference.topic!r}") from error
+        if left == right:
+            raise UnknownSentence(f"sentence {preference.a!r} is compared with itself")
+        preference, of_kind = _without_kind(preference, kind)
+        author = (of_kind, preference.annotator or pseudonym)
+        yield Located(preference, author, topic_id, Pair.in_order(left, right), swapped=left > right)
+
+
+def _without_kind(preference: Preference, otherwise: str) -> tuple[Preference, str]:
+    """Who made it; what is simulated must never count as a person's."""
+    extra = dict(preference.extra)
+    if extra.get("kind") not in Annotator.Kind.values:
+        return preference, str(otherwise)
+    kind = str(extra.pop("kind"))
+    return replace(preference, extra=extra), kind
+
+
+def _arrivals(study: Study, rows: Sequence[Located], upload: Upload | None = None) -> Arrivals:
+    """The judgments that are located, with what is known of all of them together; makes annotators that are missing."""
+    sums = _sums(rows)
+    annotators, earlier = _annotators(study, sums, upload)
+    return Arrivals(study, rows, frozenset(row.topic for row in rows), sums, annotators, earlier, upload)
+
+
+@transaction.atomic
+def _annotators(
+    study: Study, sums: Mapping[Author, tuple[int, float]], upload: Upload | None
+) -> tuple[dict[Author, Annotator], frozenset[int]]:
+    """An annotator for each author: the one whom an earlier import brought (the keys of these), or a new one.
+
+    Somebody who judges here, or did, is never taken for one who was imported, whatever they are called; nor is one of
+    an upload that is still being stored.
+    """
+    everybody = {annotator.pseudonym: annotator for annotator in Annotator.objects.filter(study=study)}
+    own = {name: row for name, row in everybody.items() if upload is not None and row.upload_id == upload.pk}
+    others = {name: row for name, row in everybody.items() if name not in own}
+    unfinished = set(Upload.unfinished().filter(study=study).values_list("pk", flat=True))
+    taken = set(others)
+    annotators: dict[Author, Annotator] = {}
+    for author, (judged, seconds) in sorted(sums.items()):
+        kind, name = author
+        annotator = others.get(name)
+        if annotator is None or not annotator.imported or annotator.kind != kind or annotator.upload_id in unfinished:
+            called = _free_name(name, taken)
+            taken.add(called)
+            annotator = own.get(called) or Annotator(
+                study=study, kind=kind, pseudonym=called, imported=True, upload=upload, judged=judged, seconds=seconds
+            )
+        annotators[author] = annotator
+    new = [annotator for annotator in annotators.values() if annotator.pk is None]
+    Annotator.objects.bulk_create(new, BATCH)
+    return annotators, frozenset(row.pk for row in annotators.values() if row.pseudonym in others)
+
+
+def _sums(rows: Iterable[Located]) -> dict[Author, tuple[int, float]]:
+    """By author, how many judgments there are and how long they read."""
+    sums: dict[Author, tuple[int, float]] = {}
+    for row in rows:
+        judged, seconds = sums.get(row.author, (0, 0.0))
+        sums[row.author] = (judged + 1, seconds + min(row.preference.seconds or 0.0, LONGEST_READ))
+    return sums
+
+
+def _free_name(wanted: str, taken: Collection[str]) -> str:
+    """The name, or with a number where it is taken."""
+    if wanted and wanted not in taken:
+        return wanted
+    called = wanted[:190] or "imported"
+    return next(name for name in (f"{called} {number}" for number in range(1, len(taken) + 2)) if name not in taken)
+
+
+def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
+    """Store judgments of one topic, whose tally is locked."""
+    annotators = [arrivals.annotators[row.author] for row in rows]
+    pairs = _take_places(arrivals, topic_id, rows)
+    occasions = _occasions(pairs.values(), {annotator.pk for annotator in annotators})
+    now = timezone.now()
+    assignments = [
+        _assignment(row, pairs[row.sentences], annotator, arrivals.upload, occasions, now)
+        for row, annotator in zip(rows, annotators, strict=True)
+    ]
+    Assignment.objects.bulk_create(assignments)
+    Judgment.objects.bulk_create(map(_judgment, assignments, (row.preference for row in rows)))
+
+
+def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> dict[Two, int]:
+    """The keys of the pairs of these judgments, which take their places there; needs grow to what comes."""
+    wanted = dict.fromkeys((row.sentences for row in rows), 0)
+    for row in _in_places(arrivals, rows):
+        wanted[row.sentences] += 1
+    per_pair = Study.objects.values_list("judgments_per_pair", flat=True).get(pk=arrivals.study.pk)
+    keys = _keys_of_pairs(wanted)
+    for places in set(wanted.values()) - {0}:
+        alike = [keys[pair] for pair, number in wanted.items() if number == places and pair in keys]
+        need = Greatest(F("need"), F("taken") + places, per_pair)
+        Pair.objects.filter(pk__in=alike).update(need=need, taken=F("taken") + places)
+    new = [
+        Pair(
+            topic_id=topic_id, first_id=pair[0], second_id=pair[1], need=places and max(places, per_pair), taken=places
+        )
+        for pair, places in sorted(wanted.items())
+        if pair not in keys
+    ]
+    Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") + sum(wanted.values()))
+    return keys | {(pair.first_id, pair.second_id): pair.pk for pair in Pair.objects.bulk_create(new)}
+
+
+def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]:
+    """Those that take a place of what the study wants: by people of whom none is excluded."""
+    earlier = Annotator.objects.filter(pk__in=arrivals.earlier) if arrivals.earlier else Annotator.objects.none()
+    excluded = set(earlier.exclude(excluded_at=None).values_list("pk", flat=True))
+    for row in rows:
+        if row.author[0] == Annotator.TAKES_PLACES and arrivals.annotators[row.author].pk not in excluded:
+            yield row
+
+
+def _keys_of_pairs(wanted: Collection[Two]) -> dict[Two, int]:
+    """Those of these pairs of sentences that are there, with their keys."""
+    firsts, seconds = (set(sentences) for sentences in zip(*wanted, strict=True))
+    rows = Pair.objects.filter(first__in=firsts, second__in=seconds).values_list("first", "second", "pk")
+    return {(first, second): pk for first, second, pk in rows if (first, second) in wanted}
+
+
+def _assignment(
+    row: Located, pair: int, annotator: Annotator, upload: Upload | None, occasions: dict[Two, int], now: datetime
+) -> Assignment:
+    """Of one judgment; the annotator's next occasion to judge this pair is counted in `occasions`."""
+    occasion = occasions.get((annotator.pk, pair), 0)
+    occasions[annotator.pk, pair] = occasion + 1
+    at = moment(row.preference.at, now)
+    return Assignment(
+        topic_id=row.topic,
+        annotator=annotator,
+        pair_id=pair,
+        upload=upload,
+        swapped=row.swapped,
+        occasion=occasion,
+        reason=Assignment.Reason.IMPORTED,
+        state=Assignment.State.JUDGED,
+        revision=1,
+        created_at=at,
+        closed_at=at,
+    )
+
+
+def _judgment(assignment: Assignment, preference: Preference) -> Judgment:
+    return Judgment(
+        assignment=assignment,
+        topic_id=assignment.topic_id,
+        answer=ANSWERS[preference.winner],
+        seconds=preference.seconds,
+        at=assignment.created_at,
+        extra=dict(preference.extra) or None,
+    )
+
+
+def add_up(annotator_id: int, judged: int, seconds: float) -> None:
+    Annotator.objects.filter(pk=annotator_id).update(judged=F("judged") + judged, seconds=F("seconds") + seconds)
+
+
+def recount_places(study: Study, topic_id: int) -> None:
+    """Count afresh what is taken in a topic whose tally is locked; needs grow to what was brought."""
+    held = (
+        Assignment.objects.holding(Annotator.TAKES_PLACES)
+        .filter(pair=OuterRef("pk"))
+        .order_by()
+        .values("pair")
+        .annotate(places=Count("pk"))
+        .values("places")
+    )
+    pairs = Pair.objects.filter(topic_id=topic_id)
+    counted = pairs.annotate(places=Coalesce(Subquery(held), 0))
+    # Needs first: no pair may be taken more often than it needs, not even for a moment.
+    counted.filter(places__gt=0).update(need=Greatest(F("need"), F("places"), study.judgments_per_pair))
+    counted.update(taken=F("places"))
+    taken = pairs.aggregate(taken=Coalesce(Sum("taken"), 0))["taken"]
+    Tally.objects.filter(topic_id=topic_id).update(taken=taken)
+
+
+def sentence_ids(topic_id: int) -> dict[str, int]:
+    """The topic's sentences by their public names."""
+    return {name: pk for pk, name in Sentence.objects.filter(topic_id=topic_id).names().items()}
+
+
+def make_pairs(topic_id: int, wanted: set[Two]) -> dict[Two, Pair]:
+    """A row for each of these pairs of sentences, the ones that are there and new ones that need nothing yet."""
+    known = {(pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(topic_id=topic_id)}
+    new = [Pair(topic_id=topic_id, first_id=first, second_id=second, need=0) for first, second in wanted - known.keys()]
+    new.sort(key=lambda pair: (pair.first_id, pair.second_id))
+    return known | {(pair.first_id, pair.second_id): pair for pair in Pair.objects.bulk_create(new, BATCH)}
+
+
+def _occasions(pairs: Iterable[int], annotators: Iterable[int]) -> dict[Two, int]:
+    """By annotator and pair, the number of the next occasion."""
+    rows = (
+        Assignment.objects.filter(pair__in=list(pairs), annotator__in=list(annotators))
+        .values_list("annotator", "pair")
+        .annotate(last=Max("occasion"))
+        .order_by()
+    )
+    return {(annotator, pair): last + 1 for annotator, pair, last in rows}
+
+
+def moment(at: str, otherwise: datetime) -> datetime:
+    """When it was, in UTC; a time without a zone is taken for UTC."""
+    if not at:
+        return otherwise
+    moment = datetime.fromisoformat(at)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,61 @@
+"""Questions of what would change without some annotators: asked by a person, worked out by the worker. The one
+writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from annotate.models import Annotator, Study, Tally, WhatIfQuestion
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+State = WhatIfQuestion.State
+#: A study's questions that stay in the table.
+KEPT = 20
+
+
+def version_of(study: Study) -> int:
+    """Changes with everything that an answer rests on."""
+    total = Tally.objects.filter(topic__study=study).aggregate(version=Sum("data_version"))
+    return total["version"] or 0
+
+
+def annotators_of(question: WhatIfQuestion) -> list[Annotator]:
+    """Whom the question is about."""
+    return list(Annotator.objects.filter(study=question.study_id, pk__in=question.annotators).order_by("pk"))
+
+
+@transaction.atomic
+def ask(study: Study, user: User, annotators: Iterable[Annotator], *, leave_out: bool = True) -> WhatIfQuestion:
+    """Ask what would change without these annotators (or with them again); one that is up to date is not asked twice.
+
+    Annotators of other studies are passed over.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)
+    keys = sorted({annotator.pk for annotator in annotators if annotator.study_id == study.pk})
+    questions = WhatIfQuestion.objects.filter(study=study)
+    for earlier in questions.filter(leave_out=leave_out).order_by("-pk"):
+        is_old = earlier.state == State.READY and earlier.version != version_of(study)
+        if earlier.annotators == keys and earlier.state != State.FAILED and not is_old:
+            return earlier
+    question = WhatIfQuestion.objects.create(study=study, user=user, annotators=keys, leave_out=leave_out)
+    kept = questions.order_by("-pk").values_list("pk", flat=True)[:KEPT]
+    questions.exclude(pk__in=list(kept)).delete()
+    return question
+
+
+def note_progress(question: WhatIfQuestion, parts: Mapping[str, Any], topics: int) -> None:
+    """Keep what is worked out so far."""
+    question.waiting().filter(pk=question.pk).update(parts=dict(parts), done=len(parts), topics=topics)
+
+
+def finish(question: WhatIfQuestion, figures: Mapping[str, Any], version: int) -> None:
+    """Publish the answer; the parts that it was put together from are not needed any more."""
+    question.waiting().filter(pk=question.pk).update(
+        state=State.READY, figures=dict(figures), version=version, parts={}, done=F("topics"), problem=""
+    )
