@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, cast
 
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import F
 from django.http import FileResponse, Http404
 
 import annotate
 import formats
 import formats.study
 import formats.study_records
-from annotate import judging
-from annotate.acts import note
+from annotate.access import may
+from annotate.audit_log import note
+from annotate.database.snapshot import snapshot
 from annotate.models import (
     Annotator,
     Assignment,
     Export,
     Fit,
+    GoldPair,
     Judgment,
-    KnownPair,
     Reference,
     Sentence,
     SourceDocument,
@@ -34,30 +34,36 @@ from annotate.models import (
     Summary,
     Topic,
 )
-from annotate.snapshot import snapshot
-from annotate.studies import SETTINGS
 from formats.records import Winner
+from formats.settings import NAMES, StudySettings
 from formats.study_records import (
     AnnotatorRecord,
     Answer,
     AssignmentRecord,
     FitRecord,
+    GoldPairRecord,
     JudgmentRecord,
     Kind,
-    KnownPairRecord,
+    ScoredByName,
     SentenceRecord,
     StudyArchive,
-    StudySettings,
     Use,
 )
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 State = Export.State
 CHUNK = 2_000
 #: A person's exports of one study that stay on the disk.
 KEPT = 5
+
+
+def exports_of(study: Study, user: User) -> QuerySet[Export]:
+    """The exports of a study that a person may fetch, the newest first: their own, for owners all of them."""
+    exports = Export.objects.filter(study=study).order_by("-pk")
+    return exports if may(user, study, "members") else exports.filter(user=user)
 
 
 @transaction.atomic
@@ -94,6 +100,15 @@ def write_export(export: Export) -> None:
     export.refresh_from_db()
 
 
+def make_anew(study: Study) -> None:
+    """Withdraw the files that were written before now, and have them written again; in the caller's transaction."""
+    written = Export.objects.select_for_update().filter(study=study, state=State.READY)
+    files = [(export.file.storage, str(export.file.name)) for export in written]
+    written.update(state=State.WAITING, file="", sha256="")
+    for storage, name in files:
+        transaction.on_commit(partial(storage.delete, name))
+
+
 def download(export: Export, name: str) -> FileResponse:
     """The file, to be kept under this name. Raises `Http404` where it is gone."""
     try:
@@ -102,31 +117,18 @@ def download(export: Export, name: str) -> FileResponse:
         raise Http404 from error
 
 
-def note_try(export: Export) -> int:
-    """Count one more try at writing it; which one this is."""
-    Export.objects.filter(pk=export.pk).update(tries=F("tries") + 1)
-    export.refresh_from_db(fields=["tries"])
-    return export.tries
-
-
-def give_up(export: Export, problem: str) -> None:
-    """Try no longer, and say why in plain words."""
-    Export.objects.filter(pk=export.pk, state=State.WAITING).update(state=State.FAILED, problem=problem)
-    export.refresh_from_db()
-
-
 def make_archive(study: Study) -> StudyArchive:
     """The study with everything that belongs to it, in an order that is the same each time. Read it in a `snapshot`."""
     study = Study.objects.get(pk=study.pk)
     sentences = {
         row[0]: SentenceRecord(*row[1:])
-        for row in Sentence.objects.filter(topic__study=study)
+        for row in Sentence.objects.filter(topic__in=Topic.objects.filter(study=study))
         .order_by("topic__position", "position")
         .values_list("pk", "topic__name", "document__name", "index", "paragraph", "text")
     }
     names = {pk: f"{sentence.document}:{sentence.index}" for pk, sentence in sentences.items()}
     return StudyArchive(
-        settings=StudySettings(**{name: getattr(study, name) for name in SETTINGS}, extra=study.extra),
+        settings=StudySettings(**{name: getattr(study, name) for name in NAMES}, extra=study.extra),
         program_version=annotate.__version__,
         topics=tuple(topics(study)),
         sentences=tuple(sentences.values()),
@@ -134,21 +136,23 @@ def make_archive(study: Study) -> StudyArchive:
             AnnotatorRecord(
                 pseudonym, cast(Kind, kind), _moment(joined_at), _moment(excluded_at) if excluded_at else None
             )
-            for pseudonym, kind, joined_at, excluded_at in Annotator.objects.filter(study=study)
+            for pseudonym, kind, joined_at, excluded_at in Annotator.objects.arrived()
+            .filter(study=study)
             .order_by("pk")
             .values_list("pseudonym", "kind", "joined_at", "excluded_at")
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
             JudgmentRecord(str(key), revision, cast(Answer, answer), seconds, _moment(at), extra=extra or {})
-            for key, revision, answer, seconds, at, extra in Judgment.objects.filter(topic__study=study)
+            for key, revision, answer, seconds, at, extra in Judgment.objects.arrived()
+            .filter(topic__study=study)
             .order_by("pk")
             .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra")
         ),
         fits=tuple(_fits(study, names)),
-        known_pairs=tuple(
-            KnownPairRecord(topic, names[better], names[worse], cast(Use, use), explanation)
-            for topic, better, worse, use, explanation in KnownPair.objects.filter(topic__study=study)
+        gold_pairs=tuple(
+            GoldPairRecord(topic, names[better], names[worse], cast(Use, use), explanation)
+            for topic, better, worse, use, explanation in GoldPair.objects.filter(topic__study=study)
             .order_by("pk")
             .values_list("topic__name", "better", "worse", "use", "explanation")
         ),
@@ -180,25 +184,24 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
 
     `kind` says who judged where it was no person, `reason` why the pair was shown where that is known.
     """
-    names = {
-        pk: f"{document}:{index}"
-        for pk, document, index in Sentence.objects.filter(topic__study=study)
-        .order_by()
-        .values_list("pk", "document__name", "index")
-    }
+    names = Sentence.objects.filter(topic__study=study).names()
     winners: dict[str, Winner] = {"left": "a", "right": "b", "tie": "tie"}
     for topic in Topic.objects.filter(study=study).order_by("position"):
-        rows = judging.counted_judgments(topic).values_list(
-            "answer",
-            "seconds",
-            "at",
-            "extra",
-            "assignment__swapped",
-            "assignment__pair__first",
-            "assignment__pair__second",
-            "assignment__annotator__pseudonym",
-            "assignment__annotator__kind",
-            "assignment__reason",
+        rows = (
+            Judgment.objects.counted()
+            .filter(assignment__topic=topic)
+            .values_list(
+                "answer",
+                "seconds",
+                "at",
+                "extra",
+                "assignment__swapped",
+                "assignment__pair__first",
+                "assignment__pair__second",
+                "assignment__annotator__pseudonym",
+                "assignment__annotator__kind",
+                "assignment__reason",
+            )
         )
         for answer, seconds, at, extra, swapped, first, second, pseudonym, kind, reason in rows.iterator(CHUNK):
             left, right = (second, first) if swapped else (first, second)
@@ -231,7 +234,7 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 
 
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
-    rows = Assignment.objects.filter(topic__study=study).order_by("pk")
+    rows = Assignment.objects.arrived().filter(topic__study=study).order_by("pk")
     columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
     rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
     for row in rows.values_list(*columns, *rest).iterator(CHUNK):
@@ -255,10 +258,10 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
 
 
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
-    rows = Fit.objects.filter(topic__study=study).order_by("topic__position", "data_version")
+    rows = Fit.objects.filter(topic__study=study).order_by("topic__position", "data_version", "-scored_by")
     for fit in rows.select_related("topic").prefetch_related("utilities", "scores__summary__system"):
         utilities = {names[row.sentence_id]: (row.strength, row.utility, row.se) for row in fit.utilities.all()}
-        scores = {row.summary.system.name: (row.score, row.se, row.low, row.high) for row in fit.scores.all()}
+        scored = {row.summary.system.name: row for row in fit.scores.all()}
         yield FitRecord(
             topic=fit.topic.name,
             judgments=fit.judgments,
@@ -269,7 +272,9 @@ def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
             data_version=fit.data_version,
             at=_moment(fit.created_at),
             utilities=utilities,
-            scores=scores,
+            scores={system: (row.score, row.se, row.low, row.high) for system, row in scored.items()},
+            scored_by=cast(ScoredByName, fit.scored_by),
+            coverage={system: (row.coverage,) for system, row in scored.items()},
         )
 
 

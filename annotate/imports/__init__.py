@@ -1,32 +1,21 @@
 """How texts come into a study: a file is received, read by the worker, looked at by a person, and stored whole.
 
-`uploads` follows a file on its way, `store` makes rows of what it brings, `restore` takes an exported study back.
+`uploads` follows a file on its way, `store` makes rows of what it brings, `cutting` says where sentences begin and end,
+`restore` takes an exported study back.
 """
 
-from annotate.imports.restore import restore_texts
-from annotate.imports.store import cut_again, mend, store_texts
-from annotate.imports.uploads import (
-    confirm,
-    discard,
-    give_up,
-    known_of,
-    mark_stored,
-    note_try,
-    read_upload,
-    receive,
-)
+from annotate.imports.cutting import cut_again, cut_topic, mend
+from annotate.imports.store import store
+from annotate.imports.uploads import confirm, discard, existing_of, process, receive
 
 __all__ = [
     "confirm",
     "cut_again",
+    "cut_topic",
     "discard",
-    "give_up",
-    "known_of",
-    "mark_stored",
+    "existing_of",
     "mend",
-    "note_try",
-    "read_upload",
+    "process",
     "receive",
-    "restore_texts",
-    "store_texts",
+    "store",
 ]

@@ -1,120 +1,128 @@
-"""Rows from what an upload brings."""
+"""Rows from what an upload brings: texts, their sentences, the judgments that came with them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max, RestrictedError
-from django.utils.translation import gettext as _
+from django.db.models import Max
 
 import formats
 from annotate import judging
-from annotate.acts import note
+from annotate.imports.cutting import cut_topic, store_sentences
+from annotate.imports.memory import refuse_large_topics
 from annotate.models import (
+    Annotator,
     HumanScore,
-    Judgment,
     Reference,
     SourceDocument,
     Study,
     Summary,
     System,
     Topic,
+    Upload,
 )
-from annotate.refusal import Refusal
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from formats.sentences import Cut, cut_text
 
 BATCH = 500
+#: Sentences by the names of their topics and documents.
+NamedCuts = Mapping[str, Mapping[str, Sequence[Cut]]]
 
 
-def store_texts(study: Study, bundle: formats.Bundle) -> list[Topic]:
+def store(
+    study: Study, bundle: formats.Bundle, *, kind: str = Annotator.Kind.HUMAN, pseudonym: str = ""
+) -> list[Topic]:
+    """Store everything that a bundle brings in one transaction, or nothing; the new topics.
+
+    Texts are cut before it begins. Judgments that say of which kind they are (as our exports do) keep it; all others
+    are of `kind`, under `pseudonym` where they name no annotator. What comes by an upload, while others judge, is
+    stored in short steps instead (`uploads`).
+    """
+    cuts = cut_bundle(study, bundle)
+    with transaction.atomic():
+        topics = store_texts(study, bundle, cuts)
+        judging.import_judgments(study, bundle.preferences, kind, pseudonym)
+    return topics
+
+
+def cut_bundle(study: Study, bundle: formats.Bundle) -> NamedCuts:
+    """The sentences of a bundle's new topics. Older topics that it brings judgments of are cut, too, if they wait.
+
+    Raises `formats.Refused` for topics that the worker has too little memory for.
+    """
+    judged = {preference.topic for preference in bundle.preferences}
+    for key in Topic.objects.uncut().filter(study=study, name__in=judged).values_list("pk", flat=True):
+        cut_topic(key)
+    cuts = {
+        topic.topic_id: {text.name: cut_text(text, topic.language or study.language) for text in topic.documents}
+        for topic in bundle.topics
+    }
+    refuse_large_topics({name: sum(map(len, documents.values())) for name, documents in cuts.items()})
+    return cuts
+
+
+def store_texts(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> list[Topic]:
     """Store topics with all their texts, late summaries and human scores, in the caller's transaction; the new topics.
+
+    Topics that `cuts` leaves out are cut by the worker.
+    """
+    hold(study.pk)
+    topics = store_topics(study, bundle, cuts)
+    late = store_late(study, bundle)
+    judging.open_tallies(topics)
+    judging.raise_version(late)
+    return topics
+
+
+def hold(study_id: int) -> bool:
+    """Lock the study: one intake at a time, and none while it is deleted. False where it is gone."""
+    return Study.objects.select_for_update(no_key=True).filter(pk=study_id).values_list("pk").first() is not None
+
+
+def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Upload | None = None) -> list[Topic]:
+    """Store new topics with all their texts and scores, in the caller's transaction."""
+    topics = _store_topics(study, bundle.topics, cuts, upload)
+    keys = {topic.name: topic.pk for topic in topics}
+    _store_summaries(study, [(keys[topic.topic_id], summary) for topic in bundle.topics for summary in topic.summaries])
+    scores = [
+        (keys[topic.topic_id], summary.name, dimension, score)
+        for topic in bundle.topics
+        for summary in topic.summaries
+        for dimension, score in summary.human.items()
+    ]
+    _store_scores(scores)
+    return topics
+
+
+def store_late(study: Study, bundle: formats.Bundle) -> set[int]:
+    """Store what a bundle says of topics by themselves, in the caller's transaction; the topics' keys.
 
     A summary that is there stays as it is: the judgments' worth was read off it. A human score that is there gives way
     to a later one, since nothing was computed from it that is not computed anew.
     """
-    Study.objects.select_for_update().get(pk=study.pk)  # one intake at a time
-    topics = _store_topics(study, bundle.topics)
-    by_name = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
-    summaries = [
-        *((by_name[topic.topic_id], summary) for topic in bundle.topics for summary in topic.summaries),
-        *((by_name[late.topic], late.summary) for late in bundle.summaries),
-    ]
-    _store_summaries(study, summaries)
-    scores = [
-        *(
-            (by_name[topic.topic_id], summary.name, dimension, score)
-            for topic in bundle.topics
-            for summary in topic.summaries
-            for dimension, score in summary.human.items()
-        ),
-        *((by_name[score.topic], score.system, score.dimension, score.score) for score in bundle.human_scores),
-        *(
-            (by_name[late.topic], late.summary.name, dimension, score)
-            for late in bundle.summaries
-            for dimension, score in late.summary.human.items()
-        ),
+    keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
+    _store_summaries(study, [(keys[late.topic], late.summary) for late in bundle.summaries])
+    scores = [(keys[score.topic], score.system, score.dimension, score.score) for score in bundle.human_scores]
+    scores += [
+        (keys[late.topic], late.summary.name, dimension, score)
+        for late in bundle.summaries
+        for dimension, score in late.summary.human.items()
     ]
     _store_scores(scores)
-    judging.open_tallies(topics)
-    late_topics = {by_name[late.topic] for late in bundle.summaries}
-    judging.raise_version(late_topics | {by_name[score.topic] for score in bundle.human_scores})
-    return topics
+    return {topic for topic, *_rest in scores} | {keys[late.topic] for late in bundle.summaries}
 
 
-@transaction.atomic
-def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User) -> SourceDocument:
-    """Cut a document as a person says, or (None) as it was cut before anybody mended it. Only borders move.
-
-    Raises `Refusal` where words changed, and after the first judgment of the topic: judgments are about sentences.
-    """
-    # Not its key: draws hold the tally when they refer to the topic, and this asks for the tally below.
-    topic = Topic.objects.select_for_update(no_key=True).get(pk=document.topic_id)
-    found = SourceDocument.objects.select_for_update().get(pk=document.pk)
-    mended = None if sentences is None else [sentence.strip() for sentence in sentences if sentence.strip()]
-    if mended == found.mended:
-        return found
-    if mended is not None and _letters(mended) != _letters(found.sentences or [found.text]):
-        message = _("Only the borders between sentences can be moved: words were added, lost or changed.")
-        raise Refusal(message, "words_changed", {"sentences": [message]})
-    forget_cutting([topic.pk])
-    found.mended = mended
-    found.save(update_fields=["mended"])
-    note(topic.study, user, "mend document", topic=topic.name, document=found.name, sentences=len(mended or ()))
-    return found
+def remove_topics(upload: Upload) -> None:
+    """Delete the topics of an upload that is not to be stored, with all their texts, in the caller's transaction."""
+    Topic.with_unfinished.filter(upload=upload).delete()
+    System.objects.filter(study=upload.study_id, summaries=None).delete()
 
 
-@transaction.atomic
-def cut_again(study: Study) -> None:
-    """Have all texts cut anew that follow the study's language. Raises `Refusal` once there are judgments."""
-    forget_cutting(Topic.objects.filter(study=study, language="").values_list("pk", flat=True))
-
-
-def forget_cutting(topic_ids: Iterable[int]) -> None:
-    """Let the worker cut these topics anew. Raises `Refusal` where there are judgments: they are about sentences."""
-    ids = list(topic_ids)
-    judged = Refusal(
-        _("The sentences stay as they are once somebody has judged: judgments are about sentences."), "judged"
-    )
-    if Judgment.objects.filter(topic__in=ids).exists():
-        raise judged
-    try:
-        judging.forget_pairs(ids)
-    except RestrictedError as error:  # somebody judged just now
-        raise judged from error
-    Topic.objects.filter(pk__in=ids).update(text_version=F("text_version") + 1)
-
-
-def _letters(parts: Iterable[str]) -> str:
-    """Everything but white space."""
-    return "".join("".join(parts).split())
-
-
-def _store_topics(study: Study, records: Sequence[formats.Topic]) -> list[Topic]:
-    last = Topic.objects.filter(study=study).aggregate(last=Max("position"))["last"]
+def _store_topics(
+    study: Study, records: Sequence[formats.Topic], cuts: NamedCuts, upload: Upload | None
+) -> list[Topic]:
+    last = Topic.with_unfinished.filter(study=study).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     topics = Topic.objects.bulk_create(
         [
@@ -125,13 +133,15 @@ def _store_topics(study: Study, records: Sequence[formats.Topic]) -> list[Topic]
                 question=record.question,
                 language=record.language,
                 position=position,
+                cut_version=int(record.topic_id in cuts),
                 extra=dict(record.extra),
+                upload=upload,
             )
             for position, record in enumerate(records, first)
         ],
         BATCH,
     )
-    SourceDocument.objects.bulk_create(
+    documents = SourceDocument.objects.bulk_create(
         [
             SourceDocument(topic=topic, **columns)
             for topic, record in zip(topics, records, strict=True)
@@ -139,6 +149,11 @@ def _store_topics(study: Study, records: Sequence[formats.Topic]) -> list[Topic]
         ],
         BATCH,
     )
+    stored: dict[Topic, dict[int, Sequence[Cut]]] = {topic: {} for topic in topics if topic.name in cuts}
+    for document in documents:
+        if document.topic in stored:
+            stored[document.topic][document.pk] = cuts[document.topic.name].get(document.name, ())
+    store_sentences(stored)
     Reference.objects.bulk_create(
         [
             Reference(topic=topic, **columns)

@@ -2,6 +2,10 @@
 
 Every step is a conditional UPDATE from one state to the next, so that a second click, a second worker or a worker that
 comes back from the dead finds the step done and changes nothing.
+
+Whoever judges must not wait for what is stored: judgments come in short transactions of their own, one upload of a
+study after another. `Upload.judgments_stored` says how far it is; the last transaction sets it back to None, and with
+that everything is there. One that was interrupted goes on from there; one that failed for good is removed again.
 """
 
 from __future__ import annotations
@@ -10,37 +14,47 @@ import dataclasses
 import hashlib
 import logging
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 import formats
-from annotate.acts import note
+from annotate import judging
+from annotate.audit_log import note
+from annotate.database import durability
+from annotate.imports.cutting import as_given
+from annotate.imports.memory import refuse_large_topics
+from annotate.imports.store import cut_bundle, hold, remove_topics, store_late, store_topics
 from annotate.models import SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
+from formats.sentences import count
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
 State = Upload.State
-Cut = Callable[[str, str], int]
 
 MEGABYTE = 1_000_000
 #: Judgments must still fit on the disk when no upload does.
 KEPT_FREE = 1024 * MEGABYTE
+#: So many judgments are stored in one transaction: whoever judges meanwhile waits for no more.
+STEP = 40
+#: After so many seconds of storing, the worker looks at what else there is.
+TURN = 20.0
 
 
 def receive(study: Study, user: User, file: File[Any]) -> Upload:
@@ -76,7 +90,7 @@ def receive(study: Study, user: User, file: File[Any]) -> Upload:
 def _keep(upload: Upload, file: File[Any]) -> None:
     """Lay the file down whole, or nothing of it. Raises `Refusal`."""
     root = Path(settings.MEDIA_ROOT)
-    refusal = Refusal(_("There is no room for uploads on the server. Tell whoever runs it."), "no_room")
+    refusal = Refusal(_("The server has no room for uploads. Please tell the operator of this site."), "no_room")
     try:
         root.mkdir(parents=True, exist_ok=True)
         if shutil.disk_usage(root).free < KEPT_FREE:
@@ -89,39 +103,129 @@ def _keep(upload: Upload, file: File[Any]) -> None:
         raise refusal from error
 
 
-def read_upload(upload: Upload, cut: Cut) -> formats.Bundle | None:
-    """What the file brings, checked as a whole against the study; None where it is refused or nobody waits for it.
+def process(upload: Upload) -> None:
+    """Do what the file waits for: a waiting one is read, a confirmed one is stored, once, whoever else is at it.
 
-    `cut(text, language)`: into how many sentences a text is cut. A waiting upload becomes ready, with a preview, or
-    refused, with the reasons. A confirmed one is read again because the study may have changed since: it stays
-    confirmed, or is refused. Raises `OSError` where the file is not there: whoever sent it is not to blame.
+    A waiting upload becomes ready, with a preview, or refused, with the reasons. A confirmed one is read again because
+    the study may have changed since: it is stored whole, perhaps in several turns, or refused; what is stored of one
+    that was refused or given up is removed. Raises `OSError` where the file is not there: whoever sent it is not to
+    blame.
     """
-    state = Upload.objects.filter(pk=upload.pk).values_list("state", flat=True).first()
-    if state not in (State.WAITING, State.CONFIRMED):
-        return None
-    study = upload.study
-    Path(upload.file.path).stat()
-
-    @cache
-    def counted(text: str, language: str) -> int:
-        return cut(text, language or study.language)
-
+    upload.refresh_from_db()
+    if upload.state not in Upload.WAITING:
+        _remove_parts(upload)
+        return
+    if (
+        upload.state == State.CONFIRMED
+        and Upload.unfinished().filter(study=upload.study).exclude(pk=upload.pk).exists()
+    ):
+        return  # after the one that is being stored
     try:
-        bundle = formats.read(upload.file.path, name=upload.filename, known=known_of(study, counted), cut=counted)
+        bundle = _read(upload)
+        if upload.state == State.WAITING:
+            _show(upload, bundle)
+        else:
+            _store(upload, bundle)
     except formats.Refused as refused:
         complaints = [dataclasses.asdict(complaint) for complaint in refused.complaints]
-        _move(upload, [state], State.REFUSED, complaints=complaints)
-        return None
-    if state == State.WAITING:
-        _move(upload, [state], State.READY, preview=_preview(bundle, counted))
-    upload.refresh_from_db()
-    return bundle
+        _move(upload, [upload.state], State.REFUSED, complaints=complaints)
+
+
+def _read(upload: Upload) -> formats.Bundle:
+    """What the file brings, checked as a whole against the study. Raises `formats.Refused`."""
+    Path(upload.file.path).stat()
+    study = upload.study
+    return formats.read(upload.file.path, name=upload.filename, existing=existing_of(study), language=study.language)
+
+
+def _show(upload: Upload, bundle: formats.Bundle) -> None:
+    preview = _preview(bundle, upload.study.language)
+    refuse_large_topics({topic["name"]: topic["sentences"] for topic in preview["topics"]})
+    _move(upload, [State.WAITING], State.READY, preview=preview)
+
+
+def _store(upload: Upload, bundle: formats.Bundle) -> None:
+    """Store as much as a turn allows; when all of it is, let it be seen."""
+    if not _is_as_known(upload) or (upload.judgments_stored is None and not _begin(upload, bundle)):
+        return
+    arrivals = judging.arrivals(upload.study, bundle.preferences, upload)
+    ends = time.monotonic() + TURN
+    while (stored := upload.judgments_stored or 0) < len(arrivals.rows):
+        if not _step(upload, partial(judging.store_some, arrivals, stored)) or time.monotonic() > ends:
+            return
+    _end(upload, bundle, arrivals)
+
+
+def _begin(upload: Upload, bundle: formats.Bundle) -> bool:
+    """Store the texts; False where that was done already, or another file of the study is before this one."""
+    cuts = cut_bundle(upload.study, bundle)
+    with transaction.atomic():
+        others = Upload.unfinished().filter(study=upload.study_id)
+        if (
+            not hold(upload.study_id)
+            or others.exists()
+            or not _move(upload, [State.CONFIRMED], State.CONFIRMED, judgments_stored=0)
+        ):
+            return False
+        store_topics(upload.study, bundle, cuts, upload)
+    return True
+
+
+def _step(upload: Upload, work: Callable[[int], int]) -> bool:
+    """Do a little, in a transaction of its own, and let others have their turn; False where somebody else is at it.
+
+    `work` is given the number of judgments and says how many it has stored.
+    """
+    with durability.unhurried():
+        began = time.monotonic()
+        if not hold(upload.study_id) or not _is_as_known(upload):
+            return False
+        stored = (upload.judgments_stored or 0) + work(STEP)
+        Upload.objects.filter(pk=upload.pk).update(judgments_stored=stored)
+    upload.judgments_stored = stored
+    time.sleep(time.monotonic() - began)
+    return True
+
+
+def _is_as_known(upload: Upload) -> bool:
+    as_known = Q(state=upload.state, judgments_stored=upload.judgments_stored)
+    return Upload.objects.filter(as_known, pk=upload.pk).exists()
+
+
+@transaction.atomic
+def _end(upload: Upload, bundle: formats.Bundle, arrivals: judging.Arrivals) -> None:
+    """Let everything be seen at once."""
+    if not hold(upload.study_id) or not _is_as_known(upload):
+        return
+    judging.lock_study(upload.study_id)
+    _move(upload, [State.CONFIRMED], State.STORED, judgments_stored=None)
+    late = store_late(upload.study, bundle)
+    judging.open_tallies(Topic.objects.filter(upload=upload))
+    judging.count_in(arrivals, late)
+    note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
+
+
+def _remove_parts(upload: Upload) -> None:
+    """Remove what is stored of an upload that is not to be stored any more."""
+    while upload.judgments_stored:
+        if not _step(upload, lambda number: -judging.remove_some(upload, number)):
+            return
+    if upload.judgments_stored is not None:
+        _remove_rest(upload)
+
+
+@transaction.atomic
+def _remove_rest(upload: Upload) -> None:
+    if hold(upload.study_id) and _is_as_known(upload):
+        remove_topics(upload)
+        judging.forget_arrivals(upload)
+        Upload.objects.filter(pk=upload.pk).update(judgments_stored=None)
 
 
 @transaction.atomic
 def confirm(upload: Upload, user: User) -> None:
     """Let the worker store it; twice is as good as once. Raises `Refusal` where it is unread or refused."""
-    if _move(upload, [State.READY], State.CONFIRMED, tries=0):
+    if _move(upload, [State.READY], State.CONFIRMED):
         note(upload.study, user, "confirm upload", upload=str(upload.key), filename=upload.filename)
         return
     upload.refresh_from_db()
@@ -144,61 +248,37 @@ def discard(upload: Upload, user: User) -> None:
         raise Refusal(message, "state")
 
 
-def mark_stored(upload: Upload) -> None:
-    """Say that it is stored, in the transaction that stores it, before anything else there.
-
-    Raises `Refusal` where somebody else stored it first: then that transaction must not go on.
-    """
-    if not _move(upload, [State.CONFIRMED], State.STORED):
-        raise Refusal(_("This file is not waiting to be stored."), "state")
-    note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
-
-
-def note_try(upload: Upload) -> int:
-    """Count one more try at reading or storing it; which one this is. A file that kills its reader must end."""
-    Upload.objects.filter(pk=upload.pk).update(tries=F("tries") + 1)
-    upload.refresh_from_db(fields=["tries"])
-    return upload.tries
-
-
-def give_up(upload: Upload, problem: str) -> None:
-    """Try no longer, and say why in plain words."""
-    complaint = formats.Complaint(upload.filename, 0, "", "%(problem)s", "", {"problem": problem})
-    _move(upload, [State.WAITING, State.CONFIRMED], State.FAILED, complaints=[dataclasses.asdict(complaint)])
-
-
-def known_of(study: Study, cut: Cut) -> formats.Known:
+def existing_of(study: Study) -> formats.Existing:
     """What the study has already: topics, their documents with the number of their sentences, who summarized them."""
     systems: dict[int, set[str]] = {}
-    for topic_id, system in Summary.objects.filter(topic__study=study).values_list("topic_id", "system__name"):
+    for topic_id, system in Summary.objects.filter(topic__in=Topic.objects.filter(study=study)).values_list(
+        "topic_id", "system__name"
+    ):
         systems.setdefault(topic_id, set()).add(system)
-    documents: dict[int, dict[str, int | None]] = {}
-    is_cut = Q(topic__progress__prepared_version=F("topic__text_version"))
-    rows = SourceDocument.objects.filter(topic__study=study)
-    counted = rows.filter(is_cut).annotate(count=Count("cut_sentences")).order_by("position")
-    for topic_id, name, count in counted.values_list("topic_id", "name", "count"):
-        documents.setdefault(topic_id, {})[name] = count
+    documents: dict[int, dict[str, int]] = {}
+    rows = SourceDocument.objects.filter(topic__in=Topic.objects.filter(study=study))
+    cut_topics = Topic.objects.cut().filter(study=study)
+    counted = rows.filter(topic__in=cut_topics).annotate(count=Count("cut_sentences")).order_by("position")
+    for topic_id, name, sentences in counted.values_list("topic_id", "name", "count"):
+        documents.setdefault(topic_id, {})[name] = sentences
     # Only what nobody has cut yet is read whole: a study's texts may be large.
-    for document in rows.exclude(is_cut).select_related("topic").iterator(100):
-        given = document.mended or document.sentences
-        count = len(given) if given is not None else cut(document.text, document.topic.language)
-        documents.setdefault(document.topic_id, {})[document.name] = count
+    for document in rows.exclude(topic__in=cut_topics).select_related("topic").iterator(100):
+        language = document.topic.language or study.language
+        documents.setdefault(document.topic_id, {})[document.name] = count(as_given(document), language)
     topics = Topic.objects.filter(study=study).values_list("pk", "name")
-    return formats.Known(
-        {name: formats.KnownTopic(documents.get(pk, {}), frozenset(systems.get(pk, ()))) for pk, name in topics}
+    return formats.Existing(
+        {name: formats.ExistingTopic(documents.get(pk, {}), frozenset(systems.get(pk, ()))) for pk, name in topics}
     )
 
 
-def _preview(bundle: formats.Bundle, cut: Cut) -> dict[str, Any]:
+def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
     """What a person looks at before they say that it is to be stored; the model says what it looks like."""
     topics = []
     for topic in bundle.topics:
         texts: list[dict[str, Any]] = [
             {
                 "name": text.name,
-                "sentences": len(text.sentences)
-                if text.sentences is not None
-                else cut(text.text or "", topic.language),
+                "sentences": count(text, topic.language or language),
                 "given_cut": text.sentences is not None,
             }
             for text in topic.documents

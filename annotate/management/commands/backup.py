@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate import backups
+from annotate.server import backups
 
 
 class Command(BaseCommand):
-    help = "Write database, uploads and exports into one new file, as they stand now. Nothing has to be stopped."
+    help = "Write database, uploads and exports to one new file. Nothing has to be stopped."
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -25,7 +25,7 @@ def benchmarks() -> dict[str, str]:
 
 
 class Command(BaseCommand):
-    help = "List the benchmarks, or run one: `manage.py bench fit --quick`. What follows the name goes to it."
+    help = "List the benchmarks, or run one: `manage.py bench fit --quick`. Further arguments go to the benchmark."
     requires_system_checks: tuple[str, ...] = ()
 
     def run_from_argv(self, argv: list[str]) -> None:

@@ -21,7 +21,7 @@ CHECKS = {
 
 
 class Command(BaseCommand):
-    help = "Check format, lint, types, import contracts and templates; `ruff format .` mends the first."
+    help = "Check format, lint, types, import rules and templates; `ruff format .` corrects the first."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run every check, even after one has failed, and say which failed."""

@@ -9,32 +9,32 @@ from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 
-from annotate import links, studies
+from annotate import invitations, members, studies
 from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
 
 TOPICS = Path(settings.BASE_DIR) / "annotate" / "demo" / "wikinews.jsonl"
 TITLE = "WikiNews demo"
 LABEL = "Demo"
-SIMULATED = 100  # judgments a topic, so that no page is empty; the others are left to the visitor
+SIMULATED = 1_000  # judgments a topic, as many as the paper simulates: enough to tell some systems apart
 GUIDELINES = "\n\n".join(
     [
-        "Imagine a friend who has heard nothing of these events and asks you to sum them up in a few lines. "
+        "Imagine a friend who has not heard of these events and asks you to sum them up in a few lines. "
         "Which of the two sentences would you rather have in that summary?",
-        "Judge what a sentence tells, not how well it is written, and not whether you like the news. A sentence "
-        "that can be understood on its own and tells something central beats a detail or a comment.",
-        "If you know nothing of the subject, that is fine: open the document, or go by what you would want to "
+        "Judge what a sentence says, not how well it is written, and not whether you like the news. A sentence "
+        "that can be understood on its own and says something central is better than a detail or a comment.",
+        "If you do not know the subject, that is fine: open the document, or think of what you would want to "
         "know first.",
         "Example: “The death toll has passed 80,000 in eleven countries.” contains more important information about "
         "a disaster than “He said that he had bought the painting for his wife.”",
     ]
 )
-PEOPLE = {
+ROLES = {
     "annotator": "demo-annotator",
     "researcher": "demo-researcher",
     "admin": "demo-admin",
 }
-OWNER = PEOPLE["researcher"]
+OWNER = ROLES["researcher"]
 
 
 class Command(serve.Command):
@@ -49,17 +49,19 @@ class Command(serve.Command):
         invitation = Invitation.objects.select_related("study").get(label=LABEL, created_by__username=OWNER)
         study = invitation.study
         pages = {
-            "annotator": links.invitation_path(invitation),
+            "annotator": invitations.invitation_path(invitation),
             "researcher": f"/studies/{study.pk}/",
-            "admin": f"/studies/{study.pk}/judges/",
+            "admin": f"/studies/{study.pk}/annotators/",
         }
         super().welcome(origin)
-        self.stdout.write("One click signs you in, as each of the three people who use it:\n")
-        for role, username in PEOPLE.items():
+        self.stdout.write(
+            "Whoever has one of these links can sign in as that person for 24 hours, as often as they like:\n"
+        )
+        for role, username in ROLES.items():
             user = User.objects.get(username=username)
-            self.stdout.write(f"  {role:<11}{origin}{links.sign_in_path(user.pk, pages[role])}\n")
+            self.stdout.write(f"  {role:<11}{origin}{invitations.sign_in_path(user.pk, pages[role])}\n")
         self.stdout.write("\nThe invitation to judge, for anyone else (a phone, another browser):\n")
-        self.stdout.write(f"  {origin}{links.invitation_path(invitation)}\n")
+        self.stdout.write(f"  {origin}{invitations.invitation_path(invitation)}\n")
 
 
 def make_demo_study(say: Callable[[str], object]) -> None:
@@ -67,18 +69,19 @@ def make_demo_study(say: Callable[[str], object]) -> None:
 
     Every step is left out where it was done before, so that a start that was broken off is carried on by the next.
     """
-    people = {role: User.objects.get_or_create(username=name)[0] for role, name in PEOPLE.items()}
+    accounts_by_role = {role: User.objects.get_or_create(username=name)[0] for role, name in ROLES.items()}
     for role in ("researcher", "admin"):
-        people[role].user_permissions.add(Permission.objects.get(codename="add_study"))
-    owner = people["researcher"]
+        accounts_by_role[role].user_permissions.add(Permission.objects.get(codename="add_study"))
+    owner = accounts_by_role["researcher"]
     if not Study.objects.filter(created_by=owner, title=TITLE).exists():
         say("Storing the demo study: three topics of WikiNews, ten systems ...")
-        call_command("import_study", str(TOPICS), title=TITLE, owner=owner.username, verbosity=0)
+        counted = {"counted_kinds": "people-and-simulated"}
+        call_command("import_study", str(TOPICS), title=TITLE, owner=owner.username, verbosity=0, **counted)
     study = Study.objects.filter(created_by=owner, title=TITLE).earliest("pk")
     if not Annotator.objects.filter(study=study, kind=Annotator.Kind.SIMULATED).exists():
-        say(f"Simulating {SIMULATED} judgments a topic from the references ...")
+        say(f"Simulating {SIMULATED} judgments per topic from the references ...")
         call_command("simulate_judgments", study.pk, per_topic=SIMULATED, seed=0, verbosity=0)
     if not Invitation.objects.filter(study=study, label=LABEL).exists():
         studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
-        studies.set_role(study, owner, people["admin"], Membership.Role.ADMIN)
-        studies.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)
+        members.set_role(study, owner, accounts_by_role["admin"], Membership.Role.ADMIN)
+        invitations.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from argparse import REMAINDER
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 
 class Command(BaseCommand):
-    help = "Try faults (kill, freeze, empty, flood ...) on a real installation under load; docs/reliability.md."
+    help = "Cause faults (kill, freeze, empty, flood ...) in a real installation under load; see docs/reliability.md."
     requires_system_checks: tuple[str, ...] = ()
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Hand everything to the trials, which know nothing of this process's settings."""
-        from tests.faults.command import main
-
-        sys.exit(main(argv[2:]))
+        """Hand everything to the lab, in a process of its own: it knows nothing of this one's settings."""
+        sys.exit(subprocess.call([sys.executable, "-m", "lab", *argv[2:]], cwd=settings.BASE_DIR))  # noqa: S603
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("args", nargs=REMAINDER)

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate import backups
+from annotate.server import backups
 
 
 class Command(BaseCommand):
-    help = "Restore a backup into this installation, which must be empty, and bring it up to this program's version."
+    help = "Restore a backup into this installation, which must be empty, and update it to this program's version."
     requires_system_checks: tuple[str, ...] = ()
     requires_migrations_checks = False
 

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.supervisor import Program, Supervisor, port_is_free
+from annotate.server.supervisor import Program, Supervisor, port_is_free
 
-WEB = ["gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"]
-WORKER = ["celery", "--quiet", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING"]
+WEB = ["gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"]
+WORKER = ["celery", "--quiet", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING"]
 PATIENCE = 60.0  # seconds until the website must have answered
 
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         """Bring database and static files up to date, then run both processes until told to stop."""
         host, port = options["host"], options["port"]
         if not port_is_free(host, port):
-            raise CommandError(f"Port {port} is taken by another program; choose another with --port.")
+            raise CommandError(f"Port {port} is used by another program; choose another one with --port.")
         self.prepare()
         origin = os.environ.get("PREFERENDUM_ORIGIN", f"http://{host}:{port}")
         environment = os.environ | {
@@ -48,13 +48,13 @@ class Command(BaseCommand):
 
     def prepare(self) -> None:
         """Whatever must be true before the processes start."""
-        self.stdout.write("Bringing the database up to date ...")
+        self.stdout.write("Updating the database ...")
         call_command("migrate", interactive=False, verbosity=0)
         self.stdout.write("Collecting the static files ...")
         call_command("collectstatic", interactive=False, verbosity=0)
 
     def welcome(self, origin: str) -> None:
-        self.stdout.write(self.style.SUCCESS(f"\nPreferendum is at {origin}/\n") + "Ctrl-C stops it.\n")
+        self.stdout.write(self.style.SUCCESS(f"\nPreferendum runs at {origin}/\n") + "Ctrl-C stops it.\n")
 
     def answers(self, address: str) -> bool:
         """Wait until the website answers; False (and a word about it) if it does not."""
@@ -69,5 +69,5 @@ class Command(BaseCommand):
                 return True
             except OSError:
                 time.sleep(0.1)
-        self.stdout.write(self.style.ERROR("The website does not answer; what it says above tells why."))
+        self.stdout.write(self.style.ERROR("The website does not answer; its messages above say why."))
         return False

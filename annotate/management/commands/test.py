@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import IO, Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 SERVICES = "--services"
@@ -22,7 +23,7 @@ AT_ONCE = 3
 
 class Command(BaseCommand):
     help = (
-        "Run the tests. What follows goes to pytest: `manage.py test tests/annotate -k second`. "
+        "Run the tests. Further arguments go to pytest: `manage.py test tests/annotate -k second`. "
         "With --services they run on a PostgreSQL and a Redis, started for them. Four parts run side by side, or only "
         "those that are named first: --part processes (what starts websites and workers), --part browser, "
         "--part tables (what meets a database) and --part alone (the rest)."
@@ -32,7 +33,7 @@ class Command(BaseCommand):
     def run_from_argv(self, argv: list[str]) -> None:
         """Hand everything to pytest, in a process of its own so that it sets Django up itself."""
         arguments = [argument for argument in argv[2:] if argument != SERVICES]
-        sys.exit(test_on_services(arguments) if SERVICES in argv else test(arguments, {}))
+        sys.exit(test_on_services(arguments) if SERVICES in argv else test(arguments))
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("args", nargs="*")
@@ -41,18 +42,18 @@ class Command(BaseCommand):
         """Never called: `run_from_argv` has done it all."""
 
 
-def test(arguments: list[str], environment: dict[str, str]) -> int:
+def test(arguments: list[str]) -> int:
     """Run pytest: once with the arguments, or once for each part that they name; the first exit status that is not 0.
 
     What the first part says is shown at once, what others say afterwards.
     """
     parts, rest = named_parts(arguments)
     if not parts:
-        return pytest(arguments, environment)
+        return pytest(arguments, {})
     with ExitStack() as stack, ThreadPoolExecutor(AT_ONCE) as pool:
         said = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
         runs = [
-            pool.submit(pytest, [PART, part, *rest], environment | own_queue(part, environment), told)
+            pool.submit(pytest, [PART, part, *rest], own_queue(part), told)
             for part, told in zip(parts, said, strict=True)
         ]
         statuses = []
@@ -65,9 +66,9 @@ def test(arguments: list[str], environment: dict[str, str]) -> int:
     return next((status for status in statuses if status), 0)
 
 
-def own_queue(part: str, environment: dict[str, str]) -> dict[str, str]:
+def own_queue(part: str) -> dict[str, str]:
     """A Redis has many databases: no part's worker shall take the tasks of another's."""
-    server, slash, _number = environment.get("BROKER_URL", "").rpartition("/")
+    server, slash, _number = os.environ.get("BROKER_URL", "").rpartition("/")
     return {"BROKER_URL": f"{server}/{PARTS.index(part)}"} if slash else {}
 
 
@@ -93,11 +94,6 @@ def pytest(arguments: list[str], environment: dict[str, str], output: IO[str] | 
 
 
 def test_on_services(arguments: list[str]) -> int:
-    """Run pytest on a new PostgreSQL and a new Redis; its exit status."""
-    from tests.services import Missing, running
-
-    try:
-        with running(in_memory=True) as (postgres, redis):
-            return test(arguments, {"DATABASE_URL": postgres.url, "BROKER_URL": redis.url})
-    except Missing as missing:
-        sys.exit(str(missing))
+    """Run this command once more where a new PostgreSQL and a new Redis are named; its exit status."""
+    command = [sys.executable, "-m", "lab.services", sys.executable, "manage.py", "test", *arguments]
+    return subprocess.call(command, cwd=settings.BASE_DIR)  # noqa: S603
