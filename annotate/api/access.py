@@ -15,8 +15,9 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from annotate import access, accounts, limits
+from annotate import access, accounts
 from annotate.models import Annotator, Membership, Study, Token
+from annotate.server import limits
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -39,7 +40,7 @@ class TokenAuthentication(BaseAuthentication):
         token = accounts.find_token(secret.strip().decode("latin-1"))
         if token is None:
             _spend_a_guess(request)
-            raise AuthenticationFailed(_("This token opens nothing: it is wrong, or it was revoked."))
+            raise AuthenticationFailed(_("This token is not valid: it is wrong, or it was revoked."))
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -74,7 +75,7 @@ class Calls(BaseThrottle):
 class SignedIn(BasePermission):
     """A person, or a program with their token; a token that may only read reads."""
 
-    message = _("This token may only read.")
+    message = _("This token is read-only.")
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not request.user.is_authenticated:
@@ -86,20 +87,20 @@ class SignedIn(BasePermission):
 class BySession(SignedIn):
     """A person in a browser: no token makes other tokens."""
 
-    message = _("Sign in with a browser to do this: a token may not.")
+    message = _("Sign in with a browser to do this. A token is not enough.")
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return super().has_permission(request, view) and request.auth is None
 
 
-def person(request: Request) -> User:
+def user_of(request: Request) -> User:
     """Who calls, where a permission saw to it that somebody does."""
     return cast(User, request.user)
 
 
 def visible_studies(request: Request) -> QuerySet[Study]:
     """The studies that the caller may look into, as far as their token reaches."""
-    studies = access.visible_studies(person(request))
+    studies = access.visible_studies(user_of(request))
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         return studies.filter(pk=request.auth.study_id)
     return studies
@@ -110,7 +111,7 @@ def find_study(request: Request, study_id: int, ability: str) -> Study:
     study = visible_studies(request).filter(pk=study_id).first()
     if study is None:
         raise Http404
-    if not access.may(person(request), study, ability):
+    if not access.may(user_of(request), study, ability):
         raise PermissionDenied
     return study
 
@@ -120,7 +121,7 @@ def find_own_study(request: Request, study_id: int) -> Study:
     if not reaches(request, study_id):
         raise Http404
     study = Study.objects.filter(pk=study_id).first()
-    user = person(request)
+    user = user_of(request)
     belongs = study is not None and Membership.objects.filter(study=study, user=user).exists()
     if study is None or not (belongs or user.is_superuser):
         raise Http404
@@ -129,7 +130,7 @@ def find_own_study(request: Request, study_id: int) -> Study:
 
 def own_annotators(request: Request) -> QuerySet[Annotator]:
     """The annotators that the caller is, or lets judge, as far as their token reaches."""
-    annotators = Annotator.objects.filter(user=person(request)).select_related("study")
+    annotators = Annotator.objects.filter(user=user_of(request)).select_related("study")
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         return annotators.filter(study=request.auth.study_id)
     return annotators

@@ -25,10 +25,10 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
         status = STATUS_OF_REFUSALS.get(exception.code, 409)
         return _response(status, exception.code, exception.message, exception.fields)
     if isinstance(exception, judging.OutOfTurn):
-        message = _("This is not the next revision of this pair: draw it again to learn which one is.")
+        message = _("This is not the next revision of this pair. Draw the pair again to get it.")
         return _response(409, "out_of_turn", message)
     if isinstance(exception, judging.TooSoon):
-        message = _("A person's answers come at least a second apart: send this one again in a moment.")
+        message = _("A person's answers must be at least a second apart. Send this one again in a moment.")
         response = _response(429, "too_soon", message)
         response["Retry-After"] = "1"
         return response
@@ -41,7 +41,7 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
     set_rollback()
     fields: dict[str, list[str]] = {}
     if isinstance(exception, exceptions.ValidationError):
-        code, message = "invalid", _("Some values will not do.")
+        code, message = "invalid", _("Some values are not valid.")
         _flatten(exception.detail, "", fields)
     else:
         code, message = str(exception.get_codes()), str(exception.detail)
@@ -55,9 +55,9 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
 
 def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
     """An address below the API's that leads nowhere."""
-    message = _("There is nothing here; the schema tells what is where.")
+    message = _("There is nothing here. The schema lists all addresses.")
     if path and not path.endswith("/"):
-        message = _("There is nothing here: addresses of this interface end with a slash.")
+        message = _("There is nothing here. Addresses of this API end with a slash.")
     return JsonResponse({"error": {"code": "not_found", "message": message, "fields": {}}}, status=404)
 
 

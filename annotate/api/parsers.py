@@ -22,7 +22,7 @@ CHUNK = 64 * 1024
 
 class TooLarge(APIException):
     status_code = 413
-    default_detail = gettext_lazy("The body is larger than may be.")
+    default_detail = gettext_lazy("The body is too large.")
     default_code = "too_large"
 
 
@@ -44,8 +44,8 @@ class StrictJSONParser(BaseParser):
             found = self._object(place, data)
         except formats.Refused:
             found = None
-        if complaints.found or found is None:
-            raise ParseError(" ".join(formats.message(one) for one in complaints.found[:3]))
+        if complaints.collected or found is None:
+            raise ParseError(" ".join(formats.message(one) for one in complaints.collected[:3]))
         return found
 
     def _object(self, place: Place, data: bytes) -> dict[str, Any] | None:

@@ -88,7 +88,7 @@ def _reference(language: str) -> tuple[Group, ...]:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             groups.setdefault(operation["tags"][0], []).append(_operation(method, path, operation, described))
-    order = ("account", "studies", "people", "uploads", "texts", "judging", "results", "exports")
+    order = ("account", "studies", "members", "annotators", "uploads", "texts", "judging", "results", "exports")
     return tuple(Group(name, tuple(groups[name])) for name in sorted(groups, key=order.index))
 
 
@@ -98,11 +98,11 @@ def _operation(method: str, path: str, operation: Part, described: Part) -> Oper
     inputs = tuple((one["in"], _parameter(one, described)) for one in operation.get("parameters", ()))
     tables = [
         Table(_("In the address"), tuple(field for _place, field in inputs), sent=True),
-        Table(_("What you send"), tuple(_fields(body, described)) if body else (), sent=True),
+        Table(_("Request"), tuple(_fields(body, described)) if body else (), sent=True),
     ]
     for status, answer in sorted(operation["responses"].items()):
         if status.startswith("2"):
-            caption = _("The answer (%(status)s)") % {"status": status}
+            caption = _("Response (%(status)s)") % {"status": status}
             tables.append(Table(caption, tuple(_fields(_answer(answer), described)), sent=False))
     summary, *description = operation["description"].replace("`", "").split("\n\n")
     return Operation(

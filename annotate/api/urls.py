@@ -5,7 +5,7 @@ from django.urls import path, re_path, register_converter
 from annotate.api import schema  # noqa: F401  # tells OpenAPI how tokens are sent
 from annotate.api.errors import not_found
 from annotate.api.paths import Id
-from annotate.api.views import account, docs, files, judge, people, results, studies, texts
+from annotate.api.views import account, annotators, docs, files, judge, results, studies, texts
 
 register_converter(Id, "id")
 
@@ -42,13 +42,13 @@ urlpatterns = [
     path(f"{STUDY}exports/", files.Exports.as_view(), name="api_exports"),
     path(f"{STUDY}exports/<uuid:key>/", files.OneExport.as_view(), name="api_export"),
     path(f"{STUDY}exports/<uuid:key>/file/", files.ExportFile.as_view(), name="api_export_file"),
-    path(f"{STUDY}judges/", people.Judges.as_view(), name="api_judges"),
-    path(f"{STUDY}agreement/", people.Agreement.as_view(), name="api_agreement"),
-    path(f"{STUDY}examination/", people.Examination.as_view(), name="api_examination"),
-    path(f"{STUDY}acts/", people.Acts.as_view(), name="api_acts"),
-    path(f"{STUDY}previews/", people.Previews.as_view(), name="api_previews"),
-    path(f"{STUDY}previews/<uuid:key>/", people.OnePreview.as_view(), name="api_preview"),
-    path(f"{STUDY}exclusions/", people.Exclusions.as_view(), name="api_exclusions"),
+    path(f"{STUDY}judges/", annotators.AnnotatorFigures.as_view(), name="api_judges"),
+    path(f"{STUDY}agreement/", annotators.Agreement.as_view(), name="api_agreement"),
+    path(f"{STUDY}examination/", annotators.Examination.as_view(), name="api_examination"),
+    path(f"{STUDY}acts/", annotators.AuditLog.as_view(), name="api_acts"),
+    path(f"{STUDY}previews/", annotators.Previews.as_view(), name="api_previews"),
+    path(f"{STUDY}previews/<uuid:key>/", annotators.OnePreview.as_view(), name="api_preview"),
+    path(f"{STUDY}exclusions/", annotators.Exclusions.as_view(), name="api_exclusions"),
     path(f"{STUDY}annotators/", judge.Annotators.as_view(), name="api_annotators"),
     path(f"{STUDY}annotators/<uuid:key>/draw/", judge.Draw.as_view(), name="api_draw"),
     path("assignments/<uuid:key>/judgment/", judge.Answer.as_view(), name="api_judgment"),

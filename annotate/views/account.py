@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, cast
 
-from axes.helpers import get_cool_off
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -23,21 +21,22 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, accounts, limits, links, studies
+from annotate import access, accounts, invitations, members
 from annotate.forms import complain
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.refusal import Refusal
+from annotate.server import limits
 from annotate.views.limited import limited
 
+#: As long as somebody may try the demo before starting it anew.
 SIGN_IN_LINK_SECONDS = 24 * 3600
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class SignUpForm(forms.Form):
     """A name and a password; what they must be like is accounts.sign_up's to say."""
 
     username = forms.CharField(
-        label=gettext_lazy("Name to sign in with"),
+        label=gettext_lazy("User name"),
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
@@ -50,7 +49,7 @@ class SignUpForm(forms.Form):
 
 
 class SignInForm(AuthenticationForm):
-    """Django's, in which a name may really not be longer than names are: wrong ones are written down as they are."""
+    """Django's, in which a name may really not be longer than names are."""
 
     username = UsernameField(max_length=150, widget=forms.TextInput(attrs={"autofocus": True}))
 
@@ -59,17 +58,20 @@ class TokenForm(forms.Form):
     """A key for a program."""
 
     name = forms.CharField(
-        label=gettext_lazy("What the token is for"),
+        label=gettext_lazy("Purpose"),
         max_length=100,
-        help_text=gettext_lazy("For instance “upload script on the cluster”, so that you know later which to revoke."),
+        help_text=gettext_lazy(
+            "For example “upload script on the cluster”, so that you know later which one to revoke."
+        ),
     )
-    read_only = forms.BooleanField(label=gettext_lazy("It may only read"), required=False)
+    read_only = forms.BooleanField(label=gettext_lazy("Read-only"), required=False)
 
 
 @method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 class SignIn(LoginView):
     """Sign in with a password. From where wrong ones come the door closes for a quarter of an hour: after five in a row
-    for their name (axes), after fifty for every name and for right ones, too."""
+    for their name, after fifty for every name; for right ones, too. Whether there is somebody of that name changes
+    neither what is counted nor what is answered, nor how long it takes."""
 
     template_name = "account/sign_in.html"
     authentication_form = SignInForm
@@ -77,23 +79,24 @@ class SignIn(LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         limits.check(limits.WRONG_PASSWORDS, limits.visitor(request))
+        limits.check(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         limits.spend(limits.WRONG_PASSWORDS, limits.visitor(self.request))
+        limits.spend(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
         return super().form_invalid(form)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        limits.reset(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
         response = super().form_valid(form)
         accounts.note_sign_in(form.get_user(), "password")
         return response
 
-
-def locked(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
-    """What axes has us answer where five wrong passwords closed the door for a name."""
-    answer = render(request, "account/locked.html", status=429)
-    answer["Retry-After"] = str(math.ceil(get_cool_off(request).total_seconds()))
-    return answer
+    def _visitor_and_name(self) -> str:
+        """In one spelling, as Django looks the name up."""
+        name = get_user_model().normalize_username(self.request.POST.get("username", "").strip())
+        return f"{limits.visitor(self.request)} {name}"
 
 
 @require_safe
@@ -104,7 +107,7 @@ def home(request: HttpRequest) -> HttpResponse:
     if access.visible_studies(request.user).exists() or access.may_create_studies(request.user):
         return redirect("studies")
     annotators = Annotator.objects.filter(user=request.user).select_related("study").order_by("-pk")
-    return render(request, "account/desks.html", {"annotators": annotators})
+    return render(request, "account/my_judging.html", {"annotators": annotators})
 
 
 @require_safe
@@ -113,17 +116,19 @@ def about(request: HttpRequest) -> HttpResponse:
     return render(request, "about.html")
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @limited
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in whoever holds a link that somebody at the machine made for them."""
-    read = links.read_sign_in(token, SIGN_IN_LINK_SECONDS)
+    """Sign in whoever holds a link of the demo and says so: what only looks at links must not be signed in."""
+    read = invitations.read_sign_in(token, SIGN_IN_LINK_SECONDS)
     if read is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
     user_id, page = read
     user = get_object_or_404(get_user_model(), pk=user_id, is_active=True)
-    login(request, user, backend=BACKEND)
+    if request.method != "POST":
+        return render(request, "account/sign_in_link.html", {"person": user})
+    login(request, user)
     accounts.note_sign_in(user, "link")
     return redirect(page)
 
@@ -134,8 +139,8 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account, where the installation is open or an invitation was sent."""
     token = request.GET.get("invitation", "")
-    invitation = links.find_invitation(token) if token else None
-    if invitation and not studies.is_good(invitation):
+    invitation = invitations.find_invitation(token) if token else None
+    if invitation and not invitations.is_usable(invitation):
         invitation = None
     if invitation is None and not settings.SIGN_UP_OPEN:
         raise Http404
@@ -147,7 +152,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         except Refusal as refusal:
             complain(form, refusal)
         else:
-            login(request, user, backend=BACKEND)
+            login(request, user)
             return redirect("join", token=token) if invitation else redirect("home")
     return render(request, "account/sign_up.html", {"form": form, "invitation": invitation, "token": token})
 
@@ -156,11 +161,11 @@ def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) 
     """Take somebody into a study as more than an annotator; `join` leads here for such invitations."""
     if request.method == "POST" and request.user.is_authenticated:
         try:
-            studies.accept(invitation, request.user)
+            members.accept(invitation, request.user)
         except Refusal as refusal:
             messages.error(request, refusal.message)
             return redirect("home")
-        messages.success(request, _("You belong to this study now."))
+        messages.success(request, _("You are now a member of this study."))
         return redirect("study", study_id=invitation.study_id)
     context = {"invitation": invitation, "token": token, "role": Membership.Role(invitation.role).label}
     return render(request, "account/invitation.html", context)
@@ -190,7 +195,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     user = cast(User, request.user)
     token = get_object_or_404(Token, pk=token_id, user=user)
     accounts.revoke_token(token, user)
-    messages.success(request, _("The token was revoked: no program gets in by it any more."))
+    messages.success(request, _("The token was revoked. Programs can no longer use it."))
     return redirect("account")
 
 

@@ -11,10 +11,12 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, crowd, limits, links
+from annotate import access, crowd, invitations
 from annotate.models import Consent, Recruitment, Study
 from annotate.refusal import Refusal
-from annotate.views import judge
+from annotate.server import limits
+from annotate.views.judging.join import agrees, their_own, welcome
+from annotate.views.judging.progress import find_annotator, go_on
 from annotate.views.limited import limited
 
 
@@ -26,7 +28,7 @@ class WithdrawForm(forms.Form):
 @limited
 def arrive(request: HttpRequest, token: str) -> HttpResponse:
     """Tell somebody whom a platform sent what this is; let them in when they agree, or go on where they stopped."""
-    study = links.find_crowd(token)
+    study = invitations.find_crowd(token)
     if study is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
@@ -34,12 +36,12 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
     if recruitment.platform == Recruitment.Platform.NONE:
         raise Http404
     if access.is_partial(request.user, study):
-        return judge.their_own(request, study)
+        return their_own(request, study)
     person = request.GET.get(recruitment.person_parameter, "")
     session = request.GET.get(recruitment.session_parameter, "") if recruitment.session_parameter else ""
     try:
         known = crowd.find(study, person)
-        if request.method == "POST" and judge.agrees(request, study):
+        if request.method == "POST" and agrees(request, study):
             if known is None:
                 limits.spend(limits.ARRIVALS, limits.visitor(request))
             with transaction.atomic():
@@ -47,33 +49,32 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
                 annotator = crowd.enter(study, person, session, user)
                 crowd.agree(annotator)
             access.remember_annotator(request, annotator)
-            return judge.go_on(request, annotator)
+            return go_on(request, annotator)
     except Refusal as refusal:
         return _not_in(request, study, refusal)
     # anybody can write a name into an address: the page says nothing of whether it is known
     here = known if known is not None and access.is_annotator(request, known) else None
-    return judge.welcome(request, study, here, from_platform=True)
+    return welcome(request, study, here, from_platform=True)
 
 
 @require_POST
 def leave(request: HttpRequest, key: UUID) -> HttpResponse:
     """Finish, with the code of how it ended; whoever still has work is led back to it."""
-    annotator = judge.find_annotator(request, key)
+    annotator = find_annotator(request, key)
     try:
         crowd.leave(annotator)
     except Refusal as refusal:
         raise Http404 from refusal
-    return judge.go_on(request, annotator)
+    return go_on(request, annotator)
 
 
 @require_safe
 def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
     """What is stored about somebody, and how to take it along or away."""
-    annotator = judge.find_annotator(request, key)
+    annotator = find_annotator(request, key)
     found = {
         "annotator": annotator,
         "study": annotator.study,
-        "desk": judge.desk_of(annotator),
         "participation": crowd.participation_of(annotator),
         "consents": Consent.objects.filter(annotator=annotator),
     }
@@ -83,7 +84,7 @@ def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
     """Everything that is stored about somebody, as one file."""
-    annotator = judge.find_annotator(request, key)
+    annotator = find_annotator(request, key)
     shown = {"indent": 2, "ensure_ascii": False}
     response = JsonResponse(crowd.personal_data(annotator), json_dumps_params=shown)
     response["Content-Disposition"] = f'attachment; filename="my-data-{annotator.key}.json"'
@@ -93,7 +94,7 @@ def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
     """Let somebody go for good, with or without what they judged."""
-    annotator = judge.find_annotator(request, key)
+    annotator = find_annotator(request, key)
     form = WithdrawForm(request.POST)
     if not form.is_valid():
         return redirect("my_data", key=key)
@@ -103,7 +104,7 @@ def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
         access.forget_annotator(request, annotator)
         return redirect("withdrawn")
     access.remember_annotator(request, annotator)  # their account no longer says who they are: this browser does
-    return redirect("desk", key=key)
+    return redirect("progress", key=key)
 
 
 @require_safe
@@ -119,9 +120,9 @@ def _not_in(request: HttpRequest, study: Study, refusal: Refusal) -> HttpRespons
 
 urlpatterns = [
     path("crowd/<str:token>/", arrive, name="crowd"),
-    path("desk/<uuid:key>/leave/", leave, name="leave"),
-    path("desk/<uuid:key>/data/", my_data, name="my_data"),
-    path("desk/<uuid:key>/data.json", my_data_file, name="my_data_file"),
-    path("desk/<uuid:key>/withdraw/", withdraw, name="withdraw"),
+    path("progress/<uuid:key>/leave/", leave, name="leave"),
+    path("progress/<uuid:key>/data/", my_data, name="my_data"),
+    path("progress/<uuid:key>/data.json", my_data_file, name="my_data_file"),
+    path("progress/<uuid:key>/withdraw/", withdraw, name="withdraw"),
     path("withdrawn/", withdrawn, name="withdrawn"),
 ]

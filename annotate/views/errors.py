@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate import logs
+from annotate.server import logs
 
 #: After how long to try again what the database could not take.
 RETRY_SECONDS = 5
@@ -24,19 +24,19 @@ SENT_AGAIN = {"pair", "skip", "undo"}
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 400, _("That request cannot be understood"), _("Go back and try again."))
+    return _page(request, 400, _("This request is not valid"), _("Go back and try again."))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 403, _("You may not do this"), _("Ask the owner of the study for the right to."))
+    return _page(request, 403, _("You may not do this"), _("Ask the owner of the study for this permission."))
 
 
 def too_often(request: HttpRequest, seconds: int) -> HttpResponse:
     """Somebody did too often what nobody needs to do often; when to come back."""
     minutes = math.ceil(seconds / 60)
     text = ngettext(
-        "There were too many tries from where you are. Wait %(minutes)d minute, then try again.",
-        "There were too many tries from where you are. Wait %(minutes)d minutes, then try again.",
+        "There were too many attempts from your network. Wait %(minutes)d minute, then try again.",
+        "There were too many attempts from your network. Wait %(minutes)d minutes, then try again.",
         minutes,
     )
     response = _page(request, 429, _("Please wait a little"), text % {"minutes": minutes})
@@ -49,7 +49,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         _("This page is out of date"),
-        _("You signed in or out since it was opened, or cookies are off. Go back, reload it and try again."),
+        _("You signed in or out after you opened it, or cookies are off. Go back, reload the page and try again."),
     )
 
 
@@ -64,12 +64,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
             request,
             503,
             "unavailable",
-            _("We cannot save anything right now"),
-            _("The database does not answer. Nothing that you sent is half stored: send it again in a few seconds."),
+            _("Nothing can be saved right now"),
+            _("The database does not answer, and nothing was stored. Send it again in a few seconds."),
         )
         response["Retry-After"] = str(RETRY_SECONDS)
         return response
-    title, text = _("Something broke on our side"), _("It was noted. Try again in a minute.")
+    title, text = _("Something went wrong on the server"), _("The error was logged. Try again in a minute.")
     return _answer_without_database(request, 500, "broken", title, text)
 
 

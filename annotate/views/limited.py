@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponseBase
 
-from annotate.limits import TooOften
+from annotate.server.limits import TooOften
 from annotate.views.errors import too_often
 
 P = ParamSpec("P")

@@ -22,7 +22,7 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
 
 
 class NewTokenSerializer(Strict[Any]):
-    """A token to make; `study` narrows it to that one."""
+    """A new token; `study` restricts it to one study."""
 
     name = serializers.CharField(max_length=100)
     study = serializers.IntegerField(required=False, allow_null=True, max_value=2**63 - 1)
@@ -30,7 +30,7 @@ class NewTokenSerializer(Strict[Any]):
 
 
 class ShownTokenSerializer(TokenSerializer):
-    """A new token with its secret, which is shown this once."""
+    """A new token with its secret, which is shown only once."""
 
     secret = serializers.CharField(read_only=True)
 
@@ -40,7 +40,7 @@ class ShownTokenSerializer(TokenSerializer):
 
 
 class MeSerializer(serializers.Serializer[Any]):
-    """Who you are here, and what your token may do (null in a browser)."""
+    """Your account, and what your token may do (null in a browser)."""
 
     username = serializers.CharField()
     may_create_studies = serializers.SerializerMethodField()

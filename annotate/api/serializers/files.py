@@ -13,7 +13,7 @@ from annotate.models import Export, Upload
 
 
 class ComplaintSerializer(serializers.Serializer[Any]):
-    """Why a file cannot be taken; `message` is all of it in one line."""
+    """A problem with a file; `message` is all of it in one line."""
 
     file = serializers.CharField()
     line = serializers.IntegerField()
@@ -47,7 +47,7 @@ class PreviewDimensionSerializer(serializers.Serializer[Any]):
 
 
 class RemarkSerializer(serializers.Serializer[Any]):
-    """What was passed over or mended; `message` says it in words."""
+    """What was ignored or corrected; `message` says it in words."""
 
     file = serializers.CharField()
     line = serializers.IntegerField()
@@ -59,7 +59,7 @@ class RemarkSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What was found in a file: new topics, and numbers of what belongs to topics that are there already."""
+    """The contents of a file: new topics, and the numbers of items for existing topics."""
 
     topics = PreviewTopicSerializer(many=True)
     systems = serializers.ListField(child=serializers.CharField())
@@ -71,14 +71,25 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class UploadSerializer(serializers.ModelSerializer[Upload]):
-    """A file on its way: `preview` once it was read, `complaints` where it was refused."""
+    """An uploaded file: `preview` after it was read, `complaints` if it was refused, `problem` if it failed."""
 
     preview = serializers.SerializerMethodField()
     complaints = ComplaintSerializer(many=True, read_only=True)
 
     class Meta:
         model = Upload
-        fields = ["key", "filename", "size", "sha256", "state", "preview", "complaints", "created_at", "changed_at"]
+        fields = [
+            "key",
+            "filename",
+            "size",
+            "sha256",
+            "state",
+            "preview",
+            "complaints",
+            "problem",
+            "created_at",
+            "changed_at",
+        ]
         read_only_fields = fields
 
     @extend_schema_field(PreviewSerializer(allow_null=True))
@@ -93,7 +104,7 @@ class FileSerializer(serializers.Serializer[Any]):
 
 
 class ExportSerializer(serializers.ModelSerializer[Export]):
-    """A study asked for as a file; fetch it once it is ready."""
+    """An export of a study. Download its file when it is ready."""
 
     class Meta:
         model = Export

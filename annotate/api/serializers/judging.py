@@ -12,16 +12,26 @@ from annotate.models import Annotator, Assignment
 
 
 class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):
-    """Who judges, under a pseudonym."""
+    """An annotator, under a pseudonym."""
 
     class Meta:
         model = Annotator
-        fields = ["pseudonym", "kind", "judged", "seconds", "quota", "joined_at", "finished_at", "excluded_at"]
+        fields = [
+            "pseudonym",
+            "kind",
+            "imported",
+            "judged",
+            "seconds",
+            "quota",
+            "joined_at",
+            "finished_at",
+            "excluded_at",
+        ]
         read_only_fields = fields
 
 
 class OwnAnnotatorSerializer(AnnotatorSerializer):
-    """A machine judge of yours, with the key by which it draws."""
+    """Your machine annotator, with the key for drawing pairs."""
 
     class Meta(AnnotatorSerializer.Meta):
         fields = ["key", *AnnotatorSerializer.Meta.fields]
@@ -29,7 +39,7 @@ class OwnAnnotatorSerializer(AnnotatorSerializer):
 
 
 class JoiningSerializer(Strict[Any]):
-    """What to call a machine judge. Joining again under the same name gives the same one.
+    """The name of a machine annotator. Joining again under the same name gives the same one.
 
     `consent`: the version of the study's text that you agree to, if it asks for consent.
     """
@@ -44,7 +54,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class PairSerializer(serializers.Serializer[Any]):
-    """Two sentences to compare, and nothing that tells where they come from. Judge them by `key` and `revision`."""
+    """Two sentences to compare, without their origin. Judge them with `key` and `revision`."""
 
     key = serializers.UUIDField()
     question = serializers.CharField()
@@ -56,7 +66,7 @@ class PairSerializer(serializers.Serializer[Any]):
 
 
 class AnswerSerializer(Strict[Any]):
-    """What was preferred. The revision is the one that drawing the pair gave: sending it twice stores it once."""
+    """The answer. The revision is the one of the drawn pair; sending it twice stores it once."""
 
     revision = serializers.IntegerField(min_value=1, max_value=32_767)
     answer = serializers.ChoiceField(choices=["left", "right", "tie"])
@@ -69,7 +79,7 @@ class AnswerSerializer(Strict[Any]):
 
 
 class RecordedSerializer(serializers.Serializer[Any]):
-    """The answer that stands. `counted`: it takes one of the places that the study wants filled."""
+    """The current answer. `counted`: it fills one of the places that the study has for annotators of this kind."""
 
     key = serializers.UUIDField()
     revision = serializers.IntegerField()
@@ -82,6 +92,6 @@ class SkippingSerializer(Strict[Any]):
 
 
 class UndoingSerializer(Strict[Any]):
-    """`revision`: the one that taking it back shall have, so that doing it twice takes back nothing more."""
+    """`revision`: the revision of the undo, so that sending it twice undoes nothing more."""
 
     revision = serializers.IntegerField(min_value=2, max_value=32_767, required=False, allow_null=True)

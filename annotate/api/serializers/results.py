@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotate.models import Annotator, Assignment, Judgment, Sentence, Summary
+from annotate.api.serializers.records import serializer_of
+from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
+from annotate.reports.rests_on import RestsOn
+from annotate.reports.scores import parts_of, with_names, word_terms
+from formats.results import Difference, LeaderboardRow, Part, WordTerm, to_json
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
-    """A source sentence, what it is worth and what that rests on; null where nothing was computed yet."""
+    """A source sentence with its utility and the judgments behind it; null if nothing has been computed yet.
+
+    `value`: what it gives to a summary, its chance of being preferred, cleared of its length. `published_…`: as in
+    Zopf (2018).
+    """
 
     name = serializers.SerializerMethodField()
     document = serializers.CharField(source="document.name", read_only=True)
@@ -22,6 +31,13 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     high = serializers.FloatField(source="utility.high", default=None, allow_null=True, read_only=True)
     wins = serializers.FloatField(source="utility.wins", default=None, allow_null=True, read_only=True)
     judgments = serializers.IntegerField(source="utility.judgments", default=None, allow_null=True, read_only=True)
+    value = serializers.FloatField(source="utility.value", default=None, allow_null=True, read_only=True)
+    published_strength = serializers.FloatField(
+        source="published_utility.strength", default=None, allow_null=True, read_only=True
+    )
+    published_utility = serializers.FloatField(
+        source="published_utility.utility", default=None, allow_null=True, read_only=True
+    )
 
     class Meta:
         model = Sentence
@@ -40,23 +56,35 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
             "high",
             "wins",
             "judgments",
+            "value",
+            "published_strength",
+            "published_utility",
         ]
         read_only_fields = fields
 
     def get_name(self, sentence: Sentence) -> str:
-        return f"{sentence.document.name}:{sentence.index}"
+        return sentence.name
 
 
 class SummarySerializer(serializers.ModelSerializer[Summary]):
-    """A system's summary with its score (null where nothing was computed yet) and what people thought of it."""
+    """A system's summary with its recommended score, its score as published, and its human scores.
+
+    Null if nothing has been computed yet, or if the summary shares no word with its sources: then it has no importance.
+    `coverage`: the share of the sources' words that it has, whatever the judgments say.
+    """
 
     system = serializers.CharField(source="system.name", read_only=True)
     topic_name = serializers.CharField(source="topic.name", read_only=True)
     human = serializers.SerializerMethodField()
-    score = serializers.FloatField(source="score.score", default=None, allow_null=True, read_only=True)
-    se = serializers.FloatField(source="score.se", default=None, allow_null=True, read_only=True)
-    low = serializers.FloatField(source="score.low", default=None, allow_null=True, read_only=True)
-    high = serializers.FloatField(source="score.high", default=None, allow_null=True, read_only=True)
+    score = serializers.FloatField(source="recommended.score", default=None, allow_null=True, read_only=True)
+    se = serializers.FloatField(source="recommended.se", default=None, allow_null=True, read_only=True)
+    low = serializers.FloatField(source="recommended.low", default=None, allow_null=True, read_only=True)
+    high = serializers.FloatField(source="recommended.high", default=None, allow_null=True, read_only=True)
+    coverage = serializers.FloatField(source="recommended.coverage", default=None, allow_null=True, read_only=True)
+    published_score = serializers.FloatField(source="published.score", default=None, allow_null=True, read_only=True)
+    published_se = serializers.FloatField(source="published.se", default=None, allow_null=True, read_only=True)
+    published_low = serializers.FloatField(source="published.low", default=None, allow_null=True, read_only=True)
+    published_high = serializers.FloatField(source="published.high", default=None, allow_null=True, read_only=True)
 
     class Meta:
         model = Summary
@@ -73,6 +101,11 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
             "se",
             "low",
             "high",
+            "coverage",
+            "published_score",
+            "published_se",
+            "published_low",
+            "published_high",
         ]
         read_only_fields = fields
 
@@ -81,84 +114,77 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
         return {score.dimension: score.score for score in summary.human_scores.all()}
 
 
-class PartSerializer(serializers.Serializer[Any]):
-    """One sentence of a summary: the source sentence it was matched with, and what it adds to the score.
+class SourcesSerializer(serializers.Serializer[Any]):
+    """All words of a topic's sources: the sum of occurrences x idf, and their mean value, so weighted."""
 
-    It adds weight x value x factor; `nearest` is a sentence's name, or null where nothing is alike.
-    """
-
-    text = serializers.CharField()
-    nearest = serializers.CharField(allow_null=True)
-    similarity = serializers.FloatField()
-    value = serializers.FloatField()
-    factor = serializers.FloatField()
-    weight = serializers.FloatField()
+    total = serializers.FloatField()
+    mean = serializers.FloatField()
 
 
 class SummaryDetailSerializer(SummarySerializer):
-    """A summary with the parts that its score was put together from."""
+    """A summary with the terms of its scores, by which they can be followed to the last digit.
 
+    `words`: of the recommended score, occurrences x idf x factor / total each, with factor value - mean for importance,
+    value for combined and 1 for coverage; `sources`: total and mean. `parts`: of the score as published.
+    """
+
+    sources = serializers.SerializerMethodField()
+    words = serializers.SerializerMethodField()
     parts = serializers.SerializerMethodField()
 
     class Meta(SummarySerializer.Meta):
-        fields = [*SummarySerializer.Meta.fields, "parts"]
+        fields = [*SummarySerializer.Meta.fields, "sources", "words", "parts"]
         read_only_fields = fields
 
-    @extend_schema_field(PartSerializer(many=True))
-    def get_parts(self, summary: Summary) -> list[dict[str, Any]]:
-        score = getattr(summary, "score", None)
-        parts: list[dict[str, Any]] = score.parts if score is not None else []
-        nearest = [part["nearest"] for part in parts if part.get("nearest") is not None]
-        names = {
-            sentence.pk: f"{sentence.document.name}:{sentence.index}"
-            for sentence in Sentence.objects.filter(pk__in=nearest).select_related("document")
-        }
+    @extend_schema_field(serializer_of(WordTerm)(many=True))
+    def get_words(self, summary: Summary) -> list[Any]:
+        named = with_names(word_terms(summary.recommended))
         return [
-            {name: part.get(name) for name in ("text", "similarity", "value", "factor", "weight")}
-            | {"nearest": names.get(part.get("nearest") or 0)}
-            for part in parts
+            to_json(replace(term, sentences=tuple((name, times) for _key, name, times in of_word)))
+            for term, of_word in named
         ]
 
+    @extend_schema_field(SourcesSerializer(allow_null=True))
+    def get_sources(self, summary: Summary) -> dict[str, float] | None:
+        words = summary.recommended.fit.source_words if summary.recommended else None
+        return None if words is None else {"total": words.total, "mean": words.mean}
 
-class PlaceSerializer(serializers.Serializer[Any]):
-    """A system's place. `low` to `high`: 95% interval of the score; `rank_low` to `rank_high`: ranks it may have."""
-
-    rank = serializers.IntegerField()
-    system = serializers.CharField(source="system.name")
-    score = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    rank_low = serializers.IntegerField()
-    rank_high = serializers.IntegerField()
-    topics = serializers.IntegerField()
-    better_than = serializers.ListField(child=serializers.CharField())
-    summary = serializers.IntegerField(source="summary_id", allow_null=True)
+    @extend_schema_field(serializer_of(Part)(many=True))
+    def get_parts(self, summary: Summary) -> list[Any]:
+        terms = parts_of(summary.published)
+        return [to_json(replace(part, nearest=nearest.name if nearest else None)) for part, nearest in terms]
 
 
-class DifferenceSerializer(serializers.Serializer[Any]):
-    """Two systems over the topics that both summarized; `p` is two-sided and adjusted for how many pairs were tried."""
+class FailureSerializer(serializers.Serializer[Any]):
+    """A topic that could not be scored, and why."""
 
-    better = serializers.CharField()
-    worse = serializers.CharField()
-    difference = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(allow_null=True)
-    significant = serializers.BooleanField()
+    topic = serializers.CharField(source="topic.name")
+    problem = serializers.CharField()
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):
-    """Systems in order, and what that rests on.
+    """A leaderboard, and the judgments behind it.
 
-    `behind`: topics whose judgments or texts are newer than their scores. `version` changes whenever anything here may
-    have. `simulated`: how many of the judgments were simulated.
+    `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `unranked`: systems whose
+    summaries share no word with their sources. `behind`: topics whose judgments or texts are newer than their scores;
+    `failures`: those that could not be scored, and why. `is_outdated`: the scores are those of earlier settings.
+    `added_prior`: how many topics, as published, needed a prior that the paper does not have. `version` changes
+    whenever anything here may have. `rests_on`: how many judgments of people, machines and simulated annotators count,
+    and how many do not.
     """
 
-    systems = PlaceSerializer(many=True, source="rows")
-    differences = DifferenceSerializer(many=True)
+    scored_by = serializers.ChoiceField(choices=ScoredBy.choices)
+    score = serializers.CharField()
+    unranked = serializers.ListField(child=serializers.CharField())
+    failures = FailureSerializer(many=True)
+    is_outdated = serializers.BooleanField()
+    added_prior = serializers.IntegerField()
+    systems = serializer_of(LeaderboardRow)(many=True, source="rows")
+    differences = serializer_of(Difference)(many=True)
     topics = serializers.IntegerField()
     judgments = serializers.IntegerField()
-    simulated = serializers.IntegerField()
+    simulated = serializers.IntegerField(source="rests_on.counted.simulated")
+    rests_on = serializer_of(RestsOn)()
     fitted_at = serializers.DateTimeField(allow_null=True)
     settings = serializers.DictField()
     program_version = serializers.CharField()
@@ -169,9 +195,9 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
-    """One revision of one answer, under a pseudonym. `counted`: scores rest on it.
+    """One revision of one answer, under a pseudonym. `counted`: it counts towards scores.
 
-    `reason`: why the pair was shown; `expected`: the side that was known to be right, if it was.
+    `reason`: why the pair was shown; `expected`: the expected side of a practice or gold pair.
     """
 
     assignment = serializers.UUIDField(source="assignment.key", read_only=True)
@@ -205,12 +231,10 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         read_only_fields = fields
 
     def get_left(self, judgment: Judgment) -> str:
-        sentence = judgment.assignment.left
-        return f"{sentence.document.name}:{sentence.index}"
+        return judgment.assignment.left.name
 
     def get_right(self, judgment: Judgment) -> str:
-        sentence = judgment.assignment.right
-        return f"{sentence.document.name}:{sentence.index}"
+        return judgment.assignment.right.name
 
     def get_counted(self, judgment: Judgment) -> bool:
         return judgment.pk in self.context["counted"]

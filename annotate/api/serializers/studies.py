@@ -9,47 +9,54 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotate import links
+from annotate import invitations
+from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.models import Invitation, Membership, Study
-from annotate.studies import SETTINGS
+from annotate.reports.rests_on import RestsOn
+from formats.settings import NAMES
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
-    """A study with its settings; `role` is what you are in it."""
+    """A study with its settings. `role` is yours in it; `rests_on`: how many judgments count, by who made them."""
 
     role = serializers.SerializerMethodField()
     topics = serializers.IntegerField(source="topic_count", read_only=True)
+    rests_on = serializers.SerializerMethodField()
 
     class Meta:
         model = Study
-        fields = ["id", *SETTINGS, "state", "created_at", "role", "topics"]
+        fields = ["id", *NAMES, "state", "created_at", "role", "topics", "rests_on"]
         read_only_fields = fields
 
     @extend_schema_field(serializers.ChoiceField(choices=Membership.Role.choices, allow_null=True))
     def get_role(self, study: Study) -> str | None:
         user = cast(Request, self.context["request"]).user
-        return next((one.role for one in study.memberships.all() if one.user_id == user.pk), None)
+        return next((member.role for member in study.memberships.all() if member.user_id == user.pk), None)
+
+    @extend_schema_field(serializer_of(RestsOn))
+    def get_rests_on(self, study: Study) -> dict[str, Any]:
+        return serializer_of(RestsOn)(self.context["rests_on"][study.pk]).data
 
 
 class NewStudySerializer(Strict[Study], serializers.ModelSerializer[Study]):
-    """The settings of a new study; only the title is needed."""
+    """The settings of a new study; only the title is required."""
 
     class Meta:
         model = Study
-        fields = [*SETTINGS]
+        fields = [*NAMES]
 
 
 class StudyChangesSerializer(Strict[Study], serializers.ModelSerializer[Study]):
-    """Settings to change, and the state: only open studies hand out pairs."""
+    """Settings to change, and the state: only open studies give out pairs."""
 
     class Meta:
         model = Study
-        fields = [*SETTINGS, "state"]
+        fields = [*NAMES, "state"]
 
 
 class StudyDeletionSerializer(Strict[Any]):
-    """The title, typed once more, so that no study is deleted by a slip."""
+    """The title, to confirm the deletion."""
 
     title = serializers.CharField(max_length=200)
 
@@ -68,7 +75,7 @@ class MemberRoleSerializer(Strict[Any]):
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """A link that lets people in; `link` is the whole address."""
+    """An invitation link; `link` is the full address."""
 
     link = serializers.SerializerMethodField()
 
@@ -79,7 +86,7 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 
     @extend_schema_field(serializers.URLField())
     def get_link(self, invitation: Invitation) -> str:
-        return f"{settings.ORIGIN}{links.invitation_path(invitation)}"
+        return f"{settings.ORIGIN}{invitations.invitation_path(invitation)}"
 
 
 class NewInvitationSerializer(Strict[Invitation], serializers.ModelSerializer[Invitation]):

@@ -11,13 +11,13 @@ from annotate.models import Topic
 
 
 class TopicSerializer(serializers.ModelSerializer[Topic]):
-    """A topic and how far the worker has come with it.
+    """A topic and its state.
 
-    `cut`: its sentences are there. `up_to_date`: its scores rest on all that was judged. `judgments`: how many they
-    rest on. `problem`: why the worker could not, in plain words.
+    `cut`: it is split into sentences. `up_to_date`: its scores include all judgments. `judgments`: how many they
+    include. `problem`: why the worker failed, in plain words.
     """
 
-    cut = serializers.SerializerMethodField()
+    cut = serializers.BooleanField(source="is_cut", read_only=True)
     up_to_date = serializers.SerializerMethodField()
     problem = serializers.CharField(source="progress.problem", default="", read_only=True)
     sentences = serializers.IntegerField(source="sentence_count", read_only=True)
@@ -41,22 +41,12 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
         ]
         read_only_fields = fields
 
-    def get_cut(self, topic: Topic) -> bool:
-        progress = getattr(topic, "progress", None)
-        return progress is not None and progress.prepared_version >= topic.text_version
-
     def get_up_to_date(self, topic: Topic) -> bool:
-        progress, tally = getattr(topic, "progress", None), getattr(topic, "tally", None)
-        return (
-            progress is not None
-            and tally is not None
-            and self.get_cut(topic)
-            and progress.fitted_version >= tally.data_version
-        )
+        return topic.is_cut and topic.is_fitted
 
 
 class TextSerializer(serializers.Serializer[Any]):
-    """A text as it was uploaded: whole, or in `sentences` that its provider had cut."""
+    """A text as it was uploaded: whole, or already split into `sentences`."""
 
     name = serializers.CharField()
     text = serializers.CharField()
@@ -65,14 +55,14 @@ class TextSerializer(serializers.Serializer[Any]):
 
 
 class DocumentSerializer(TextSerializer):
-    """A source document as it was uploaded; `mended`: how a person cut it instead."""
+    """A source document as it was uploaded; `mended`: its sentences as edited by a person."""
 
     id = serializers.IntegerField()
     mended = serializers.ListField(child=serializers.CharField(), allow_null=True)
 
 
 class MendingSerializer(Strict[Any]):
-    """How a document is to be cut; null for our own cutting. Only borders move: no word is added, lost or changed."""
+    """The sentences of a document; null for the automatic split. The text itself cannot change."""
 
     sentences = serializers.ListField(
         child=serializers.CharField(max_length=1_000_000, allow_blank=True, trim_whitespace=False),

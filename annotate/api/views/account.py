@@ -19,7 +19,7 @@ from annotate.models import Token
 class Me(View):
     @extend_schema(operation_id="read_me", responses=MeSerializer)
     def get(self, request: Request) -> Response:
-        """Who you are here, and what your token may do."""
+        """Your account, and what your token may do."""
         return self.show(MeSerializer, self.user)
 
 
@@ -29,12 +29,12 @@ class Tokens(View):
 
     @extend_schema(operation_id="list_tokens", responses=TokenSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Your tokens, the newest first; not their secrets, which nobody has."""
+        """Your tokens, newest first, without their secrets (which are not stored)."""
         return self.page(TokenSerializer, Token.objects.filter(user=self.user, revoked_at=None).order_by("-pk"))
 
     @extend_schema(operation_id="create_token", request=NewTokenSerializer, responses={201: ShownTokenSerializer})
     def post(self, request: Request) -> Response:
-        """A token for a program of yours. Its secret is in this answer and nowhere else."""
+        """Create a token for a program. Its secret is only in this answer."""
         sent = self.sent(NewTokenSerializer)
         study = None
         if (wanted := sent.get("study")) is not None:
@@ -52,6 +52,6 @@ class OneToken(View):
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
-        """Let nobody in by this token again."""
+        """Revoke the token."""
         accounts.revoke_token(get_object_or_404(Token, pk=token_id, user=self.user), self.user)
         return Response(status=204)

@@ -9,7 +9,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from annotate.api.access import SignedIn, find_study, person
+from annotate.api.access import SignedIn, find_study, user_of
 from annotate.models import Study
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class View(GenericAPIView[Any]):
 
     @property
     def user(self) -> User:
-        return person(self.request)
+        return user_of(self.request)
 
     def study(self, study_id: int, ability: str = "see") -> Study:
         """The study, if the caller may see it and has the ability. Raises `Http404` or `PermissionDenied`."""

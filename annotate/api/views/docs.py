@@ -11,7 +11,7 @@ from annotate.api import reference
 
 @require_safe
 def schema(request: HttpRequest) -> HttpResponse:
-    """OpenAPI 3, in JSON."""
+    """The OpenAPI 3 description, in JSON."""
     return HttpResponse(reference.schema(), content_type="application/json")
 
 

@@ -22,7 +22,7 @@ from annotate import exports, imports
 from annotate.api.parsers import FileParser
 from annotate.api.serializers.files import ExportSerializer, FileSerializer, UploadSerializer
 from annotate.api.views.base import View
-from annotate.models import Export, Study, Upload
+from annotate.models import Export, Upload
 from annotate.refusal import Refusal
 
 
@@ -32,19 +32,19 @@ class Uploads(View):
 
     @extend_schema(operation_id="list_uploads", responses=UploadSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """What was uploaded to a study, the newest first."""
+        """The uploads of a study, newest first."""
         return self.page(UploadSerializer, Upload.objects.filter(study=self.study(study_id)).order_by("-pk"))
 
     @extend_schema(
         operation_id="upload",
-        parameters=[OpenApiParameter("filename", str, description="What to call a file that is sent as the body.")],
+        parameters=[OpenApiParameter("filename", str, description="The name of a file that is sent as the body.")],
         request={"multipart/form-data": FileSerializer, "application/octet-stream": OpenApiTypes.BINARY},
         responses={202: UploadSerializer},
     )
     def post(self, request: Request, study_id: int) -> Response:
-        """Send topics, summaries, human scores or preferences, as a form's `file` or as the body itself.
+        """Send topics, summaries, human scores or preferences, as the form field `file` or as the request body.
 
-        The worker reads it; then its `state` is `ready`, with a preview, or `refused`, with complaints. Confirm it to
+        The worker reads it. Then its `state` is `ready`, with a preview, or `refused`, with complaints. Confirm it to
         have it stored.
         """
         study = self.study(study_id, "edit")
@@ -60,7 +60,7 @@ class Uploads(View):
 class OneUpload(View):
     @extend_schema(operation_id="read_upload", responses=UploadSerializer)
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """How far an upload has come, with its preview or what is wrong with it."""
+        """The state of an upload, with its preview or its problems."""
         return self.show(UploadSerializer, get_object_or_404(Upload, key=key, study=self.study(study_id)))
 
 
@@ -68,7 +68,7 @@ class OneUpload(View):
 class Confirmation(View):
     @extend_schema(operation_id="confirm_upload", request=None, responses={202: UploadSerializer})
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """Have it stored, whole, by the worker."""
+        """Confirm the upload; the worker stores all of it."""
         upload = get_object_or_404(Upload, key=key, study=self.study(study_id, "edit"))
         imports.confirm(upload, self.user)
         return self.show(UploadSerializer, upload, 202)
@@ -78,7 +78,7 @@ class Confirmation(View):
 class Discard(View):
     @extend_schema(operation_id="discard_upload", request=None, responses=UploadSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """Throw it away, until it was confirmed."""
+        """Discard the upload, if it is not confirmed."""
         upload = get_object_or_404(Upload, key=key, study=self.study(study_id, "edit"))
         imports.discard(upload, self.user)
         return self.show(UploadSerializer, upload)
@@ -91,27 +91,24 @@ class Exports(View):
 
     @extend_schema(operation_id="list_exports", responses=ExportSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """The exports that you asked for, the newest first."""
+        """The exports that you requested, newest first; for owners, everybody's."""
         study = self.study(study_id, "export")
-        return self.page(ExportSerializer, self.exports(study).order_by("-pk"))
+        return self.page(ExportSerializer, exports.exports_of(study, self.user))
 
     @extend_schema(operation_id="request_export", request=None, responses={202: ExportSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Ask for the whole study as a zip; the worker writes it."""
+        """Request the whole study as a ZIP file; the worker writes it."""
         study = self.study(study_id, "export")
         return self.show(ExportSerializer, exports.request_export(study, self.user), 202)
-
-    def exports(self, study: Study) -> Any:
-        return Export.objects.filter(study=study, user=self.user)
 
 
 @extend_schema(tags=["exports"])
 class OneExport(View):
     @extend_schema(operation_id="read_export", responses=ExportSerializer)
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """Whether an export that you asked for is ready."""
+        """The state of an export."""
         study = self.study(study_id, "export")
-        return self.show(ExportSerializer, get_object_or_404(Export, key=key, study=study, user=self.user))
+        return self.show(ExportSerializer, get_object_or_404(exports.exports_of(study, self.user), key=key))
 
 
 @extend_schema(tags=["exports"])
@@ -121,9 +118,9 @@ class ExportFile(View):
         responses={(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The zip.")},
     )
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> FileResponse:
-        """The zip itself."""
+        """The ZIP file."""
         study = self.study(study_id, "export")
-        export = get_object_or_404(Export, key=key, study=study, user=self.user)
+        export = get_object_or_404(exports.exports_of(study, self.user), key=key)
         if export.state != Export.State.READY:
             raise Refusal(_("This export is not ready: %(state)s.") % {"state": export.get_state_display()}, "state")
         return exports.download(export, f"{slugify(study.title)[:60] or 'study'}.zip")

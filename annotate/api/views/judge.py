@@ -6,7 +6,6 @@ import uuid
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Max
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
@@ -26,39 +25,21 @@ from annotate.api.serializers.judging import (
     UndoingSerializer,
 )
 from annotate.api.views.base import View
-from annotate.models import Annotator, Assignment, Judgment
+from annotate.models import Annotator, Assignment
 from annotate.refusal import Refusal, invalid
-
-
-def _nothing(reason: judging.Reason) -> Refusal:
-    said = {
-        judging.Reason.DONE: _("You judged as many pairs as you were asked for. Thank you."),
-        judging.Reason.NO_WORK: _("There is no pair left for you now. More may come."),
-        judging.Reason.PAUSED: _("The study is paused."),
-        judging.Reason.CLOSED: _("The study is closed."),
-        judging.Reason.EXCLUDED: _("You do not judge in this study any more."),
-        judging.Reason.SCREENED_OUT: _("Too few of the practice pairs were right."),
-        judging.Reason.SKIPPED: _("So many pairs in a row were skipped that the study ends it here."),
-        judging.Reason.HOUR: _("You judged as much within an hour as the study takes. Go on later."),
-        judging.Reason.OWN: _("You see the results of this study, so you make none."),
-        judging.Reason.RESTING: _("Whoever runs the study gives you no pairs for a while."),
-    }
-    return Refusal(said[reason], reason.name.lower())
 
 
 def _show(view: View, assignment: Assignment) -> Response:
     """What a judge may know of a pair."""
     annotator = assignment.annotator
-    last = Judgment.objects.filter(assignment=assignment).aggregate(last=Max("revision"))["last"]
-    progress = judging.progress(annotator)
     shown = {
         "key": assignment.key,
         "question": assignment.topic.question or annotator.study.question,
         "left": assignment.left.text,
         "right": assignment.right.text,
         "ties_allowed": annotator.study.ties_allowed,
-        "revision": (last or 0) + 1,
-        "progress": {"judged": progress.judged, "quota": progress.quota},
+        "revision": assignment.revision + 1,
+        "progress": {"judged": annotator.judged, "quota": annotator.pairs_wanted},
     }
     return view.show(PairSerializer, shown)
 
@@ -66,23 +47,22 @@ def _show(view: View, assignment: Assignment) -> Response:
 class JudgeView(View):
     def assignment(self, key: uuid.UUID) -> Assignment:
         """A pair that was drawn by the caller, in a study that their token reaches. Raises `Http404`."""
-        rows = Assignment.objects.select_related("annotator__study", "topic", "pair__first", "pair__second")
-        return get_object_or_404(rows, key=key, annotator__in=own_annotators(self.request))
+        return get_object_or_404(Assignment.objects.to_show(), key=key, annotator__in=own_annotators(self.request))
 
 
 @extend_schema(tags=["judging"])
 class Annotators(View):
     @extend_schema(operation_id="list_annotators", responses=AnnotatorSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """Who judges in a study, under pseudonyms, with how much."""
-        study = self.study(study_id, "people")
-        return self.page(AnnotatorSerializer, Annotator.objects.filter(study=study).order_by("pk"))
+        """The annotators of a study, under pseudonyms, with their numbers of judgments."""
+        study = self.study(study_id, "annotators")
+        return self.page(AnnotatorSerializer, Annotator.objects.arrived().filter(study=study).order_by("pk"))
 
     @extend_schema(operation_id="join_as_machine", request=JoiningSerializer, responses={201: OwnAnnotatorSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Let a program judge in a study that you belong to. Its judgments are kept and shown as a machine's.
+        """Let a program judge in a study of which you are a member. Its judgments are stored and shown as a machine's.
 
-        Where the study asks for consent, whoever runs the program agrees: 409 with the code `consent` gives the text
+        If the study asks for consent, whoever runs the program agrees: 409 with the code `consent` gives the text
         and its version, and that version as `consent` agrees to it. It is stored word for word, once a version.
         """
         study = find_own_study(request, study_id)
@@ -97,17 +77,17 @@ class Annotators(View):
 class Draw(View):
     @extend_schema(operation_id="draw_pair", request=None, responses=PairSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """The pair to judge now: the one that is still open, or a new one.
+        """The pair to judge now: the open one, or a new one.
 
-        409 where there is none; its code says why: `done`, `no_work`, `paused`, `closed`, `excluded`,
-        `screened_out`, `skipped`, `hour`, `resting`. 403 for a person who sees the study's results.
+        409 if there is none; the code says why: `done`, `no_work`, `paused`, `closed`, `excluded`,
+        `screened_out`, `skipped`, `hour`, `resting`. 403 for members, who see the results.
         """
         annotator = get_object_or_404(own_annotators(request), key=key, study=study_id)
         if annotator.kind == Annotator.Kind.HUMAN and access.is_partial(self.user, annotator.study):
             raise PermissionDenied
         drawn = judging.draw(annotator)
-        if isinstance(drawn, judging.Nothing):
-            raise _nothing(drawn.reason)
+        if isinstance(drawn, judging.NoPair):
+            raise Refusal(drawn.text(annotator.study), drawn)
         return _show(self, drawn)
 
 
@@ -121,17 +101,17 @@ class Answer(JudgeView):
     def post(self, request: Request, key: uuid.UUID) -> Response:
         """Say which sentence contains more important information.
 
-        201: stored. 200: this very answer was stored before. 409: another answer to this revision stands.
+        201: stored. 200: the same answer was already stored. 409: another answer to this revision stands.
         """
         assignment = self.assignment(key)
         sent = self.sent(AnswerSerializer)
         if sent["answer"] == "tie" and not assignment.annotator.study.ties_allowed:
-            message = _("This study asks for a choice: “equally important” is no answer here.")
+            message = _("This study does not allow the answer “equally important”.")
             raise invalid("answer", message)
         recorded = judging.record_judgment(assignment, sent["revision"], sent["answer"], sent.get("seconds"))
         if recorded.outcome == judging.Outcome.DIFFERS:
             raise Refusal(
-                _("Another answer was given before, and stands: %(answer)s.") % {"answer": recorded.judgment.answer},
+                _("Another answer was given before and stands: %(answer)s.") % {"answer": recorded.judgment.answer},
                 "answered",
             )
         shown = {
@@ -139,7 +119,7 @@ class Answer(JudgeView):
             "revision": recorded.judgment.revision,
             "answer": recorded.judgment.answer,
             # A pair that is there to see how somebody judges must not give itself away by counting for nothing.
-            "counted": recorded.counted or assignment.reason not in judging.WANTED,
+            "counted": recorded.counted or not assignment.is_wanted,
         }
         return self.show(RecordedSerializer, shown, 201 if recorded.outcome == judging.Outcome.STORED else 200)
 
@@ -148,9 +128,9 @@ class Answer(JudgeView):
 class Skip(JudgeView):
     @extend_schema(operation_id="skip_pair", request=SkippingSerializer, responses={204: None})
     def post(self, request: Request, key: uuid.UUID) -> Response:
-        """Leave a pair out and say why."""
+        """Skip a pair, with a reason."""
         if not judging.skip(self.assignment(key), self.sent(SkippingSerializer)["reason"]):
-            raise Refusal(_("This pair was answered or skipped already."), "answered")
+            raise Refusal(_("This pair has already been answered or skipped."), "answered")
         return Response(status=204)
 
 
@@ -158,8 +138,8 @@ class Skip(JudgeView):
 class Undo(JudgeView):
     @extend_schema(operation_id="undo_judgment", request=UndoingSerializer, responses=PairSerializer)
     def post(self, request: Request, key: uuid.UUID) -> Response:
-        """Take the last answer back; the pair is open again, to be judged under a new revision."""
+        """Undo the last answer. The pair is open again, under a new revision."""
         assignment = self.assignment(key)
         if not judging.undo(assignment, self.sent(UndoingSerializer).get("revision")):
-            raise Refusal(_("There is no answer to take back."), "not_answered")
+            raise Refusal(_("There is no answer to undo."), "not_answered")
         return _show(self, assignment)

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access, studies
+from annotate import access, invitations, members, studies
 from annotate.api.access import visible_studies
 from annotate.api.serializers.studies import (
     InvitationSerializer,
@@ -25,6 +25,7 @@ from annotate.api.serializers.studies import (
 )
 from annotate.api.views.base import View
 from annotate.models import Invitation, Membership, Study, Token
+from annotate.reports import rests_on
 
 Role = Membership.Role
 
@@ -33,22 +34,30 @@ def _with_counts(rows: QuerySet[Study]) -> QuerySet[Study]:
     return rows.annotate(topic_count=Count("topics", distinct=True)).prefetch_related("memberships")
 
 
+def _show(view: View, study: Study, status: int = 200) -> Response:
+    context = {**view.get_serializer_context(), "rests_on": rests_on.by_study([study])}
+    shown = _with_counts(Study.objects.filter(pk=study.pk)).get()
+    return Response(StudySerializer(shown, context=context).data, status=status)
+
+
 @extend_schema(tags=["studies"])
 class Studies(View):
     @extend_schema(operation_id="list_studies", responses=StudySerializer(many=True))
     def get(self, request: Request) -> Response:
-        """The studies that you may look into, the newest first."""
+        """The studies that you may see, newest first."""
         # By key: joining memberships to find them must not join them again to count.
-        found = Study.objects.filter(pk__in=visible_studies(request).values("pk"))
-        return self.page(StudySerializer, _with_counts(found).order_by("-pk"))
+        visible = Study.objects.filter(pk__in=visible_studies(request).values("pk"))
+        shown = list(self.paginate_queryset(_with_counts(visible).order_by("-pk")) or [])
+        context = {**self.get_serializer_context(), "rests_on": rests_on.by_study(shown)}
+        return self.get_paginated_response(StudySerializer(shown, many=True, context=context).data)
 
     @extend_schema(operation_id="create_study", request=NewStudySerializer, responses={201: StudySerializer})
     def post(self, request: Request) -> Response:
-        """Begin a study of your own."""
+        """Create a study; you are its owner."""
         if isinstance(request.auth, Token) and request.auth.study_id is not None:
-            self.permission_denied(request, _("This token is for one study only."))
+            self.permission_denied(request, _("This token is restricted to one study."))
         study = studies.create_study(self.user, **self.sent(NewStudySerializer))
-        return self.show(StudySerializer, _with_counts(Study.objects.filter(pk=study.pk)).get(), 201)
+        return _show(self, study, 201)
 
 
 @extend_schema(tags=["studies"])
@@ -57,11 +66,11 @@ class OneStudy(View):
     def get(self, request: Request, study_id: int) -> Response:
         """A study with its settings."""
         study = self.study(study_id)
-        return self.show(StudySerializer, _with_counts(Study.objects.filter(pk=study.pk)).get())
+        return _show(self, study)
 
     @extend_schema(operation_id="change_study", request=StudyChangesSerializer, responses=StudySerializer)
     def patch(self, request: Request, study_id: int) -> Response:
-        """Change settings, or open, pause or close the study. What scores rest on is computed anew by itself."""
+        """Change settings, or open, pause or close the study. Scores are recomputed automatically."""
         study = self.study(study_id, "settings")
         changes = self.sent(StudyChangesSerializer, partial=True)
         state = changes.pop("state", None)
@@ -69,11 +78,11 @@ class OneStudy(View):
             studies.change_settings(study, self.user, **changes)
             if state is not None:
                 studies.set_state(study, self.user, state)
-        return self.show(StudySerializer, _with_counts(Study.objects.filter(pk=study.pk)).get())
+        return _show(self, study)
 
     @extend_schema(operation_id="delete_study", request=StudyDeletionSerializer, responses={204: None})
     def delete(self, request: Request, study_id: int) -> Response:
-        """Delete the study with all its texts and judgments, for ever. Say its title to mean it."""
+        """Delete the study permanently, with all its texts and judgments. Send its title to confirm."""
         study = self.study(study_id, "members")
         if self.sent(StudyDeletionSerializer)["title"] != study.title:
             raise ValidationError({"title": [_("This is not the title of the study.")]})
@@ -81,40 +90,40 @@ class OneStudy(View):
         return Response(status=204)
 
 
-@extend_schema(tags=["people"])
+@extend_schema(tags=["members"])
 class Members(View):
     @extend_schema(operation_id="list_members", responses=MemberSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """Who belongs to the study, and as what. They come in by invitation."""
+        """The members of the study and their roles. New members join by invitation."""
         study = self.study(study_id)
         return self.page(MemberSerializer, study.memberships.select_related("user").order_by("pk"))
 
 
-@extend_schema(tags=["people"])
+@extend_schema(tags=["members"])
 class OneMember(View):
     @extend_schema(operation_id="change_member", request=MemberRoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, study_id: int, user_id: int) -> Response:
-        """Give somebody who belongs to the study another role. A study keeps an owner."""
+        """Change a member's role. A study always has an owner."""
         study = self.study(study_id, "members")
         member = get_object_or_404(study.memberships.select_related("user"), user=user_id)
-        changed = studies.set_role(study, self.user, member.user, self.sent(MemberRoleSerializer)["role"])
+        changed = members.set_role(study, self.user, member.user, self.sent(MemberRoleSerializer)["role"])
         return self.show(MemberSerializer, changed)
 
     @extend_schema(operation_id="remove_member", responses={204: None})
     def delete(self, request: Request, study_id: int, user_id: int) -> Response:
-        """Send somebody away, or go yourself; tokens for this study go too."""
+        """Remove a member, or leave the study yourself. Tokens for this study are revoked."""
         study = self.study(study_id, "see" if user_id == self.user.pk else "members")
         member = get_object_or_404(study.memberships.select_related("user"), user=user_id)
-        studies.remove_member(study, self.user, member.user)
+        members.remove_member(study, self.user, member.user)
         return Response(status=204)
 
 
-@extend_schema(tags=["people"])
+@extend_schema(tags=["members"])
 class Invitations(View):
     @extend_schema(operation_id="list_invitations", responses=InvitationSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """Links that let people in. Those that let in more than annotators are for owners to see."""
-        study = self.study(study_id, "people")
+        """The invitation links of the study. Only owners see links for roles other than annotator."""
+        study = self.study(study_id, "annotators")
         invitations = study.invitations.order_by("-pk")
         if not access.may(self.user, study, "members"):
             invitations = invitations.filter(role=Role.ANNOTATOR)
@@ -122,17 +131,17 @@ class Invitations(View):
 
     @extend_schema(operation_id="invite", request=NewInvitationSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Make a link that lets people in."""
-        study = self.study(study_id, "people")
-        invitation = studies.invite(study, self.user, **self.sent(NewInvitationSerializer))
+        """Create an invitation link."""
+        study = self.study(study_id, "annotators")
+        invitation = invitations.invite(study, self.user, **self.sent(NewInvitationSerializer))
         return self.show(InvitationSerializer, invitation, 201)
 
 
-@extend_schema(tags=["people"])
+@extend_schema(tags=["members"])
 class OneInvitation(View):
     @extend_schema(operation_id="revoke_invitation", responses={204: None})
     def delete(self, request: Request, study_id: int, invitation_id: int) -> Response:
-        """Let nobody else in by this link; whoever came in by it stays."""
-        study = self.study(study_id, "people")
-        studies.revoke(get_object_or_404(Invitation, pk=invitation_id, study=study), self.user)
+        """Revoke the link. People who have already joined stay."""
+        study = self.study(study_id, "annotators")
+        invitations.revoke(get_object_or_404(Invitation, pk=invitation_id, study=study), self.user)
         return Response(status=204)

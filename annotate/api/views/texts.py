@@ -39,7 +39,7 @@ def _topics(study: Study) -> QuerySet[Topic]:
 class Topics(View):
     @extend_schema(operation_id="list_topics", responses=TopicSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """The topics of a study, in the order in which they came."""
+        """The topics of a study, in the order of upload."""
         return self.page(TopicSerializer, _topics(self.study(study_id)))
 
 
@@ -47,7 +47,7 @@ class Topics(View):
 class OneTopic(View):
     @extend_schema(operation_id="read_topic", responses=TopicSerializer)
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
-        """A topic, and how far the worker has come with it."""
+        """A topic and its state."""
         return self.show(TopicSerializer, get_object_or_404(_topics(self.study(study_id)), pk=topic_id))
 
 
@@ -66,7 +66,7 @@ class OneDocument(View):
 
     @extend_schema(operation_id="mend_document", request=MendingSerializer, responses=DocumentSerializer)
     def patch(self, request: Request, study_id: int, topic_id: int, document_id: int) -> Response:
-        """Say how a document is to be cut into sentences, until the first judgment of its topic."""
+        """Edit the sentences of a document, until the first judgment of its topic."""
         study = self.study(study_id, "edit")
         document = get_object_or_404(SourceDocument, pk=document_id, topic=topic_id, topic__study=study)
         return self.show(
@@ -78,7 +78,7 @@ class OneDocument(View):
 class References(View):
     @extend_schema(operation_id="list_references", responses=TextSerializer(many=True))
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
-        """The summaries of a topic that people wrote as models."""
+        """The reference summaries of a topic."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
         return self.page(TextSerializer, Reference.objects.filter(topic=topic).order_by("position"))
 
@@ -87,9 +87,9 @@ class References(View):
 class Sentences(View):
     @extend_schema(operation_id="list_sentences", responses=SentenceSerializer(many=True))
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
-        """The sentences of a topic in their order, with what each is worth and what that rests on."""
+        """The sentences of a topic in order, each with its utility and the judgments behind it."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        rows = Sentence.objects.filter(topic=topic).select_related("document", "utility")
+        rows = Sentence.objects.filter(topic=topic).select_related("document").prefetch_related("utilities")
         return self.page(SentenceSerializer, rows.order_by("position"))
 
 
@@ -98,21 +98,21 @@ class Summaries(View):
     @extend_schema(
         operation_id="list_summaries",
         parameters=[
-            OpenApiParameter("topic", int, description="Only those of this topic, by its id."),
-            OpenApiParameter("system", str, description="Only those of this system, by its name."),
+            OpenApiParameter("topic", int, description="Only summaries of this topic, by its id."),
+            OpenApiParameter("system", str, description="Only summaries of this system, by its name."),
         ],
         responses=SummarySerializer(many=True),
     )
     def get(self, request: Request, study_id: int) -> Response:
-        """The summaries of a study with their scores and what people thought of them."""
-        rows = Summary.objects.filter(topic__study=self.study(study_id))
+        """The summaries of a study with their scores and human scores."""
+        rows = Summary.objects.filter(topic__in=Topic.objects.filter(study=self.study(study_id)))
         wanted = SummaryFilter(data={name: request.query_params[name] for name in request.query_params})
         wanted.is_valid(raise_exception=True)
         if "topic" in wanted.validated_data:
             rows = rows.filter(topic=wanted.validated_data["topic"])
         if "system" in wanted.validated_data:
             rows = rows.filter(system__name=wanted.validated_data["system"])
-        rows = rows.select_related("topic", "system", "score").prefetch_related("human_scores")
+        rows = rows.select_related("topic", "system").prefetch_related("human_scores", "scores")
         return self.page(SummarySerializer, rows.order_by("topic__position", "system__name"))
 
 
@@ -120,8 +120,8 @@ class Summaries(View):
 class OneSummary(View):
     @extend_schema(operation_id="read_summary", responses=SummaryDetailSerializer)
     def get(self, request: Request, study_id: int, summary_id: int) -> Response:
-        """A summary and how its score was put together, sentence by sentence."""
-        rows = Summary.objects.select_related("topic", "system", "score").prefetch_related("human_scores")
+        """A summary and how its score is computed, sentence by sentence."""
+        rows = Summary.objects.select_related("topic", "system").prefetch_related("human_scores", "scores__fit")
         return self.show(
             SummaryDetailSerializer, get_object_or_404(rows, pk=summary_id, topic__study=self.study(study_id))
         )

@@ -1,14 +1,25 @@
 """What researchers see: their studies, what comes in, who judges, and what it all comes to."""
 
-from annotate.views.research import exports, known_pairs, people, recruitment, results, studies, topics, uploads
+from annotate.views.research import (
+    exports,
+    gold_pairs,
+    members,
+    recruitment,
+    results,
+    studies,
+    systems,
+    topics,
+    uploads,
+)
 
 urlpatterns = [
     *studies.urlpatterns,
     *uploads.urlpatterns,
     *topics.urlpatterns,
     *results.urlpatterns,
-    *people.urlpatterns,
+    *systems.urlpatterns,
+    *members.urlpatterns,
     *recruitment.urlpatterns,
-    *known_pairs.urlpatterns,
+    *gold_pairs.urlpatterns,
     *exports.urlpatterns,
 ]

@@ -6,7 +6,6 @@ import tempfile
 from typing import Literal
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
@@ -15,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 import formats
 from annotate import exports
-from annotate.access import in_study, may
+from annotate.access import in_study
+from annotate.database.snapshot import snapshot
 from annotate.models import Export, Study
-from annotate.overview import worker_is_there
-from annotate.snapshot import snapshot
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+from annotate.reports.study import worker_is_there
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 SHOWN = 10
 KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
@@ -30,9 +29,9 @@ KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 def study_export(request: HttpRequest, study: Study) -> HttpResponse:
     """Ask for the whole study as one file; the exports asked for so far, kept up to date while one is written."""
     if request.method == "POST":
-        exports.request_export(study, person(request))
+        exports.request_export(study, user_of(request))
         return redirect("study_export", study_id=study.pk)
-    found = list(_exports(request, study).select_related("user").order_by("-pk")[:SHOWN])
+    found = list(exports.exports_of(study, user_of(request))[:SHOWN])
     moves = any(export.state == Export.State.WAITING for export in found)
     missing = moves and not worker_is_there()
     version = digest([(export.pk, export.state) for export in found], missing)
@@ -54,7 +53,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
     """The file itself, once it is written, for whoever asked for it or owns the study."""
-    export = get_object_or_404(_exports(request, study), key=key, state=Export.State.READY)
+    export = get_object_or_404(exports.exports_of(study, user_of(request)), key=key, state=Export.State.READY)
     name = f"{slugify(study.title) or 'study'}-{export.created_at:%Y-%m-%d}.zip"
     return exports.download(export, name)
 
@@ -69,12 +68,6 @@ def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "c
     file.seek(0)
     name = f"{slugify(study.title) or 'study'}-judgments.{form}"
     return FileResponse(file, as_attachment=True, filename=name, content_type=KINDS[form])
-
-
-def _exports(request: HttpRequest, study: Study) -> QuerySet[Export]:
-    """The exports that this person may fetch."""
-    found = Export.objects.filter(study=study)
-    return found if may(request.user, study, "members") else found.filter(user=person(request))
 
 
 _STUDY = "studies/<int:study_id>/"

@@ -25,7 +25,7 @@ def page(request: HttpRequest, study: Study, template: str, *, status: int = 200
     return render(request, template, context, status=status)
 
 
-def person(request: HttpRequest) -> User:
+def user_of(request: HttpRequest) -> User:
     """Who asks; only behind `in_study`, which lets nobody else through."""
     return cast("User", request.user)
 

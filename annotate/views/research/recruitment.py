@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 import formats
-from annotate import crowd, links
+from annotate import crowd, invitations
 from annotate.access import in_study
-from annotate.acts import note
+from annotate.audit_log import note
 from annotate.forms import RecruitmentForm, complain
 from annotate.models import Participation, Recruitment, Study
 from annotate.refusal import Refusal
-from annotate.views.research.pages import page, person
+from annotate.views.research.pages import page, user_of
 
 Outcome = Participation.Outcome
 COLUMNS = ("person", "session", "outcome", "code", "entered_at", "left_at")
@@ -33,11 +33,11 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
     form = RecruitmentForm(request.POST or None, instance=crowd.recruitment_of(study))
     if form.is_valid():
         try:
-            crowd.recruit(study, person(request), **form.cleaned_data)
+            crowd.recruit(study, user_of(request), **form.cleaned_data)
         except Refusal as refusal:
             complain(form, refusal)
         else:
-            messages.success(request, _("Saved. Whoever comes from now on sees it so."))
+            messages.success(request, _("Saved. New participants see the new version."))
             return redirect("study_recruitment", study_id=study.pk)
     recruitment = crowd.recruitment_of(study)
     return page(
@@ -61,7 +61,7 @@ def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
     """
     rows = list(study.participations.exclude(person="").order_by("pk").values_list(*COLUMNS))
     if request.method == "GET":
-        note(study, person(request), "download participants", people=len(rows))
+        note(study, user_of(request), "download participants", people=len(rows))
     file = io.BytesIO()
     formats.write_rows(
         file, COLUMNS, [(*said, came.isoformat(), left.isoformat() if left else None) for *said, came, left in rows]
@@ -78,7 +78,7 @@ def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:
     names = [recruitment.person_parameter, *filter(None, [recruitment.session_parameter])]
     prolific = recruitment.platform == Recruitment.Platform.PROLIFIC
     filled = {name: f"{{{{%{name}%}}}}" if prolific else f"[{name}]" for name in names}
-    path = links.crowd_path(study)
+    path = invitations.crowd_path(recruitment)
     return f"{request.build_absolute_uri(path)}?{urlencode(filled, safe='{}%[]')}"
 
 

@@ -4,57 +4,66 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 import formats
-from annotate import closer, leaderboards
 from annotate.access import in_study
-from annotate.leaderboards import Board, Row
-from annotate.models import Score, Sentence, Study, Summary, Topic
-from annotate.phrases import settings_in_words
-from annotate.plots import IntervalPlot, RankPlot, Scale, decimals, interval_plot, rank_plot
-from annotate.views.research.pages import UNCHANGED, is_seen, page
+from annotate.models import Score, ScoredBy, Study, Summary, System, Topic
+from annotate.reports import diagnostics
+from annotate.reports import leaderboard as boards
+from annotate.reports.leaderboard import Board
+from annotate.reports.method import settings_in_words
+from annotate.reports.plots import IntervalPlot, RankPlot, Scale, decimals, interval_plot, rank_plot
+from annotate.reports.scores import parts_of, with_names, word_terms
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page
+from formats.results import LeaderboardRow
+from formats.results.statistics import MOST_COMPARED
 
-COLUMNS = ("rank", "system", "score", "low", "high", "rank_low", "rank_high", "topics")
+COLUMNS = ("rank", "system", "score", "low", "high", "rank_low", "rank_high", "topics", "coverage")
 MARGIN = 4.0
 #: A table of all pairs of more systems than this is no longer read.
 MATRIX = 20
+SYSTEMS_A_PAGE = MOST_COMPARED
 
 
 @in_study("see")
 @require_safe
 def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
     """The systems over all topics; moves by itself while it is open."""
-    if is_seen(request, leaderboards.version_of_study(study)):
+    if "seen" in request.GET and is_seen(request, boards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
-    board = leaderboards.of_study(study)
-    robust = None if "seen" in request.GET else closer.robustness(study)
-    return _board_page(request, study, board, tab="leaderboard", robust=robust)
+    board = boards.of_study(study, asked_scored_by(request))
+    influence = None if "seen" in request.GET else diagnostics.influence(study)
+    return _board_page(request, study, board, tab="leaderboard", study_influence=influence)
 
 
 @in_study("see")
 @require_safe
 def topic_leaderboard(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The systems in one topic; moves by itself while it is open."""
-    topic = get_object_or_404(Topic, study=study, pk=topic_id)
-    if is_seen(request, leaderboards.version_of_topic(topic)):
+    topic = get_object_or_404(Topic.objects.select_related("study"), study=study, pk=topic_id)
+    if "seen" in request.GET and is_seen(request, boards.version_of_topic(topic)):
         return HttpResponse(status=UNCHANGED)
-    return _board_page(request, study, leaderboards.of_topic(topic), topic=topic, show="leaderboard")
+    return _board_page(
+        request, study, boards.of_topic(topic, asked_scored_by(request)), topic=topic, show="leaderboard"
+    )
 
 
 @in_study("see")
 @require_safe
 def leaderboard_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     """The leaderboard over all topics as a file."""
-    return _file(request, leaderboards.of_study(study), form, slugify(study.title) or "study")
+    return _file(request, boards.of_study(study, asked_scored_by(request)), form, slugify(study.title) or "study")
 
 
 @in_study("see")
@@ -62,43 +71,59 @@ def leaderboard_file(request: HttpRequest, study: Study, form: str) -> HttpRespo
 def topic_leaderboard_file(request: HttpRequest, study: Study, topic_id: int, form: str) -> HttpResponse:
     """The leaderboard of one topic as a file."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
-    return _file(request, leaderboards.of_topic(topic), form, slugify(topic.name) or "topic")
+    return _file(request, boards.of_topic(topic, asked_scored_by(request)), form, slugify(topic.name) or "topic")
 
 
 @in_study("see")
 @require_safe
 def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse:
     """How a summary came to its score: a sum whose every term can be followed by hand."""
-    found = get_object_or_404(Summary.objects.select_related("topic", "system"), topic__study=study, pk=summary_id)
-    score = Score.objects.filter(summary=found).select_related("fit").first()
-    parts = _parts(score) if score else []
+    row = get_object_or_404(Summary.objects.select_related("topic", "system"), topic__study=study, pk=summary_id)
+    scored_by = asked_scored_by(request) or boards.headline(study)
+    score = Score.objects.filter(summary=row, scored_by=scored_by).select_related("fit", "summary__system").first()
+    words, parts = word_terms(score), parts_of(score)
     return page(
         request,
         study,
         "research/summary.html",
-        topic=found.topic,
-        summary=found,
+        topic=row.topic,
+        summary=row,
+        scored_by=scored_by,
+        view_of={"scored_by": scored_by, "score": score.fit.settings.get("score") if score else ""},
         score=score,
+        words=with_names(words),
+        source=score.fit.source_words if score else None,
         parts=parts,
-        total=math.fsum(part["product"] for part in parts),
-        digits=decimals([score.score], 5) if score else 4,
-        by_content=score is not None and score.fit.settings.get("match") == "content",
+        total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
+        digits=decimals([score.score], 5) if score and score.score is not None else 4,
         settings=settings_in_words(score.fit.settings) if score else [],
-        human_scores=found.human_scores.order_by("dimension"),
-        text=found.sentences or [found.text],
+        human_scores=row.human_scores.order_by("dimension"),
+        text=row.sentences or [row.text],
     )
+
+
+def asked_scored_by(request: HttpRequest) -> str:
+    """Which of the two ways of scoring is asked for; none, where that is no name of one."""
+    asked = request.GET.get("scored_by", "")
+    return asked if asked in ScoredBy.values else ""
 
 
 def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any) -> HttpResponse:
     """The whole page; or, for a page that is open already, its figures alone."""
     is_news = "seen" in request.GET
+    chosen = Paginator(board.rows, SYSTEMS_A_PAGE).get_page(request.GET.get("page"))
+    shown = list(chosen)
     context |= {
         "board": board,
-        "lines": _lines(board),
+        "chosen": chosen,
+        "lines": _lines(board, shown, study),
         "digits": _digits(board),
+        "zero": _scale(board).at(0.0) if board.score == "importance" and board.rows else None,
+        "has_coverage": has_coverage(board),
+        "missing": None if board.rows else boards.what_is_missing(study, context.get("topic")),
         "matrix": _matrix(board),
         "settings": settings_in_words(board.settings),
-        "plot": _interval_plot(board),
+        "plot": _interval_plot(shown),
         "rank_plot": _rank_plot(board),
         "reordered": is_news and request.GET.get("order") != _order(board),
         "order": _order(board),
@@ -112,19 +137,39 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
     return response
 
 
-def _lines(board: Board) -> list[dict[str, Any]]:
-    """The rows with where their intervals lie on the small plots beside them."""
-    numbers = [number for row in board.rows for number in (row.score, row.low, row.high) if number is not None]
-    scale = Scale(min(numbers, default=0.0), max(numbers, default=1.0), MARGIN, 100 - MARGIN)
+def has_coverage(board: Board) -> bool:
+    """Whether coverage stands beside the score."""
+    return board.score in ("importance", "combined")
+
+
+def _lines(board: Board, shown: Sequence[LeaderboardRow], study: Study) -> list[dict[str, Any]]:
+    """The rows of a page with where their intervals lie on the small plots beside them, and whose page they lead to."""
+    scale = _scale(board)
+    named = System.objects.filter(study=study, name__in=[row.system for row in shown])
+    keys = {} if board.of_topic else dict(named.values_list("name", "pk"))
     return [
         {
             "row": row,
+            "system": keys.get(row.system),
             "x": scale.at(row.score),
             "low": None if row.low is None else scale.at(row.low),
             "high": None if row.high is None else scale.at(row.high),
         }
-        for row in board.rows
+        for row in shown
     ]
+
+
+def _scale(board: Board) -> Scale:
+    return scale_of(board.score, [number for row in board.rows for number in (row.score, row.low, row.high)])
+
+
+def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
+    """Of importance with 0 in the middle, from which it goes to either side."""
+    known = [number for number in numbers if number is not None]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    if score == "importance":
+        low, high = -max(-low, high), max(-low, high)
+    return Scale(low, high, MARGIN, 100 - MARGIN)
 
 
 def _digits(board: Board) -> int:
@@ -132,21 +177,21 @@ def _digits(board: Board) -> int:
 
 
 def _order(board: Board) -> str:
-    return "-".join(str(row.system.pk) for row in board.rows)
+    return digest([row.system for row in board.rows])
 
 
 def _matrix(board: Board) -> list[dict[str, Any]]:
     """Every system against every other: by how much it is ahead, and how likely that is by chance."""
     if not board.differences or len(board.rows) > MATRIX:
         return []
-    known = {(one.better, one.worse): one for one in board.differences}
-    names = [row.system.name for row in board.rows]
+    differences = {(difference.better, difference.worse): difference for difference in board.differences}
+    names = [row.system for row in board.rows]
     lines = []
     for row in board.rows:
-        name = row.system.name
+        name = row.system
         cells = []
         for other in names:
-            ahead = known.get((name, other))
+            ahead = differences.get((name, other))
             p = "" if ahead is None or ahead.p is None else _p_value(ahead.p)
             cells.append({"same": name == other, "better": ahead, "p": p})
         lines.append({"row": row, "cells": cells})
@@ -158,37 +203,17 @@ def _p_value(p: float) -> str:
     return "< .001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
-def _interval_plot(board: Board) -> IntervalPlot | None:
-    rows = [(row.system.name, row.score, row.low, row.high) for row in board.rows]
+def _interval_plot(shown: Sequence[LeaderboardRow]) -> IntervalPlot | None:
+    rows = [(row.system, row.score, row.low, row.high) for row in shown]
     return interval_plot(rows) if rows else None
 
 
 def _rank_plot(board: Board) -> RankPlot | None:
-    if len(board.curve) < 2 or len(board.rows) < 2:
+    if len(board.curve) < 2 or not 2 <= len(board.rows) <= SYSTEMS_A_PAGE:
         return None
     return rank_plot(
-        [(judgments, sorted(scores, key=lambda name: (-scores[name], name))) for judgments, scores in board.curve]
+        [(point.judgments, sorted(point.scores, key=lambda name: (-point.scores[name], name))) for point in board.curve]
     )
-
-
-def _parts(score: Score) -> list[dict[str, Any]]:
-    """The terms of the sum: weight x redundancy factor x value (x closeness, where the settings ask for it)."""
-    keys = [part["nearest"] for part in score.parts if part["nearest"] is not None]
-    sentences = Sentence.objects.select_related("document").in_bulk(keys)
-    parts = []
-    for part in score.parts:
-        closeness = part.get("closeness", 1.0)
-        product = part["weight"] * part["factor"] * closeness * part["value"]
-        parts.append(
-            part
-            | {
-                "nearest": sentences.get(part["nearest"]),
-                # Only a factor where the settings ask for it.
-                "closeness": closeness if score.fit.settings.get("match") == "similarity" else None,
-                "product": 0.0 if part["nearest"] is None else product,
-            }
-        )
-    return parts
 
 
 def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpResponse:
@@ -204,53 +229,39 @@ def _csv(request: HttpRequest, board: Board) -> tuple[bytes, str]:
     return file.getvalue(), "text/csv; charset=utf-8"
 
 
-def _cells(row: Row) -> Sequence[str | float | None]:
-    return (row.rank, row.system.name, row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics)
+def _cells(row: LeaderboardRow) -> Sequence[str | float | None]:
+    return (row.rank, row.system, row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.coverage)
 
 
 def _latex(request: HttpRequest, board: Board) -> tuple[bytes, str]:
+    comment = _("%(judgments)d judgments: %(rests_on)s; %(settings)s; Preferendum %(version)s") % {
+        "judgments": board.judgments,
+        "rests_on": board.rests_on.counted.words,
+        "settings": ", ".join(settings_in_words(board.settings)),
+        "version": board.program_version,
+    }
+    score = render_to_string("research/score_name.html", {"board": board}).strip()
+    columns = [_("Rank"), _("System"), score, _("95% interval"), _("Ranks")]
+    columns += [_("Coverage")] if has_coverage(board) else []
+    rows = [_latex_cells(row, board) for row in board.rows]
+    failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
+    outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
+    comments = [comment, *outdated, *(_("Could not be scored: %s") % problem for problem in failed)]
+    content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
+    return content.encode(), "application/x-tex; charset=utf-8"
+
+
+def _latex_cells(row: LeaderboardRow, board: Board) -> list[str]:
     digits = _digits(board)
-    lines = [
-        r"% "
-        + _("%(judgments)d judgments, %(simulated)d of them simulated; %(settings)s; Preferendum %(version)s")
-        % {
-            "judgments": board.judgments,
-            "simulated": board.simulated,
-            "settings": ", ".join(settings_in_words(board.settings)),
-            "version": board.program_version,
-        },
-        r"\begin{tabular}{rlrcc}",
-        r"\hline",
-        " & ".join([_("Rank"), _("System"), _("Score"), _("95% interval").replace("%", r"\%"), _("Ranks")]) + r" \\",
-        r"\hline",
-        *(" & ".join(_latex_cells(row, digits)) + r" \\" for row in board.rows),
-        r"\hline",
-        r"\end{tabular}",
-    ]
-    return ("\n".join(lines) + "\n").encode(), "application/x-tex; charset=utf-8"
-
-
-def _latex_cells(row: Row, digits: int) -> list[str]:
-    known = row.low is not None and row.high is not None
-    interval = f"[{row.low:.{digits}f}, {row.high:.{digits}f}]" if known else "--"
-    ranks = str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}--{row.rank_high}"
-    return [str(row.rank), _latex_text(row.system.name), f"{row.score:.{digits}f}", interval, ranks]
-
-
-def _latex_text(text: str) -> str:
-    """Text in which no character means anything to LaTeX."""
-    return "".join(LATEX.get(character, character) for character in " ".join(text.split()))
-
-
-LATEX: Mapping[str, str] = {character: "\\" + character for character in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+    is_known = row.low is not None and row.high is not None
+    interval = f"[{row.low:.{digits}f}, {row.high:.{digits}f}]" if is_known else "–"
+    ranks = str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
+    coverage = ["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else []
+    return [str(row.rank), row.system, f"{row.score:.{digits}f}", interval, ranks, *coverage]
 
 
 def _svg(request: HttpRequest, board: Board) -> tuple[bytes, str]:
-    return _drawn(request, "research/plots/intervals.svg", _interval_plot(board))
+    return _drawn(request, "research/plots/intervals.svg", _interval_plot(board.rows))
 
 
 def _ranks_svg(request: HttpRequest, board: Board) -> tuple[bytes, str]:

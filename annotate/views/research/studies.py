@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access
 from annotate import studies as verbs
-from annotate.forms import StudyForm, complain
+from annotate.forms import NewStudyForm, StudyForm, complain
 from annotate.models import Study
-from annotate.overview import Overview, look_at, study_lines, topic_states
 from annotate.refusal import Refusal
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+from annotate.reports.study import Overview, look_at, study_lines, topic_states
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 TOPICS_A_PAGE = 100
 
@@ -39,14 +39,14 @@ def study_new(request: HttpRequest) -> HttpResponse:
     if not access.may_create_studies(request.user):
         raise PermissionDenied
     first = {"question": _("Which of these two sentences contains more important information?")}
-    form = StudyForm(request.POST or None, initial=first)
+    form = NewStudyForm(request.POST or None, initial=first)
     if form.is_valid():
         try:
-            study = verbs.create_study(person(request), **form.cleaned_data)
+            study = verbs.create_study(user_of(request), **form.cleaned_data)
         except Refusal as refusal:
             complain(form, refusal)
         else:
-            messages.success(request, _("The study is there. Now bring it something to judge."))
+            messages.success(request, _("The study was created. Now upload something to judge."))
             return redirect("study", study_id=study.pk)
     return render(request, "research/study_new.html", {"form": form})
 
@@ -79,11 +79,11 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
     form = StudyForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
     if form.is_valid():
         try:
-            verbs.change_settings(study, person(request), **form.cleaned_data)
+            verbs.change_settings(study, user_of(request), **form.cleaned_data)
         except Refusal as refusal:
             complain(form, refusal)
         else:
-            messages.success(request, _("The settings were saved. Scores follow by themselves."))
+            messages.success(request, _("The settings were saved. Scores are updated automatically."))
             return redirect("study_settings", study_id=study.pk)
     return page(request, study, "research/settings.html", form=form, tab="settings")
 
@@ -93,11 +93,11 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
 def study_state(request: HttpRequest, study: Study) -> HttpResponse:
     """Open, pause or close the study."""
     try:
-        found = verbs.set_state(study, person(request), request.POST.get("state", ""))
+        changed = verbs.set_state(study, user_of(request), request.POST.get("state", ""))
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, _("The study is %(state)s now.") % {"state": found.get_state_display()})
+        messages.success(request, _("The study is now %(state)s.") % {"state": changed.get_state_display()})
     return redirect("study", study_id=study.pk)
 
 
@@ -107,7 +107,7 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
     """Delete the study, once its title was typed: it cannot be undone."""
     typed = request.POST.get("title", "")
     if request.method == "POST" and typed.strip() == study.title.strip():
-        verbs.delete_study(study, person(request))
+        verbs.delete_study(study, user_of(request))
         messages.success(request, _("The study and everything in it were deleted."))
         return redirect("studies")
     return page(request, study, "research/study_delete.html", wrong=request.method == "POST", overview=look_at(study))
@@ -115,7 +115,7 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _version(overview: Overview) -> str:
     uploads = [(upload.pk, upload.state) for upload in overview.uploads]
-    topics = [(one.topic.pk, one.sentences, one.judgments, one.simulated, one.problem) for one in overview.topics]
+    topics = [(one.topic.pk, one.sentences, one.rests_on, one.problem) for one in overview.topics]
     return digest(
         uploads, topics, overview.next, overview.systems, overview.annotators, overview.needs_worker, overview.is_scored
     )

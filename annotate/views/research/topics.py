@@ -11,15 +11,16 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import imports, leaderboards
+from annotate import imports
 from annotate.access import in_study
+from annotate.database.snapshot import snapshot
 from annotate.forms import MendForm, complain
-from annotate.judging import counted_judgments
 from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic, Utility
-from annotate.overview import topic_states, worker_is_there
-from annotate.plots import Scale
 from annotate.refusal import Refusal
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+from annotate.reports import leaderboard
+from annotate.reports.plots import Scale
+from annotate.reports.study import topic_states, worker_is_there
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 SENTENCES_A_PAGE = 100
 JUDGMENTS_A_PAGE = 100
@@ -29,10 +30,11 @@ MARGIN = 4.0
 
 @in_study("see")
 @require_safe
+@snapshot()
 def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The topic's sentences, the most useful first, with what each rests on."""
     found = get_object_or_404(Topic, study=study, pk=topic_id)
-    fit = leaderboards.newest_fit(found)
+    fit = leaderboard.newest_fit(found)
     state = topic_states(study, study.topics.filter(pk=found.pk))[0]
     utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
     chosen = Paginator(utilities.order_by("-utility", "sentence__position"), SENTENCES_A_PAGE).get_page(
@@ -93,11 +95,11 @@ def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id
     form = MendForm(document, request.POST or None, initial=first)
     if form.is_valid():
         try:
-            imports.mend(document, form.cleaned_data["sentences"], person(request))
+            imports.mend(document, form.cleaned_data["sentences"], user_of(request))
         except Refusal as refusal:
             complain(form, refusal)
         else:
-            messages.success(request, _("The document will be cut as you said."))
+            messages.success(request, _("Your sentences were saved."))
             return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
     judged = _is_judged(document.topic)
     return page(
@@ -111,11 +113,11 @@ def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_
     """Go back to how the program cuts the document."""
     document = get_object_or_404(SourceDocument, topic__study=study, topic__pk=topic_id, pk=document_id)
     try:
-        imports.mend(document, None, person(request))
+        imports.mend(document, None, user_of(request))
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, _("The document will be cut as it was at first."))
+        messages.success(request, _("The document will be split automatically again."))
     return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
 
 
@@ -124,16 +126,19 @@ def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_
 def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpResponse:
     """One sentence in its place, and the judgments that its utility rests on."""
     found = get_object_or_404(
-        Sentence.objects.select_related("topic", "document", "utility__fit"), topic__study=study, pk=sentence_id
+        Sentence.objects.select_related("topic", "document").prefetch_related("utilities"),
+        topic__study=study,
+        pk=sentence_id,
     )
     judgments = (
-        counted_judgments(found.topic)
+        Judgment.objects.counted()
+        .filter(assignment__topic=found.topic)
         .filter(Q(assignment__pair__first=found) | Q(assignment__pair__second=found))
         .select_related("assignment__annotator", "assignment__pair__first", "assignment__pair__second")
         .order_by("-pk")
     )
     chosen = Paginator(judgments, JUDGMENTS_A_PAGE).get_page(request.GET.get("page"))
-    utility = getattr(found, "utility", None)
+    utility = found.utility
     return page(
         request,
         study,
@@ -141,6 +146,7 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
         topic=found.topic,
         sentence=found,
         utility=utility,
+        published=found.published_utility,
         rank=_rank(utility) if utility else None,
         neighbours=Sentence.objects.filter(
             document=found.document_id, index__range=(max(0, found.index - 2), found.index + 2)

@@ -17,10 +17,10 @@ from annotate import imports
 from annotate.access import in_study
 from annotate.forms import UploadForm, complain
 from annotate.models import Study, Upload
-from annotate.overview import UNDER_WAY, worker_is_there
 from annotate.refusal import Refusal
+from annotate.reports.study import UNDER_WAY, worker_is_there
 from annotate.views.research.complaints import filled, in_words
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, person
+from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 MEGABYTE = 1_000_000
 
@@ -32,7 +32,7 @@ def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
-            upload = imports.receive(study, person(request), form.cleaned_data["file"])
+            upload = imports.receive(study, user_of(request), form.cleaned_data["file"])
         except Refusal as refusal:
             complain(form, refusal)
         else:
@@ -76,7 +76,7 @@ def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
     """Say that what was found shall be stored."""
     found = get_object_or_404(Upload, study=study, key=key)
     try:
-        imports.confirm(found, person(request))
+        imports.confirm(found, user_of(request))
     except Refusal as refusal:
         messages.error(request, refusal.message)
     return redirect("upload", study_id=study.pk, key=key)
@@ -88,11 +88,11 @@ def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
     """Throw the file away."""
     found = get_object_or_404(Upload, study=study, key=key)
     try:
-        imports.discard(found, person(request))
+        imports.discard(found, user_of(request))
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("upload", study_id=study.pk, key=key)
-    messages.success(request, _("The file was thrown away; the study is as it was."))
+    messages.success(request, _("The file was discarded. The study has not changed."))
     return redirect("study", study_id=study.pk)
 
 

@@ -1,0 +1,135 @@
+"""How annotators judge and agree, what the scores rest on, and what was done about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotate.api.serializers.judging import AnnotatorSerializer
+from annotate.api.serializers.records import serializer_of
+from annotate.api.serializers.strict import Strict
+from annotate.judging import what_if
+from annotate.judging.excluding import LONGEST_REASON
+from annotate.models import AgreementReport, AuditEntry, WhatIfQuestion
+from annotate.reports.annotators import AnnotatorRow
+from formats.results import Coverage, Figure, Influence, Misfit, StudyAgreement, WhatIf
+
+
+class ShareSerializer(serializers.Serializer[Figure]):
+    """k of n, and its share with a 95% interval (Wilson); null where n is 0."""
+
+    k = serializers.IntegerField(source="count")
+    n = serializers.IntegerField()
+    value = serializers.FloatField(allow_null=True)
+    interval = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.ListField(child=serializers.FloatField(), allow_null=True))
+    def get_interval(self, figure: Figure) -> list[float | None] | None:
+        return [figure.low, figure.high] if figure.n else None
+
+
+class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
+    """How one annotator judges. `figures`: the worker's, by name.
+
+    A flag is a reason to look, not a verdict. `seconds`: the median; `pace`: the medians of equal parts.
+    """
+
+    annotator = AnnotatorSerializer()
+    wanted = serializers.IntegerField()
+    judged = serializers.IntegerField()
+    surplus = serializers.IntegerField()
+    seconds = serializers.FloatField(allow_null=True)
+    pace = serializers.ListField(child=serializers.FloatField())
+    left = ShareSerializer()
+    ties = serializers.IntegerField()
+    skips = serializers.IntegerField()
+    undone = serializers.IntegerField()
+    seen_at = serializers.DateTimeField(allow_null=True)
+    resting = serializers.SerializerMethodField()
+    figures = serializers.DictField(child=serializer_of(Figure)())
+    flags = serializers.ListField(child=serializers.CharField())
+    weight = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField()
+
+    @extend_schema_field(serializers.BooleanField())
+    def get_resting(self, row: AnnotatorRow) -> bool:
+        return row.annotator.paused_at is not None
+
+
+class AgreementReportSerializer(serializers.Serializer[AgreementReport]):
+    """Agreement as of `version`: of the study, by topic, over time, of each two annotators, and disputed pairs."""
+
+    version = serializers.IntegerField()
+    computed_at = serializers.DateTimeField(allow_null=True)
+    problem = serializers.CharField()
+    figures = serializer_of(StudyAgreement)(source="record", allow_null=True)
+
+
+class TopicCoverageSerializer(serializer_of(Coverage)):  # type: ignore[misc]  # made from the record
+    """How well a topic is covered."""
+
+    topic = serializers.CharField()
+    judged = serializers.IntegerField()
+
+
+class MisfitSerializer(serializer_of(Misfit)):  # type: ignore[misc]  # made from the record
+    """A sentence that won more or less often than its utility predicts."""
+
+    topic = serializers.CharField()
+
+
+class InfluenceSerializer(serializer_of(Influence)):  # type: ignore[misc]  # made from the record
+    """What leaving out any one annotator does to the ranking, and whether the first place stays."""
+
+    survives = serializers.BooleanField()
+    computed_at = serializers.DateTimeField()
+
+
+class ExaminationSerializer(serializers.Serializer[Any]):
+    """Coverage of the topics, misfitting sentences, and the influence of single annotators."""
+
+    coverage = TopicCoverageSerializer(many=True)
+    misfits = MisfitSerializer(many=True)
+    robustness = InfluenceSerializer(allow_null=True)
+
+
+class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
+    """Who did what. `digest` includes all earlier entries; `actor` is a key, since names may change."""
+
+    act = serializers.CharField(source="action", read_only=True)
+
+    class Meta:
+        model = AuditEntry
+        fields = ["number", "act", "actor", "detail", "at", "digest"]
+        read_only_fields = fields
+
+
+class AnnotatorsChosenSerializer(Strict[Any]):
+    """Annotators by pseudonym, and whether to exclude them or include them again."""
+
+    annotators = serializers.ListField(child=serializers.CharField(max_length=200), min_length=1, max_length=1000)
+    leave_out = serializers.BooleanField(default=True)
+
+
+class ExclusionSerializer(AnnotatorsChosenSerializer):
+    """Whom to exclude (or, with `leave_out` false, to include again), and the reason, which the audit log keeps."""
+
+    reason = serializers.CharField(max_length=LONGEST_REASON)
+
+
+class WhatIfQuestionSerializer(serializers.ModelSerializer[WhatIfQuestion]):
+    """What would change. `state`: waiting (ask again), ready, failed (`problem` gives the reason)."""
+
+    annotators = serializers.SerializerMethodField()
+    figures = serializer_of(WhatIf)(source="record", allow_null=True, read_only=True)
+
+    class Meta:
+        model = WhatIfQuestion
+        fields = ["key", "state", "annotators", "leave_out", "version", "topics", "done", "figures", "problem"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_annotators(self, question: WhatIfQuestion) -> list[str]:
+        return [annotator.pseudonym for annotator in what_if.annotators_of(question)]

@@ -1,0 +1,132 @@
+"""How people judge and agree, what the scores rest on, and what is done about it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import judging
+from annotate.api.serializers.annotators import (
+    AgreementReportSerializer,
+    AnnotatorRowSerializer,
+    AnnotatorsChosenSerializer,
+    AuditEntrySerializer,
+    ExaminationSerializer,
+    ExclusionSerializer,
+    WhatIfQuestionSerializer,
+)
+from annotate.api.serializers.judging import AnnotatorSerializer
+from annotate.api.views.base import View
+from annotate.judging import what_if
+from annotate.models import AgreementReport, Annotator, AuditEntry, Study, WhatIfQuestion
+from annotate.reports import annotators, diagnostics
+from formats.results import to_json
+
+
+def _named(study: Study, pseudonyms: list[str]) -> list[Annotator]:
+    """The annotators of these names. Raises `ValidationError` for a name that nobody has."""
+    annotators = list(Annotator.objects.arrived().filter(study=study, pseudonym__in=pseudonyms).order_by("pk"))
+    if missing := sorted(set(pseudonyms) - {annotator.pseudonym for annotator in annotators}):
+        raise ValidationError({"annotators": [_("The study has no annotator called %(name)s.") % {"name": missing[0]}]})
+    return annotators
+
+
+@extend_schema(tags=["annotators"])
+class AnnotatorFigures(View):
+    @extend_schema(operation_id="list_judges", responses=AnnotatorRowSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """How each annotator judges, in the order of joining, with n and interval of every figure."""
+        study = self.study(study_id, "annotators")
+        chosen: Any = self.paginate_queryset(Annotator.objects.arrived().filter(study=study).order_by("pk")) or []
+        rows: Any = annotators.rows_of(study, [annotator.pk for annotator in chosen])
+        return self.get_paginated_response(AnnotatorRowSerializer(rows, many=True).data)
+
+
+@extend_schema(tags=["annotators"])
+class Agreement(View):
+    @extend_schema(operation_id="read_agreement", responses=AgreementReportSerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """How well annotators agree, with intervals. Undefined figures are null, and `why` gives the reason."""
+        study = self.study(study_id, "annotators")
+        report = AgreementReport.objects.filter(study=study).first()
+        return self.show(AgreementReportSerializer, report or AgreementReport(study=study))
+
+
+@extend_schema(tags=["annotators"])
+class Examination(View):
+    @extend_schema(operation_id="read_examination", responses=ExaminationSerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """Coverage of the topics, misfitting sentences, and the influence of single annotators."""
+        study = self.study(study_id, "annotators")
+        influence = diagnostics.influence(study)
+        examination = {
+            "coverage": [
+                to_json(covered.coverage) | {"topic": covered.topic.name, "judged": covered.coverage.judged}
+                for covered in diagnostics.coverage(study)
+            ],
+            "misfits": [
+                to_json(replace(misfit, sentence=sentence.name)) | {"topic": sentence.topic.name}
+                for sentence, misfit in diagnostics.misfits(study)
+            ],
+            "robustness": influence
+            and to_json(influence.influence)
+            | {"survives": influence.influence.survives, "computed_at": influence.computed_at},
+        }
+        return self.show(ExaminationSerializer, examination)
+
+
+@extend_schema(tags=["annotators"])
+class AuditLog(View):
+    @extend_schema(operation_id="list_acts", responses=AuditEntrySerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """The study's audit log, oldest entry first."""
+        study = self.study(study_id, "annotators")
+        return self.page(AuditEntrySerializer, AuditEntry.objects.filter(study=study).order_by("number"))
+
+
+@extend_schema(tags=["annotators"])
+class Previews(View):
+    @extend_schema(
+        operation_id="ask_for_preview", request=AnnotatorsChosenSerializer, responses={202: WhatIfQuestionSerializer}
+    )
+    def post(self, request: Request, study_id: int) -> Response:
+        """Ask what would change without these annotators, or with them again. This changes nothing."""
+        study = self.study(study_id, "annotators")
+        sent = self.sent(AnnotatorsChosenSerializer)
+        question = what_if.ask(study, self.user, _named(study, sent["annotators"]), leave_out=sent["leave_out"])
+        return self.show(WhatIfQuestionSerializer, question, 202)
+
+
+@extend_schema(tags=["annotators"])
+class OnePreview(View):
+    @extend_schema(operation_id="read_preview", responses=WhatIfQuestionSerializer)
+    def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """What would change, once the worker has computed it: leaderboard and agreement before and after."""
+        study = self.study(study_id, "annotators")
+        return self.show(WhatIfQuestionSerializer, get_object_or_404(WhatIfQuestion, study=study, key=key))
+
+
+@extend_schema(tags=["annotators"])
+class Exclusions(View):
+    @extend_schema(
+        operation_id="exclude_annotators", request=ExclusionSerializer, responses=AnnotatorSerializer(many=True)
+    )
+    def post(self, request: Request, study_id: int) -> Response:
+        """Exclude annotators or include them again, all or none, with a reason. This deletes no judgments."""
+        study = self.study(study_id, "annotators")
+        sent = self.sent(ExclusionSerializer)
+        chosen = _named(study, sent["annotators"])
+        do = judging.exclude if sent["leave_out"] else judging.readmit
+        with transaction.atomic():
+            for annotator in chosen:
+                do(annotator, self.user, sent["reason"])
+        return Response(AnnotatorSerializer(chosen, many=True).data)

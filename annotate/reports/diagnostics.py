@@ -1,0 +1,111 @@
+"""What the worker saw when it looked closely: coverage, sentences that fit badly, the influence of each annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+
+from annotate.models import Annotator, AnnotatorReport, Examination, Sentence, Study, Topic, TopicExamination
+from formats.results import Coverage, Figure, Influence, Key, Misfit, from_json
+
+MISFITS = 50
+#: Fewer repeated pairs say too little of how consistent an annotator is.
+FEW_REPEATS = 3
+INCONSISTENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCoverage:
+    """How well one topic is covered, as of a time."""
+
+    topic: Topic
+    coverage: Coverage
+    computed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StudyInfluence:
+    """What leaving out any one annotator, by pseudonym, does to the ranking, as of a time."""
+
+    influence: Influence
+    computed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How consistent an annotator is: the share of pairs shown twice that they judged alike, else the fit to others."""
+
+    annotator: Annotator
+    figure: Figure
+    by: str
+
+
+def coverage(study: Study) -> tuple[TopicCoverage, ...]:
+    """The topics that the worker has looked at, in their order."""
+    return tuple(
+        TopicCoverage(row.topic, from_json(Coverage, part), row.computed_at)
+        for row, part in _examined(study, "coverage")
+    )
+
+
+def misfits(study: Study) -> tuple[tuple[Sentence, Misfit], ...]:
+    """The study's sentences with the largest standardized residuals."""
+    of_study = [from_json(Misfit, misfit) for _row, several in _examined(study, "misfits") for misfit in several]
+    worst = sorted(of_study, key=lambda misfit: -abs(misfit.z))[:MISFITS]
+    rows = Sentence.objects.select_related("topic", "document").filter(pk__in=[misfit.sentence for misfit in worst])
+    sentences: dict[Key, Sentence] = {sentence.pk: sentence for sentence in rows}
+    return tuple((sentences[misfit.sentence], misfit) for misfit in worst if misfit.sentence in sentences)
+
+
+def _examined(study: Study, part: str) -> Iterator[tuple[TopicExamination, Any]]:
+    """Examined topics in their order, each with one part of what was found; the whole of it is large."""
+    rows = TopicExamination.objects.filter(topic__study=study).select_related("topic").order_by("topic__position")
+    for row in rows.exclude(figures={}).defer("figures").annotate(part=F(f"figures__{part}")):
+        yield row, row.part
+
+
+def influence(study: Study) -> StudyInfluence | None:
+    """What leaving out any one annotator does to the ranking; None before the worker has looked."""
+    row = Examination.objects.filter(study=study).first()
+    record = row.record if row else None
+    if row is None or record is None:
+        return None
+    keys = [key for key, _system in record.new_firsts] + [system.annotator for system in record.systems]
+    names = _names(key for key in keys if key is not None)
+    named = replace(
+        record,
+        new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
+        systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
+    )
+    return StudyInfluence(named, row.computed_at)
+
+
+def _names(keys: Iterable[Key]) -> dict[Key, str]:
+    return {row.pk: row.pseudonym for row in Annotator.objects.filter(pk__in=list(keys)).only("pseudonym")}
+
+
+def least_consistent(study: Study) -> tuple[Consistency, ...]:
+    """Annotators whose answers count, the least consistent first: by repeated pairs if enough of them have some.
+
+    Both measures are never mixed: a share and a log-likelihood have no common order.
+    """
+    rows = AnnotatorReport.objects.filter(
+        annotator__study=study, annotator__excluded_at=None, annotator__kind=study.leading_kind
+    )
+    parts = rows.annotate(repeats=F("figures__repeats"), fit=F("figures__fit")).defer("figures")
+    reports = [(row.annotator, row.repeats, row.fit) for row in parts.select_related("annotator")]
+    repeats = _known(((annotator, figure) for annotator, figure, _fit in reports), FEW_REPEATS)
+    by_repeats = len(repeats) >= FEW_REPEATS
+    known = repeats if by_repeats else _known(((annotator, figure) for annotator, _repeats, figure in reports), 2)
+    worst = sorted(known, key=lambda line: (line[1].value, line[0].pk))[:INCONSISTENT]
+    return tuple(Consistency(annotator, figure, "repeats" if by_repeats else "fit") for annotator, figure in worst)
+
+
+def _known(stored: Iterable[tuple[Annotator, Any]], least: int) -> list[tuple[Annotator, Figure]]:
+    """The figures that there are and that rest on enough."""
+    figures = ((annotator, from_json(Figure, figure)) for annotator, figure in stored if figure)
+    return [(annotator, figure) for annotator, figure in figures if figure.n >= least and figure.value is not None]

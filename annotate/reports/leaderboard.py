@@ -1,0 +1,347 @@
+"""Systems in order, of one topic or of a whole study, as the worker left them in the tables."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from statistics import NormalDist
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from annotate.database.snapshot import snapshot
+from annotate.models import (
+    Fit,
+    Judgment,
+    Ranking,
+    Score,
+    ScoredBy,
+    Study,
+    Summary,
+    SystemScore,
+    Topic,
+    TopicProgress,
+)
+from annotate.reports import rests_on
+from annotate.reports.rests_on import RestsOn
+from annotate.reports.study import worker_is_there
+from formats.results import CurvePoint, Difference, LeaderboardRow, ScoreCovariance, SystemResult
+from formats.results.statistics import LEVEL, Z95, Mean, compare_in_topic, rank
+
+#: Of so many systems the order is read out.
+HEARD = 30
+#: What the scores were with fewer judgments, fewest first.
+Curve = tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A topic whose scores are missing or old, and why."""
+
+    topic: Topic
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A leaderboard with what it rests on. `fitted_at` is None where nothing was computed yet.
+
+    `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their sources.
+    `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
+    `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
+    that the paper does not have. `version` changes whenever anything that is shown here may have changed.
+    """
+
+    scored_by: str
+    rows: tuple[LeaderboardRow, ...]
+    unranked: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    curve: Curve
+    topics: int
+    judgments: int
+    rests_on: RestsOn
+    fitted_at: datetime | None
+    settings: Mapping[str, Any]
+    program_version: str
+    behind: int
+    failures: tuple[Failure, ...]
+    is_outdated: bool
+    added_prior: int
+    problem: str
+    has_worker: bool
+    version: str
+    of_topic: bool = field(default=False)
+
+    @property
+    def order(self) -> str:
+        """The first systems, best first: what a listener wants to hear of when it changes."""
+        return ", ".join(row.system for row in self.rows[:HEARD])
+
+    @property
+    def score(self) -> str:
+        """What the systems are ranked by."""
+        return str(self.settings.get("score", "importance"))
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether there are judgments that tell no two of the systems apart."""
+        is_tested = any(difference.significant is not None for difference in self.differences)
+        return is_tested and not any(difference.significant for difference in self.differences)
+
+    @property
+    def judgments_to_decide(self) -> int | None:
+        """About how many judgments might tell two systems apart, if the clearest difference so far is real.
+
+        Standard errors shrink with the square root of the judgments, and of k pairs that are tested together the
+        clearest is significant at .05 / k (Holm 1979). None where no difference is larger than its own standard error:
+        then there is nothing to reckon with.
+        """
+        tested = [difference for difference in self.differences if difference.significant is not None]
+        clearest = max((_z(difference) for difference in tested), default=0.0)
+        if not self.is_undecided or not 1 <= clearest < math.inf:
+            return None
+        wanted = NormalDist().inv_cdf(1 - LEVEL / 2 / len(tested))
+        return _rounded_up(self.judgments * max(1.0, wanted / clearest) ** 2)
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether a worker will add newer judgments; to topics that failed it adds none."""
+        return self.has_worker and self.behind > len(self.failures)
+
+
+def headline(study: Study) -> ScoredBy:
+    """Which of the two ways of scoring the study shows first."""
+    return ScoredBy.PUBLISHED if study.score == "published" else ScoredBy.RECOMMENDED
+
+
+def version_of_study(study: Study) -> str:
+    """Changes with everything that the study's board shows; cheap enough to be asked for every second."""
+    rankings = Ranking.objects.filter(study=study).order_by("pk")
+    shown = list(rankings.values_list("version", "problem", "created_at"))
+    return _version(shown, study.score, _versions(Topic.objects.filter(study=study)), worker_is_there())
+
+
+def version_of_topic(topic: Topic) -> str:
+    """Changes with everything that the topic's board shows."""
+    return _version(topic.study.score, _versions(Topic.objects.filter(pk=topic.pk)), worker_is_there())
+
+
+@snapshot()
+def of_study(study: Study, scored_by: str = "") -> Board:
+    """The systems over all topics; as the study shows them first, where nothing else is asked for."""
+    scored_by = scored_by or headline(study)
+    version = version_of_study(study)
+    ranking = Ranking.objects.filter(study=study, scored_by=scored_by).first()
+    fits = newest_fits(study, scored_by)
+    rows = SystemScore.objects.filter(ranking=ranking).select_related("system").order_by("rank", "system__name")
+    results = [row.result for row in rows] if ranking else []
+    differences = ranking.system_differences if ranking else ()
+    settings = ranking.settings if ranking else {}
+    topics = Topic.objects.filter(study=study)
+    return Board(
+        scored_by=scored_by,
+        rows=_rows(results, differences),
+        unranked=_unranked(fits, {result.system for result in results}),
+        differences=differences,
+        curve=_mean_curve([_curve(fit) for fit in fits if is_under(fit, settings)]),
+        topics=ranking.topics if ranking else 0,
+        judgments=ranking.judgments if ranking else 0,
+        rests_on=rests_on.of_study(study),
+        fitted_at=ranking.created_at if ranking else None,
+        settings=settings,
+        program_version=fits[0].program_version if fits else "",
+        behind=_behind(topics),
+        failures=_failures(topics),
+        is_outdated=bool(results) and is_outdated(study, scored_by, settings),
+        added_prior=sum(needs_prior(fit) for fit in fits),
+        problem=ranking.problem if ranking else "",
+        has_worker=worker_is_there(),
+        version=version,
+    )
+
+
+@snapshot()
+def of_topic(topic: Topic, scored_by: str = "") -> Board:
+    """The systems in one topic, by the score of their summary."""
+    scored_by = scored_by or headline(topic.study)
+    version = version_of_topic(topic)
+    fit = newest_fit(topic, scored_by)
+    scores = list(Score.objects.filter(fit=fit).select_related("summary__system")) if fit else []
+    ranked = {score.summary.system.name: score for score in scores if score.score is not None}
+    differences = _topic_differences(fit, {system: score.score or 0.0 for system, score in ranked.items()})
+    means = [Mean(system, score.score or 0.0, score.se, score.low, score.high, 1) for system, score in ranked.items()]
+    results = _with_kept_ranks(rank(means, differences), fit)
+    settings = fit.settings if fit else {}
+    topics = Topic.objects.filter(pk=topic.pk)
+    return Board(
+        scored_by=scored_by,
+        rows=_rows(
+            [replace(result, coverage=ranked[result.system].coverage) for result in results],
+            differences,
+            {system: score.summary_id for system, score in ranked.items()},
+        ),
+        unranked=tuple(sorted(score.summary.system.name for score in scores if score.score is None)),
+        differences=differences,
+        curve=_curve(fit) if fit else (),
+        topics=1,
+        judgments=fit.judgments if fit else 0,
+        rests_on=rests_on.of_topic(topic),
+        fitted_at=fit.created_at if fit else None,
+        settings=settings,
+        program_version=fit.program_version if fit else "",
+        behind=_behind(topics),
+        failures=_failures(topics),
+        is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
+        added_prior=int(fit is not None and needs_prior(fit)),
+        problem="",
+        has_worker=worker_is_there(),
+        version=version,
+        of_topic=True,
+    )
+
+
+def newest_fit(topic: Topic, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
+    """The fit that the topic's utilities and scores are of."""
+    return Fit.objects.filter(topic=topic, scored_by=scored_by).order_by("-data_version").first()
+
+
+def newest_fits(study: Study, scored_by: str = ScoredBy.RECOMMENDED) -> list[Fit]:
+    """The newest fit of each topic that has one."""
+    return list(Fit.objects.newest(scored_by).filter(topic__study=study).order_by("topic__position"))
+
+
+def is_outdated(study: Study, scored_by: str, settings: Mapping[str, Any]) -> bool:
+    """Whether scores were computed under settings that the study no longer has."""
+    wanted: dict[str, Any] = {"counted_kinds": study.counted_kinds}
+    if scored_by == ScoredBy.RECOMMENDED:
+        wanted |= study.recommended_settings
+    return any(settings.get(name) != value for name, value in wanted.items())
+
+
+def is_under(fit: Fit, settings: Mapping[str, Any]) -> bool:
+    """Whether a fit was made under the settings of a board; the prior of topics without a maximum is their own."""
+    return all(fit.settings.get(name) == value for name, value in settings.items())
+
+
+def needs_prior(fit: Fit) -> bool:
+    """Whether the topic, as published, has no finite maximum and was fitted with a prior that the paper has not."""
+    return fit.scored_by == ScoredBy.PUBLISHED and bool(fit.settings.get("prior"))
+
+
+def what_is_missing(study: Study, topic: Topic | None = None) -> str:
+    """What an empty board waits for: "topics", "summaries", "judgments", "worker", or nothing but a moment."""
+    topics = Topic.objects.filter(study=study) if topic is None else Topic.objects.filter(pk=topic.pk)
+    if not topics.exists():
+        return "topics"
+    if not Summary.objects.filter(topic__in=topics).exists():
+        return "summaries"
+    if not Judgment.objects.counted().filter(assignment__topic__in=topics).exists():
+        return "judgments"
+    return "" if worker_is_there() else "worker"
+
+
+def _z(difference: Difference) -> float:
+    """How many standard errors a difference is from 0, by its interval."""
+    if difference.low is None or difference.high is None:
+        return 0.0
+    se = (difference.high - difference.low) / 2 / Z95
+    return abs(difference.difference) / se if se else math.inf
+
+
+def _rounded_up(number: float) -> int:
+    """To two digits, for an estimate that knows no more."""
+    step = 10 ** max(0, math.floor(math.log10(number)) - 1) if number > 0 else 1
+    return math.ceil(number / step) * step
+
+
+def _failures(topics: QuerySet[Topic]) -> tuple[Failure, ...]:
+    failed = TopicProgress.objects.filter(topic__in=topics).exclude(problem="").order_by("topic__position")
+    return tuple(Failure(row.topic, row.problem) for row in failed.select_related("topic"))
+
+
+def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
+    """Systems that share no word with any of their sources."""
+    without = Score.objects.filter(fit__in=[fit.pk for fit in fits], score=None)
+    names = set(without.values_list("summary__system__name", flat=True))
+    return tuple(sorted(names - set(ranked)))
+
+
+def _rows(
+    results: Iterable[SystemResult], differences: Iterable[Difference], summaries: Mapping[str, int] | None = None
+) -> tuple[LeaderboardRow, ...]:
+    """The results with the systems that each is significantly better than."""
+    worse: dict[str, list[str]] = {}
+    for difference in differences:
+        if difference.significant:
+            worse.setdefault(difference.better, []).append(difference.worse)
+    return tuple(
+        LeaderboardRow(
+            **asdict(result),
+            better_than=tuple(worse.get(result.system, ())),
+            summary=(summaries or {}).get(result.system),
+        )
+        for result in results
+    )
+
+
+def _topic_differences(fit: Fit | None, by_system: Mapping[str, float]) -> tuple[Difference, ...]:
+    """Every two systems of the topic; none where nothing says how sure the scores are together."""
+    covariance = fit.score_covariance if fit else ScoreCovariance()
+    if fit is None or not fit.judgments or not covariance.matrix or not by_system.keys() <= set(covariance.systems):
+        return ()
+    return compare_in_topic(covariance.standing(by_system, fit.judgments))
+
+
+def _with_kept_ranks(results: Sequence[SystemResult], fit: Fit | None) -> Sequence[SystemResult]:
+    """Of too many systems to compare them here: with the ranks that the worker found possible."""
+    covariance = fit.score_covariance if fit else ScoreCovariance()
+    ranks = dict(zip(covariance.systems, covariance.ranks, strict=False))
+    if not ranks.keys() >= {result.system for result in results}:
+        return results
+    kept = ((result, *ranks[result.system]) for result in results)
+    return [replace(result, rank_low=low, rank_high=high) for result, low, high in kept]
+
+
+def _curve(fit: Fit) -> Curve:
+    """The points that name the same systems as the last one: a summary that came later has no past."""
+    points = fit.curve_points
+    return tuple(point for point in points if point.scores.keys() == points[-1].scores.keys())
+
+
+def _mean_curve(curves: Iterable[Curve]) -> Curve:
+    """Mean scores over topics at equal shares of each topic's judgments; systems that summarized all topics."""
+    curves = [curve for curve in curves if curve]
+    systems = sorted(set.intersection(*(set(curve[-1].scores) for curve in curves))) if curves else []
+    if not systems:
+        return ()
+    steps = min(len(curve) for curve in curves)
+    means = []
+    for step in range(1, steps + 1):
+        points = [curve[round(step * len(curve) / steps) - 1] for curve in curves]
+        scores = {system: sum(point.scores[system] for point in points) / len(points) for system in systems}
+        means.append(CurvePoint(sum(point.judgments for point in points), scores))
+    return tuple(means)
+
+
+def _behind(topics: Any) -> int:
+    """How many of these topics have judgments or texts that are newer than their scores."""
+    return int(topics.unfitted().count())
+
+
+def _versions(topics: Any) -> tuple[Any, ...]:
+    sums = topics.aggregate(
+        fitted=Sum("progress__fitted_version"),
+        data=Sum("tally__data_version"),
+        number=Count("pk"),
+        failed=Count("pk", filter=Q(progress__problem__gt="")),
+    )
+    owed = Fit.objects.filter(topic__in=topics, curve_owed=True).count()
+    # How far behind matters to nobody, only that it is so: a board that is behind is not drawn anew at every click.
+    return sums["fitted"], sums["fitted"] != sums["data"], sums["number"], sums["failed"], owed
+
+
+def _version(*shown: Any) -> str:
+    return hashlib.blake2s(repr(shown).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,38 @@
+"""How judgments became scores, in words: the settings of a fit as a reader of the leaderboard needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils.translation import gettext as _
+
+from annotate.models import Study
+from formats.settings import counting
+
+if TYPE_CHECKING:
+    from django.db.models import Field
+
+
+def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
+    """One phrase for each setting that scores rest on; what is missing is left out.
+
+    The prior stands beside the paper's equations, whose model has none; over topics that needed different ones it is
+    missing.
+    """
+    phrases = [_phrase(setting.name, value) for setting, value in counting(settings)]
+    unlike = [setting.name for setting, value in counting(settings) if value != setting.published]
+    if settings.get("score") == "published" and not set(unlike) - {"prior"}:
+        priors = [_phrase("prior", settings["prior"])] if "prior" in settings else []
+        return [_("equations 2–5 as published (Zopf 2018)"), *priors]
+    return phrases
+
+
+def _phrase(name: str, value: Any) -> str:
+    """A setting and its value, called as the form of the study calls them."""
+    field = cast("Field[Any, Any]", Study._meta.get_field(name))
+    if isinstance(value, bool):
+        shown = _("yes") if value else _("no")
+    else:
+        shown = dict(field.flatchoices).get(value, f"{value:g}" if isinstance(value, float) else value)
+    return _("%(setting)s: %(value)s") % {"setting": field.verbose_name, "value": shown}

@@ -1,0 +1,113 @@
+"""What figures rest on: how many judgments of people, of machines and simulated ones count, and how many do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+from django.db.models import Count
+from django.utils.translation import gettext as _
+
+from annotate.models import Annotator, Assignment, Study, Topic
+from formats.settings import KINDS_COUNTED, CountedKinds
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How many judgments of each kind of annotators. `imported`: how many of the human ones came with a file."""
+
+    human: int = 0
+    imported: int = 0
+    machine: int = 0
+    simulated: int = 0
+
+    def __add__(self, other: Judged) -> Judged:
+        return Judged(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    @property
+    def total(self) -> int:
+        return self.human + self.machine + self.simulated
+
+    @property
+    def words(self) -> str:
+        """Such as “12 by people (3 imported), 1000 simulated”."""
+        return ", ".join(self._phrases())
+
+    def _phrases(self) -> Iterator[str]:
+        if self.imported:
+            yield _("%(n)d by people (%(imported)d imported)") % {"n": self.human, "imported": self.imported}
+        elif self.human or not self.total:
+            yield _("%(n)d by people") % {"n": self.human}
+        if self.machine:
+            yield _("%(n)d by machines") % {"n": self.machine}
+        if self.simulated:
+            yield _("%(n)d simulated") % {"n": self.simulated}
+
+
+@dataclass(frozen=True, slots=True)
+class RestsOn:
+    """The judgments that count and those that do not, since the study counts others' (`kinds`).
+
+    Surplus answers and those of annotators who are excluded are in neither.
+    """
+
+    kinds: CountedKinds = "people"
+    counted: Judged = field(default_factory=Judged)
+    not_counted: Judged = field(default_factory=Judged)
+
+    def __add__(self, other: RestsOn) -> RestsOn:
+        return RestsOn(self.kinds, self.counted + other.counted, self.not_counted + other.not_counted)
+
+    @property
+    def leading(self) -> int:
+        """How many of those that count are of the kind of which the study wants its judgments."""
+        number: int = getattr(self.counted, KINDS_COUNTED[self.kinds][0])
+        return number
+
+    @property
+    def total(self) -> int:
+        return self.counted.total + self.not_counted.total
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether judgments that no person made count."""
+        return self.counted.human < self.counted.total
+
+
+def of_study(study: Study) -> RestsOn:
+    """What the study's figures rest on, all topics together."""
+    return by_study([study])[study.pk]
+
+
+def of_topic(topic: Topic) -> RestsOn:
+    """What the topic's figures rest on."""
+    return by_topic(topic.study, [topic])[topic.pk]
+
+
+def by_topic(study: Study, topics: Iterable[Topic]) -> dict[int, RestsOn]:
+    """The same for several topics of a study, by key."""
+    keys = [topic.pk for topic in topics]
+    rows = Assignment.objects.in_place().filter(topic__in=keys)
+    return _summed(rows, "topic_id", dict.fromkeys(keys, study))
+
+
+def by_study(studies: Iterable[Study]) -> dict[int, RestsOn]:
+    """The same for several studies, by key."""
+    by_key = {study.pk: study for study in studies}
+    rows = Assignment.objects.in_place().filter(topic__study__in=list(by_key))
+    return _summed(rows, "topic__study_id", by_key)
+
+
+def _summed(rows: QuerySet[Assignment], by: str, studies: dict[int, Study]) -> dict[int, RestsOn]:
+    """By the keys of `studies`, which say what counts there."""
+    summed = {key: RestsOn(study.counted_kinds) for key, study in studies.items()}
+    for key, kind, reason, number in rows.order_by().values_list(by, "annotator__kind", "reason").annotate(Count("pk")):
+        counts = kind in KINDS_COUNTED[summed[key].kinds]
+        is_imported = kind == Annotator.Kind.HUMAN and reason == Assignment.Reason.IMPORTED
+        judged = Judged(**{kind: number}, imported=number if is_imported else 0)
+        summed[key] += RestsOn(counted=judged) if counts else RestsOn(not_counted=judged)
+    return summed

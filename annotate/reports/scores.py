@@ -1,0 +1,34 @@
+"""How a summary came to its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotate.models import Score, Sentence
+from formats.results import Key, Part, WordTerm
+
+
+def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
+    """The terms of a recommended score, a word each, the largest first; none for a fit that is not the newest."""
+    words = score.fit.source_words if score else None
+    if score is None or words is None:
+        return ()
+    return words.terms(score.summary.system.name, score.fit.settings["score"])
+
+
+def with_names(words: Sequence[WordTerm]) -> list[tuple[WordTerm, list[tuple[Key, str, int]]]]:
+    """The terms, each with the sentences that its word stands in: key, name, how often."""
+    keys = {key for term in words for key, _times in term.sentences}
+    named = {row.pk: row.name for row in Sentence.objects.filter(pk__in=keys).select_related("document")}
+    return [
+        (term, [(key, named[int(key)], times) for key, times in term.sentences if int(key) in named]) for term in words
+    ]
+
+
+def parts_of(score: Score | None) -> tuple[tuple[Part, Sentence | None], ...]:
+    """The terms of a score as published, each with the source sentence most like it."""
+    parts = score.terms if score else ()
+    keys = [part.nearest for part in parts if part.nearest is not None]
+    sentences: dict[Key | None, Sentence] = {}
+    sentences |= {row.pk: row for row in Sentence.objects.select_related("document").filter(pk__in=keys)}
+    return tuple((part, sentences.get(part.nearest)) for part in parts)

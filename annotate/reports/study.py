@@ -1,0 +1,276 @@
+"""What a study holds, what it still lacks, and the one next thing to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Exists, Max, OuterRef
+from django.utils import timezone
+
+from annotate.models import (
+    Annotator,
+    Assignment,
+    HumanScore,
+    Reference,
+    Sentence,
+    SourceDocument,
+    Study,
+    Summary,
+    System,
+    Topic,
+    Upload,
+    WorkerPulse,
+)
+from annotate.reports import rests_on
+from annotate.reports.rests_on import RestsOn
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+#: A worker says every second or two that it is there; one that was silent for longer is not.
+SILENCE = timedelta(seconds=15)
+
+UNDER_WAY = (Upload.State.WAITING, Upload.State.CONFIRMED)
+
+
+class Next(StrEnum):
+    """The one thing that takes the study further now."""
+
+    START_WORKER = "start_worker"
+    UPLOAD_TOPICS = "upload_topics"
+    WAIT = "wait"
+    CONFIRM_UPLOAD = "confirm_upload"
+    MEND_UPLOAD = "mend_upload"
+    LOOK_AT_PROBLEM = "look_at_problem"
+    OPEN = "open"
+    INVITE = "invite"
+    UPLOAD_SUMMARIES = "upload_summaries"
+    COLLECT = "collect"
+    READ = "read"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """How far one topic is. `judgments`: those of the kind of annotators of which so many are `wanted`."""
+
+    topic: Topic
+    documents: int
+    sentences: int
+    references: int
+    summaries: int
+    rests_on: RestsOn
+    wanted: int
+    is_cut: bool
+    is_scored: bool
+    is_behind: bool
+    problem: str
+
+    @property
+    def judgments(self) -> int:
+        return self.rests_on.leading
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything that the first page of a study says."""
+
+    study: Study
+    topics: tuple[TopicState, ...]
+    systems: int
+    human_scores: int
+    annotators: int
+    uploads: tuple[Upload, ...]
+    has_worker: bool
+
+    @property
+    def documents(self) -> int:
+        return sum(topic.documents for topic in self.topics)
+
+    @property
+    def sentences(self) -> int:
+        return sum(topic.sentences for topic in self.topics)
+
+    @property
+    def references(self) -> int:
+        return sum(topic.references for topic in self.topics)
+
+    @property
+    def summaries(self) -> int:
+        return sum(topic.summaries for topic in self.topics)
+
+    @property
+    def judgments(self) -> int:
+        return sum(topic.judgments for topic in self.topics)
+
+    @property
+    def rests_on(self) -> RestsOn:
+        return sum((topic.rests_on for topic in self.topics), RestsOn(self.study.counted_kinds))
+
+    @property
+    def wanted(self) -> int:
+        return sum(topic.wanted for topic in self.topics)
+
+    @property
+    def done(self) -> int:
+        """Judgments that count towards what is wanted: a topic's surplus does not fill another one's gap."""
+        return sum(min(topic.judgments, topic.wanted) for topic in self.topics)
+
+    @property
+    def is_scored(self) -> bool:
+        return any(topic.is_scored and topic.summaries for topic in self.topics)
+
+    @property
+    def uncut(self) -> int:
+        return sum(not topic.is_cut for topic in self.topics)
+
+    @property
+    def behind(self) -> int:
+        return sum(topic.is_behind for topic in self.topics)
+
+    @property
+    def problems(self) -> tuple[TopicState, ...]:
+        return tuple(topic for topic in self.topics if topic.problem)
+
+    @property
+    def under_way(self) -> tuple[Upload, ...]:
+        return tuple(upload for upload in self.uploads if upload.state in UNDER_WAY)
+
+    @property
+    def needs_worker(self) -> bool:
+        """Whether something waits for a worker while none is there."""
+        return not self.has_worker and bool(self.under_way or self.uncut or self.behind)
+
+    @property
+    def waiting_upload(self) -> Upload | None:
+        """The upload that waits for a person: to be confirmed first of all, else to be mended and sent again."""
+        for states in ((Upload.State.READY,), (Upload.State.REFUSED, Upload.State.FAILED)):
+            for upload in self.uploads:
+                if upload.state in states:
+                    return upload
+        return None
+
+    @property
+    def next(self) -> Next:
+        """What to do now; the first that holds, from what blocks everything to what is left when all is done."""
+        waiting = self.waiting_upload
+        if self.needs_worker:
+            return Next.START_WORKER
+        if waiting and waiting.state == Upload.State.READY:
+            return Next.CONFIRM_UPLOAD
+        if self.under_way or self.uncut:
+            return Next.LOOK_AT_PROBLEM if self.problems else Next.WAIT
+        if not self.topics:
+            return Next.MEND_UPLOAD if waiting else Next.UPLOAD_TOPICS
+        if self.problems:
+            return Next.LOOK_AT_PROBLEM
+        if not self.summaries:
+            return Next.UPLOAD_SUMMARIES
+        if self.done >= self.wanted:
+            return Next.READ
+        if self.study.state != Study.State.OPEN:
+            return Next.OPEN
+        return Next.COLLECT if self.judgments else Next.INVITE
+
+
+def worker_is_there() -> bool:
+    """Whether a worker gave a sign of life lately."""
+    return WorkerPulse.objects.filter(at__gte=timezone.now() - SILENCE).exists()
+
+
+def look_at(study: Study) -> Overview:
+    """The study as it stands, in a dozen queries however many topics it has."""
+    summaries = Summary.objects.filter(topic__in=study.topics.all())
+    return Overview(
+        study=study,
+        topics=topic_states(study, study.topics.all()),
+        systems=System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study).count(),
+        human_scores=HumanScore.objects.filter(summary__in=summaries).count(),
+        annotators=Annotator.objects.arrived().filter(study=study, kind=study.leading_kind).count(),
+        uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
+        has_worker=worker_is_there(),
+    )
+
+
+def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...]:
+    """How far each of these topics of the study is."""
+    chosen = list(topics.select_related("progress", "tally"))
+    documents = _counts(SourceDocument.objects.filter(topic__in=chosen))
+    sentences = _counts(Sentence.objects.filter(topic__in=chosen))
+    references = _counts(Reference.objects.filter(topic__in=chosen))
+    summaries = _counts(Summary.objects.filter(topic__in=chosen))
+    judged = rests_on.by_topic(study, chosen)
+    states = []
+    for topic in chosen:
+        progress = getattr(topic, "progress", None)
+        n = sentences.get(topic.pk, 0)
+        states.append(
+            TopicState(
+                topic=topic,
+                documents=documents.get(topic.pk, 0),
+                sentences=n,
+                references=references.get(topic.pk, 0),
+                summaries=summaries.get(topic.pk, 0),
+                rests_on=judged[topic.pk],
+                wanted=wanted_of(study, n),
+                is_cut=topic.is_cut,
+                is_scored=progress is not None and progress.fitted_version > 0,
+                is_behind=topic.is_cut and not topic.is_fitted,
+                problem=progress.problem if progress else "",
+            )
+        )
+    return tuple(states)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyLine:
+    """One study in a list of studies. `judgments`: those of the kind of annotators of which so many are `wanted`.
+
+    `judged_at`: when somebody (no simulation) judged last.
+    """
+
+    study: Study
+    topics: int
+    rests_on: RestsOn
+    wanted: int
+    judged_at: datetime | None
+
+    @property
+    def judgments(self) -> int:
+        return self.rests_on.leading
+
+
+def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
+    """These studies with how far each is, the newest first."""
+    newest_first = list(studies.order_by("-pk"))
+    sentences = Counter(_counts(Sentence.objects.filter(topic__study__in=newest_first)))
+    topics: dict[int, list[int]] = {study.pk: [] for study in newest_first}
+    for topic_id, study_id in Topic.objects.filter(study__in=newest_first).order_by().values_list("pk", "study_id"):
+        topics[study_id].append(topic_id)
+    judged = rests_on.by_study(newest_first)
+    by_others = Assignment.objects.counted().exclude(annotator__kind=Annotator.Kind.SIMULATED)
+    of_studies = by_others.filter(topic__study__in=newest_first).order_by().values_list("topic__study_id")
+    judged_at = dict(of_studies.annotate(Max("closed_at")))
+    return tuple(
+        StudyLine(
+            study=study,
+            topics=len(topics[study.pk]),
+            rests_on=judged[study.pk],
+            wanted=sum(wanted_of(study, sentences[topic_id]) for topic_id in topics[study.pk]),
+            judged_at=judged_at.get(study.pk),
+        )
+        for study in newest_first
+    )
+
+
+def wanted_of(study: Study, sentences: int) -> int:
+    """How many judgments the study wants of a topic with so many sentences: never more than its pairs can take."""
+    return min(study.judgments_per_topic, sentences * (sentences - 1) // 2 * study.judgments_per_pair)
+
+
+def _counts(rows: QuerySet[Any]) -> dict[int, int]:
+    """How many of these rows each topic has."""
+    return dict(rows.order_by().values_list("topic_id").annotate(Count("pk")))

@@ -1,0 +1,32 @@
+"""What would change if annotators were left out, or counted again: each system as it is and as it would be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from formats.results import SystemResult, WhatIf
+
+
+@dataclass(frozen=True, slots=True)
+class SystemChange:
+    """A system's place before and after; None where it has none."""
+
+    system: str
+    before: SystemResult | None
+    after: SystemResult | None
+
+    @property
+    def risen(self) -> int:
+        """By how many ranks; below 0 where it falls."""
+        return self.before.rank - self.after.rank if self.before and self.after else 0
+
+    @property
+    def fallen(self) -> int:
+        return -self.risen
+
+
+def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:
+    """The systems as they would stand, then those that would be gone."""
+    before = {result.system: result for result in what_if.before.systems}
+    after = {result.system: result for result in what_if.after.systems}
+    return tuple(SystemChange(name, before.get(name), after.get(name)) for name in after | before)

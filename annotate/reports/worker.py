@@ -1,0 +1,200 @@
+"""How the worker does: whether one is there, what it is at, how far behind it is, what failed and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotate.models import Assignment, Claim, Export, Fit, Judgment, Ranking, Study, Topic, Upload, WorkerPulse
+from annotate.reports.study import SILENCE
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+#: Scores that are so much older than a judgment are late, and somebody should look why.
+LATE = timedelta(seconds=60)
+#: Files that failed stay on the page so long.
+REMEMBERED = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A worker process and its last sign of life."""
+
+    name: str
+    at: datetime
+    program_version: str
+    is_alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A topic whose texts or judgments are newer than its sentences or scores.
+
+    `since`: when the oldest judgment came that is not in the scores yet; `problem`: why the last try failed, if it
+    did; `retry_at`: when the next one comes.
+    """
+
+    topic: Topic
+    is_cut: bool
+    since: datetime | None
+    problem: str
+    retry_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What a worker is at. Of studies that the reader may not see only that it is something."""
+
+    task: str
+    since: datetime
+    topic: Topic | None = None
+    study: Study | None = None
+    upload: Upload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The state of things, as far as the reader's studies go; workers serve everybody."""
+
+    workers: tuple[Worker, ...]
+    busy: tuple[Busy, ...]
+    waiting: tuple[Waiting, ...]
+    rankings: tuple[Ranking, ...]
+    uploads: tuple[Upload, ...]
+    exports: tuple[Export, ...]
+    at: datetime
+
+    @property
+    def is_running(self) -> bool:
+        return any(worker.is_alive for worker in self.workers)
+
+    @property
+    def last_seen(self) -> datetime | None:
+        """When any worker gave a sign of life last."""
+        return max((worker.at for worker in self.workers), default=None)
+
+    @property
+    def failed(self) -> tuple[Waiting, ...]:
+        return tuple(one for one in self.waiting if one.problem)
+
+    @property
+    def pending(self) -> tuple[Waiting, ...]:
+        return tuple(one for one in self.waiting if not one.problem)
+
+    @property
+    def oldest(self) -> datetime | None:
+        """When the oldest judgment came that no score rests on yet, of the topics that did not fail."""
+        return min((one.since for one in self.pending if one.since), default=None)
+
+    @property
+    def lag(self) -> int | None:
+        """Seconds since then."""
+        return None if self.oldest is None else max(0, round((self.at - self.oldest).total_seconds()))
+
+    @property
+    def is_late(self) -> bool:
+        return self.oldest is not None and self.at - self.oldest > LATE
+
+    @property
+    def state(self) -> str:
+        """How things are, in one word."""
+        if not self.is_running:
+            return "gone"
+        if self.failures:
+            return "failed"
+        return "late" if self.is_late else "well"
+
+    @property
+    def files_waiting(self) -> int:
+        uploads = sum(one.state != Upload.State.FAILED for one in self.uploads)
+        return uploads + sum(one.state != Export.State.FAILED for one in self.exports)
+
+    @property
+    def failures(self) -> int:
+        uploads = sum(one.state == Upload.State.FAILED for one in self.uploads)
+        exports = sum(one.state == Export.State.FAILED for one in self.exports)
+        return len(self.failed) + len(self.rankings) + uploads + exports
+
+
+def look(studies: QuerySet[Study]) -> Health:
+    """The state of things now, for somebody who may see these studies."""
+    now = timezone.now()
+    workers = tuple(
+        Worker(pulse.name, pulse.at, pulse.program_version, pulse.at >= now - SILENCE)
+        for pulse in WorkerPulse.objects.order_by("-at")
+    )
+    lately = Q(changed_at__gte=now - REMEMBERED)
+    uploads = Upload.objects.filter(study__in=studies).filter(
+        Q(state__in=[Upload.State.WAITING, Upload.State.CONFIRMED]) | Q(state=Upload.State.FAILED) & lately
+    )
+    exports = Export.objects.filter(study__in=studies).filter(
+        Q(state=Export.State.WAITING) | Q(state=Export.State.FAILED, created_at__gte=now - REMEMBERED)
+    )
+    return Health(
+        workers=workers,
+        busy=_busy(studies, now),
+        waiting=_waiting(studies),
+        rankings=tuple(Ranking.objects.filter(study__in=studies).exclude(problem="").select_related("study")),
+        uploads=tuple(uploads.select_related("study").order_by("pk")),
+        exports=tuple(exports.select_related("study").order_by("pk")),
+        at=now,
+    )
+
+
+def with_since(topics: QuerySet[Topic]) -> QuerySet[Topic]:
+    """Each with `since`: when the first judgment came that counts and that its newest fit does not rest on.
+
+    Imported ones do not count: they carry the time at which they were made elsewhere. An index finds the first one,
+    however many follow.
+    """
+    newest = Fit.objects.newest().filter(topic=OuterRef("pk"))
+    first = (
+        Judgment.objects.filter(
+            topic=OuterRef("pk"), pk__gt=Coalesce(OuterRef("rests_on"), 0), assignment__holds_place=True
+        )
+        .exclude(assignment__reason=Assignment.Reason.IMPORTED)
+        .order_by("pk")
+    )
+    rests_on = Subquery(newest.values("last_judgment_id")[:1])
+    return topics.annotate(rests_on=rests_on).annotate(since=Subquery(first.values("at")[:1]))
+
+
+def _waiting(studies: QuerySet[Study]) -> tuple[Waiting, ...]:
+    topics = with_since(Topic.objects.behind().filter(study__in=studies)).select_related("study", "progress", "tally")
+    retries = dict(Claim.objects.filter(attempts__gt=0).values_list("name", "retry_at"))
+    waiting = []
+    for topic in topics.order_by("study_id", "position"):
+        progress = getattr(topic, "progress", None)
+        waiting.append(
+            Waiting(
+                topic=topic,
+                is_cut=topic.is_cut,
+                since=topic.since,  # type: ignore[attr-defined]  # annotated by the query
+                problem=progress.problem if progress else "",
+                retry_at=retries.get(f"topic:{topic.pk}"),
+            )
+        )
+    return tuple(waiting)
+
+
+def _busy(studies: QuerySet[Study], now: datetime) -> tuple[Busy, ...]:
+    busy = []
+    for claim in Claim.objects.filter(until__gt=now).order_by("since"):
+        task, _, key = claim.name.partition(":")
+        is_topic, is_study = task in ("topic", "curve", "examination"), task in ("study", "annotators", "robustness")
+        busy.append(
+            Busy(
+                task=task,
+                since=claim.since,
+                topic=Topic.objects.filter(study__in=studies, pk=key).first() if is_topic else None,
+                study=studies.filter(pk=key).first() if is_study else None,
+                upload=Upload.objects.filter(study__in=studies, pk=key).first() if task == "upload" else None,
+            )
+        )
+    return tuple(busy)

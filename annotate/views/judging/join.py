@@ -1,0 +1,97 @@
+"""An invitation: what the study is about, and the way in."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate import access, crowd, invitations, judging
+from annotate.models import Annotator, Invitation, Membership, Study
+from annotate.refusal import Refusal
+from annotate.server import limits
+from annotate.views import account
+from annotate.views.judging.progress import go_on
+from annotate.views.limited import limited
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@limited
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Tell somebody who was invited what this is; let them in when they begin."""
+    invitation = invitations.find_invitation(token)
+    if invitation is None:
+        limits.spend(limits.GUESSES, limits.visitor(request))
+        raise Http404
+    if invitation.role != Membership.Role.ANNOTATOR:
+        return account.accept_invitation(request, invitation, token)
+    study = invitation.study
+    if access.is_partial(request.user, study):
+        return their_own(request, study)
+    annotator = _annotator_here(request, invitation)
+    if annotator is None and not invitations.is_usable(invitation):
+        return render(request, "judge/not_good.html", {"study": study}, status=404)
+    if request.method == "POST" and agrees(request, study):
+        return _begin(request, invitation, annotator, token)
+    return welcome(request, study, annotator)
+
+
+def _begin(request: HttpRequest, invitation: Invitation, annotator: Annotator | None, token: str) -> HttpResponse:
+    if annotator is None:
+        limits.spend(limits.ARRIVALS, limits.visitor(request))
+    user = request.user if request.user.is_authenticated else None
+    try:
+        with transaction.atomic():
+            annotator = annotator or judging.join(invitation.study, invitation=invitation, user=user)
+            crowd.agree(annotator)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        return redirect("join", token=token)
+    access.remember_annotator(request, annotator)
+    return go_on(request, annotator)
+
+
+def _annotator_here(request: HttpRequest, invitation: Invitation) -> Annotator | None:
+    """The annotator of the invitation's study that this browser is already."""
+    annotators = Annotator.objects.filter(study=invitation.study_id).select_related("study")
+    if (key := access.known_annotators(request).get(str(invitation.study_id))) is not None:
+        return annotators.filter(key=key).first()
+    if request.user.is_authenticated:
+        return annotators.filter(user=request.user, kind=Annotator.Kind.HUMAN).first()
+    return None
+
+
+def their_own(request: HttpRequest, study: Study) -> HttpResponse:
+    """Tell somebody who belongs to the study why they do not judge in it, and what they can do."""
+    return render(request, "judge/their_own.html", {"study": study}, status=403)
+
+
+def agrees(request: HttpRequest, study: Study) -> bool:
+    """Whether the form agrees to the text of consent as it is now, if there is one."""
+    recruitment = crowd.recruitment_of(study)
+    if not recruitment.consent or request.POST.get("consent") == str(recruitment.consent_version):
+        return True
+    messages.warning(request, _("The text has just changed. Please read it again, and then decide."))
+    return False
+
+
+def welcome(
+    request: HttpRequest, study: Study, annotator: Annotator | None, *, from_platform: bool = False
+) -> HttpResponse:
+    """What the study is about and what it asks people to agree to, with a button to begin or to go on."""
+    context = {
+        "study": study,
+        "annotator": annotator,
+        "progress": (annotator or Annotator(study=study)).progress,
+        "recruitment": crowd.recruitment_of(study),
+        "practice": judging.practice_pairs(study).count() if study.training else 0,
+        "from_platform": from_platform,
+    }
+    return render(request, "judge/join.html", context)
+
+
+urlpatterns = [path("join/<str:token>/", join, name="join")]

@@ -1,0 +1,387 @@
+"""The page of a pair: shown, answered, skipped, taken back, and the pair after it.
+
+The page's own script says in the header `Judge-Showing` which pair it shows while it sends an answer; it is answered in
+JSON: what became of the answer, the pair to judge now (unless it shows that already), and the one after it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.core import signing
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import access, crowd, judging
+from annotate.judging import NoPair, Outcome
+from annotate.models import Annotator, Assignment, Judgment, Sentence
+from annotate.views.judging import progress
+
+logger = logging.getLogger(__name__)
+State = Assignment.State
+P = ParamSpec("P")
+#: Says, in a form, that we showed this pair to whoever holds it, should their cookie be gone when they answer.
+SHOWN = signing.Signer(salt="shown")
+#: The key in the address of a pair.
+KEY = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+
+
+class JudgmentForm(forms.Form):
+    """What a click or a key sends; the revision says which showing of the pair it answers."""
+
+    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right")])
+    revision = forms.IntegerField(min_value=1, max_value=32_000)
+    seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
+
+
+class JudgmentOrTieForm(JudgmentForm):
+    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right"), ("tie", "tie")])
+
+
+class UndoForm(forms.Form):
+    revision = forms.IntegerField(required=False, min_value=1, max_value=32_000)
+
+
+class SkipForm(forms.Form):
+    reason = forms.ChoiceField(choices=Assignment.SkipReason.choices)
+
+
+def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Where the pair is gone because its texts were cut anew, lead whoever judges here back to their progress."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, key: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, key, *args, **kwargs)
+        except Assignment.DoesNotExist:
+            annotators = list(access.known_annotators(request).values())
+        if request.method == "POST":
+            logger.warning("What was sent to pair %s is not stored: it is not there, or not theirs", key)
+        if not annotators:
+            raise Http404
+        messages.warning(
+            request, _("This pair no longer exists, for example because its text changed. Continue with another one.")
+        )
+        return redirect("progress", key=annotators[-1])
+
+    return guarded
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@about_a_pair
+def pair(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Show two sentences; take the answer and lead to the next two."""
+    if request.method == "POST":
+        return _take_answer(request, *_find_answered(request, key))
+    return _show(request, _find(request, key))
+
+
+@require_POST
+@about_a_pair
+def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
+    """The pair to come after this one, under its own lease, so that the page can show it at once."""
+    part = _draw_ahead(request, _find(request, key))
+    return HttpResponse(status=204) if part is None else HttpResponse(part)
+
+
+@require_POST
+@about_a_pair
+def skip(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Leave a pair out, with a reason, and go on with the next."""
+    assignment, form = _find(request, key), SkipForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Please choose why you skip this pair."))
+        return redirect("pair", key=key)
+    if assignment.is_practice:
+        return _lead_to(request, assignment, _("In practice, please choose one of the two."))
+    if judging.skip(assignment, form.cleaned_data["reason"]):
+        return _go_on(request, assignment.annotator, _about_skipping(assignment.annotator))
+    return _go_on(request, assignment.annotator, _("You have already answered this pair. Your answer stands."))
+
+
+@require_POST
+@about_a_pair
+def undo(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Take an answer back and show its pair again."""
+    assignment, form = _find(request, key), UndoForm(request.POST)
+    if crowd.has_left(assignment.annotator):
+        messages.success(request, _("You have finished. Your answers stay as they are."))
+        return redirect("progress", key=assignment.annotator.key)
+    if assignment.is_practice:
+        return _lead_to(request, assignment)
+    revision = form.cleaned_data["revision"] if form.is_valid() else None
+    judging.undo(assignment, revision or assignment.revision + 1)
+    return _lead_to(request, assignment, _("Your last answer was undone. Judge this pair again."))
+
+
+@require_safe
+@about_a_pair
+def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
+    """One of the two sentences where it stands in its document."""
+    assignment = _find(request, key)
+    if side not in ("left", "right"):
+        raise Http404
+    sentence: Sentence = getattr(assignment, side)
+    shown = {
+        "side": side,
+        "sentence": sentence,
+        "sentences": Sentence.objects.filter(document=sentence.document_id).order_by("index"),
+        "other": "right" if side == "left" else "left",
+    }
+    return progress.page(request, "context", _what_to_show(assignment)[1] | shown)
+
+
+# Finding
+
+
+def _find(request: HttpRequest, key: UUID) -> Assignment:
+    """The pair with this key, if it was drawn for this browser's annotator."""
+    return _theirs(request, Assignment.objects.to_show().get(key=key))
+
+
+def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
+    """The pair that is answered, and the one that their page's script shows meanwhile, if they may judge that next."""
+    held = Q(judging.HELD, key__in=KEY.findall(request.headers.get("Judge-Showing", "")))
+    rows = {row.key: row for row in Assignment.objects.to_show().filter(Q(key=key) | held)}
+    if key not in rows:
+        raise Assignment.DoesNotExist
+    assignment = _theirs(request, rows.pop(key), request.POST.get("ticket", ""))
+    for showing in rows.values():
+        is_theirs = showing.annotator == assignment.annotator and not showing.is_practice
+        if is_theirs and not access.is_partial(request.user, assignment.annotator.study):
+            return assignment, showing
+    return assignment, None
+
+
+def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> Assignment:
+    """The pair, if it was drawn for this browser's annotator, or its ticket says that it was."""
+    annotator = assignment.annotator
+    if access.is_annotator(request, annotator):
+        return assignment
+    if not ticket or not constant_time_compare(ticket, SHOWN.signature(str(assignment.key))):
+        raise Http404
+    if annotator.user_id is None and str(annotator.study_id) not in access.known_annotators(request):
+        access.remember_annotator(request, annotator)  # their cookie was lost since it was shown
+    return assignment
+
+
+# Answering
+
+
+def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignment | None) -> HttpResponse:
+    """Store an answer; `showing` is the pair that the page's script shows meanwhile."""
+    form = (JudgmentOrTieForm if assignment.annotator.study.ties_allowed else JudgmentForm)(request.POST)
+    if not form.is_valid():
+        logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
+        return _show(request, assignment, _("Choose one of the two sentences."), status=400)
+    try:
+        recorded = judging.record_judgment(assignment, **form.cleaned_data, showing=showing)
+    except judging.TooSoon:
+        return _wait_a_moment(request, assignment)
+    except judging.OutOfTurn:
+        messages.warning(request, _("This page was out of date. Please judge the pair as it is shown now."))
+        return redirect("pair", key=assignment.key)
+    if assignment.is_practice:
+        return _show_feedback(request, assignment)
+    said = _what_became_of_it(assignment, recorded)
+    if "Judge-Showing" in request.headers:
+        return _answer_script(request, assignment.annotator, showing, recorded.following, said)
+    return _go_on(request, assignment.annotator, said)
+
+
+def _answer_script(
+    request: HttpRequest,
+    annotator: Annotator,
+    showing: Assignment | None,
+    following: Assignment | NoPair | None,
+    said: str,
+) -> HttpResponse:
+    """For the page's own script; `following` may have been drawn with the answer to come after what it is `showing`."""
+    shown_at = request.headers["Judge-Showing"]
+    if showing is not None:  # nearly always: nothing has to be drawn but the one after it
+        following = following or judging.draw(annotator, besides=showing)
+        if isinstance(following, Assignment):
+            part = _part(request, following, after=showing)
+            return JsonResponse({"said": said, "here": shown_at, "part": "", "ahead": part})
+    drawn = progress.draw_for(request, annotator)
+    if isinstance(drawn, NoPair):
+        part = progress.show_progress(request, annotator, drawn).content.decode()
+        here = progress.address_of(annotator, drawn)
+        return JsonResponse({"said": said, "here": here, "part": part, "ahead": None})
+    here = reverse("pair", args=[drawn.key])
+    part = "" if shown_at == here else _part(request, drawn)
+    return JsonResponse({"said": said, "here": here, "part": part, "ahead": _draw_ahead(request, drawn)})
+
+
+def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """An answer a moment after the last one is not taken yet; our script sends the same one again by itself."""
+    said = _("This answer came within a second of your last one. Please read both sentences and choose again.")
+    response = _show(request, assignment, said, status=429)
+    response["Retry-After"] = "1"
+    return response
+
+
+def _show_feedback(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """After a practice pair: what is right, and why, before the next one."""
+    if "Judge-Showing" not in request.headers:
+        return _lead_to(request, assignment)
+    here = reverse("pair", args=[assignment.key])
+    return JsonResponse({"said": "", "here": here, "part": _part(request, assignment), "ahead": None})
+
+
+# What is said
+
+
+def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> str:
+    """Without left and right: on a phone the cards stand one above the other."""
+    judgment, speed = recorded.judgment, assignment.annotator.study.reading_speed
+    if recorded.outcome == Outcome.DIFFERS and judgment.answer == Judgment.Answer.UNDONE:
+        return _("You had already undone that answer. Nothing was changed.")
+    names = {"left": _("the first sentence"), "right": _("the second sentence"), "tie": _("equally important")}
+    answer = {"answer": names[judgment.answer]}
+    if recorded.outcome == Outcome.DIFFERS:
+        return _("You had already answered this pair (%(answer)s). That answer stands.") % answer
+    said = _("Saved: %(answer)s.") % answer
+    characters = len(assignment.pair.first.text) + len(assignment.pair.second.text)
+    was_read = judgment.seconds is None or not speed or judgment.seconds * speed >= characters
+    if recorded.outcome == Outcome.STORED and not was_read:
+        hint = _("That was faster than people can read. Please read both sentences. You can undo an answer with Undo.")
+        return f"{said} {hint}"
+    return said
+
+
+def _about_skipping(annotator: Annotator) -> str:
+    """Thanks, and a kind question once somebody has skipped half as many pairs in a row as end their work."""
+    said = _("Skipped. Thank you for the reason.")
+    limit, skips = annotator.study.skips_in_a_row, annotator.skips_in_a_row
+    if not limit or skips < (limit + 1) // 2:
+        return said
+    asked = ngettext(
+        "You have skipped %(skips)d pair in a row. Is something wrong with these texts, or are they hard to read?",
+        "You have skipped %(skips)d pairs in a row. Is something wrong with these texts, or are they hard to read?",
+        skips,
+    )
+    left = ngettext(
+        "If you skip %(left)d more, your part ends here. An answer starts the count again.",
+        "If you skip %(left)d more, your part ends here. An answer starts the count again.",
+        limit - skips,
+    )
+    return " ".join([said, asked % {"skips": skips}, left % {"left": limit - skips}])
+
+
+# Leading on
+
+
+def _go_on(request: HttpRequest, annotator: Annotator, said: str) -> HttpResponse:
+    """Lead to the pair that they judge now, or to where it says why there is none."""
+    drawn = progress.draw_for(request, annotator)
+    if isinstance(drawn, Assignment):
+        return _lead_to(request, drawn, said)
+    target = progress.address_of(annotator, drawn)
+    if progress.wants_part(request):
+        response = progress.show_progress(request, annotator, drawn, said)
+        response["HX-Push-Url"] = target
+        return response
+    messages.success(request, said)
+    return redirect(target)
+
+
+def _lead_to(request: HttpRequest, assignment: Assignment, said: str = "") -> HttpResponse:
+    """The pair at once for htmx, which moves its address along; a redirect for everyone else."""
+    if progress.wants_part(request):
+        response = _show(request, assignment, said)
+        response["HX-Push-Url"] = reverse("pair", args=[assignment.key])
+        return response
+    if said:
+        messages.success(request, said)
+    return redirect("pair", key=assignment.key)
+
+
+# Showing
+
+
+def _show(request: HttpRequest, assignment: Assignment, said: str = "", status: int = 200) -> HttpResponse:
+    """The pair to be judged, or what became of it."""
+    name, shown = _what_to_show(assignment)
+    return progress.page(request, name, shown | {"said": said}, status)
+
+
+def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None = None) -> str:
+    """The same as a part, for the page's script: as it will be when the pair that it comes `after` is judged."""
+    if after is not None:
+        annotator = assignment.annotator
+        annotator.judged += 1
+        annotator.previous, annotator.undo_revision = after.key, after.revision + 2
+        if assignment.topic_id == after.topic_id:
+            assignment.topic = after.topic
+    name, shown = _what_to_show(assignment)
+    return render_to_string(f"judge/parts/{name}.html", shown | {"part": True, "csrf_token": get_token(request)})
+
+
+def _draw_ahead(request: HttpRequest, shown: Assignment) -> str | None:
+    """The part with the pair to come after this one; None where there is none."""
+    if shown.is_practice:  # what comes after it is what was right
+        return None
+    following = judging.draw(shown.annotator, besides=shown)
+    return None if isinstance(following, NoPair) else _part(request, following, after=shown)
+
+
+def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
+    """The name of a template for this pair as it is, and what it shows."""
+    annotator, study, topic = assignment.annotator, assignment.annotator.study, assignment.topic
+    shown: dict[str, Any] = {
+        "assignment": assignment,
+        "annotator": annotator,
+        "progress": annotator.progress,
+        "next_revision": assignment.revision + 1,
+        "study": study,
+        "topic": topic,
+        "question": topic.question or study.question,
+        "language": topic.language or study.language,
+    }
+    if assignment.is_practice:
+        shown |= _practice(assignment)
+    if assignment.is_practice and assignment.state == State.JUDGED:
+        return "feedback", shown
+    if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
+        return "judged", shown | {"answer": assignment.last_answer}
+    ticket = SHOWN.signature(str(assignment.key))
+    return "pair", shown | {"here": reverse("pair", args=[assignment.key]), "ticket": ticket}
+
+
+def _practice(assignment: Assignment) -> dict[str, Any]:
+    """Which practice pair this is, and, once it is answered, what is right and why."""
+    pairs = list(judging.practice_pairs(assignment.annotator.study).values_list("better", "worse", "explanation"))
+    before = judging.practised(assignment.annotator).exclude(pk=assignment.pk).count()
+    shown: dict[str, Any] = {"practice": {"number": before + 1, "of": max(len(pairs), before + 1)}}
+    if assignment.state == State.JUDGED:
+        sentences = {assignment.pair.first_id, assignment.pair.second_id}
+        answer = assignment.last_answer
+        why = next((explanation for better, worse, explanation in pairs if {better, worse} == sentences), "")
+        shown |= {"answer": answer, "is_right": answer == assignment.expected, "explanation": why}
+    return shown
+
+
+# Annotators' browsers hold these addresses.
+urlpatterns = [
+    path("judge/<uuid:key>/", pair, name="pair"),
+    path("judge/<uuid:key>/ahead/", ahead, name="ahead"),
+    path("judge/<uuid:key>/skip/", skip, name="skip"),
+    path("judge/<uuid:key>/undo/", undo, name="undo"),
+    path("judge/<uuid:key>/context/<str:side>/", context, name="context"),
+]

@@ -1,0 +1,135 @@
+"""Where an annotator comes back to: how far they are, why there is no pair for them, pause, guidelines."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import access, crowd, judging
+from annotate.judging import NoPair
+from annotate.models import Annotator, Assignment
+
+
+@require_safe
+def progress(request: HttpRequest, key: UUID) -> HttpResponse:
+    """How far they are, with a button to go on, or why there is nothing to do."""
+    code = request.GET.get("nothing", "")
+    return show_progress(request, find_annotator(request, key), NoPair(code) if code in list(NoPair) else None)
+
+
+@require_POST
+def draw(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Lead an annotator to the pair that they judge now."""
+    return go_on(request, find_annotator(request, key))
+
+
+@require_POST
+def pause(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Let somebody rest; nobody waits for the pair that they held."""
+    judging.pause(find_annotator(request, key))
+    messages.success(request, _("You have paused. Everything you judged is saved. Continue whenever you like."))
+    return redirect("progress", key=key)
+
+
+@require_POST
+def shortcuts(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Switch the single-key shortcuts on or off."""
+    annotator = find_annotator(request, key)
+    judging.set_shortcuts(annotator, request.POST.get("shortcuts") == "on")
+    return go_on(request, annotator)
+
+
+@require_safe
+def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
+    """What the researchers ask their annotators to keep in mind, and the keys."""
+    annotator = find_annotator(request, key)
+    return page(request, "guidelines", {"annotator": annotator, "study": annotator.study})
+
+
+def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
+    """Lead somebody who comes (back) to their pair, or to where it says why there is none."""
+    if crowd.has_left(annotator):
+        return redirect("progress", key=annotator.key)
+    drawn = draw_for(request, annotator)
+    return redirect(address_of(annotator, drawn) if isinstance(drawn, NoPair) else reverse("pair", args=[drawn.key]))
+
+
+def draw_for(request: HttpRequest, annotator: Annotator) -> Assignment | NoPair:
+    """The pair that they judge now; whoever is done, or cannot go on, has left."""
+    if access.is_partial(request.user, annotator.study):
+        return NoPair.OWN
+    drawn = judging.draw(annotator)
+    if isinstance(drawn, NoPair) and drawn.told.is_final and crowd.participation_of(annotator) is not None:
+        crowd.leave(annotator)
+    return drawn
+
+
+def address_of(annotator: Annotator, no_pair: NoPair) -> str:
+    """The page that tells why there is no pair for them."""
+    return f"{reverse('progress', args=[annotator.key])}?nothing={no_pair}"
+
+
+def show_progress(
+    request: HttpRequest, annotator: Annotator, no_pair: NoPair | None = None, said: str = ""
+) -> HttpResponse:
+    """How far they are; why they judge no more at present, if so, or why there was `no_pair` a moment ago."""
+    annotator.refresh_from_db(from_queryset=Annotator.objects.select_related("study"))
+    no_pair = judging.why_no_pair(annotator) or no_pair
+    participation = crowd.participation_of(annotator)
+    context = {
+        "annotator": annotator,
+        "study": annotator.study,
+        "progress": annotator.progress,
+        "participation": participation,
+        "return_link": crowd.return_link(participation) if participation else "",
+        "no_pair": no_pair,
+        "text": no_pair.text(annotator.study) if no_pair else "",
+        "said": said,
+    }
+    return page(request, "my_progress", context)
+
+
+def page(request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The page, or for htmx only the part of it that changes."""
+    part = wants_part(request)
+    template = f"judge/parts/{name}.html" if part else f"judge/{name}.html"
+    return render(request, template, context | {"part": part, "csrf_token": get_token(request)}, status=status)
+
+
+def wants_part(request: HttpRequest) -> bool:
+    """Whether htmx asks, and not for a whole page that the browser went back to."""
+    return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
+
+
+def find_annotator(request: HttpRequest, key: UUID) -> Annotator:
+    """The annotator with this key, if this browser is them."""
+    annotator = Annotator.objects.select_related("study").filter(key=key).first()
+    if annotator is None or not access.is_annotator(request, annotator):
+        raise Http404
+    return annotator
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def moved(request: HttpRequest, rest: str) -> HttpResponse:
+    """Send on, with whatever a form sent, whoever holds an address of when these pages were called desks."""
+    target = request.get_full_path().replace("/desk/", "/progress/", 1)
+    return HttpResponsePermanentRedirect(target, preserve_request=True)
+
+
+# Annotators' browsers hold these addresses.
+urlpatterns = [
+    path("desk/<path:rest>", moved, name="moved"),
+    path("progress/<uuid:key>/", progress, name="progress"),
+    path("progress/<uuid:key>/draw/", draw, name="draw"),
+    path("progress/<uuid:key>/pause/", pause, name="pause"),
+    path("progress/<uuid:key>/guidelines/", guidelines, name="guidelines"),
+    path("progress/<uuid:key>/shortcuts/", shortcuts, name="shortcuts"),
+]

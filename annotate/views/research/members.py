@@ -1,0 +1,124 @@
+"""Who belongs to a study, who was invited, and who judges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Count, Max
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate import access, invitations, members
+from annotate.access import Role, in_study
+from annotate.forms import InvitationForm, complain
+from annotate.models import Annotator, Assignment, Invitation, Study
+from annotate.refusal import Refusal
+from annotate.views.research.pages import page, user_of
+
+
+@in_study("annotators")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_members(request: HttpRequest, study: Study) -> HttpResponse:
+    """Members, invitations, annotators; the form makes a new invitation."""
+    may_manage = access.may(request.user, study, "members")
+    roles = list(Role.values) if may_manage else [Role.ANNOTATOR.value]
+    roles.sort(key=lambda role: role != Role.ANNOTATOR)
+    form = InvitationForm(request.POST or None, roles=roles, initial={"role": Role.ANNOTATOR})
+    if form.is_valid():
+        try:
+            invitations.invite(study, user_of(request), **form.cleaned_data)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            messages.success(request, _("The invitation was created. Copy its link and send it."))
+            return redirect("study_members", study_id=study.pk)
+    return page(
+        request,
+        study,
+        "research/members.html",
+        form=form,
+        members=study.memberships.exclude(role=Role.ANNOTATOR).select_related("user").order_by("pk"),
+        roles=Role.choices,
+        invitations=[_line(request, one, may_manage) for one in study.invitations.order_by("revoked_at", "-pk")],
+        annotators=_annotators(study),
+        tab="annotators",
+    )
+
+
+@in_study("annotators")
+@require_POST
+def invitation_revoke(request: HttpRequest, study: Study, invitation_id: int) -> HttpResponse:
+    """Let nobody else in by this link."""
+    invitations.revoke(get_object_or_404(Invitation, study=study, pk=invitation_id), user_of(request))
+    messages.success(request, _("The link was revoked. People who have already joined stay."))
+    return redirect("study_members", study_id=study.pk)
+
+
+@in_study("members")
+@require_POST
+def member_role(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
+    """Give a member another role."""
+    member = get_object_or_404(User, memberships__study=study, pk=user_id)
+    try:
+        members.set_role(study, user_of(request), member, request.POST.get("role", ""))
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("The role was changed."))
+    return _back(request, study)
+
+
+@in_study("see")
+@require_POST
+def member_remove(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
+    """Send a member away, or leave."""
+    member = get_object_or_404(User, memberships__study=study, pk=user_id)
+    try:
+        members.remove_member(study, user_of(request), member)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, _("%(name)s is no longer a member of the study.") % {"name": member.get_username()})
+    return _back(request, study)
+
+
+def _back(request: HttpRequest, study: Study) -> HttpResponse:
+    """To the page of people, or wherever whoever just gave up that right may still go."""
+    if access.may(request.user, study, "annotators"):
+        return redirect("study_members", study_id=study.pk)
+    return redirect("studies")
+
+
+def _line(request: HttpRequest, invitation: Invitation, may_manage: bool) -> dict[str, Any]:
+    """An invitation with its link; a link that makes somebody more than an annotator is shown to owners only."""
+    may_give = may_manage or invitation.role == Role.ANNOTATOR
+    is_usable = not (invitation.revoked_at or invitation.is_used_up or invitation.is_expired)
+    link = request.build_absolute_uri(invitations.invitation_path(invitation)) if is_usable and may_give else ""
+    return {"invitation": invitation, "is_usable": is_usable, "may_give": may_give, "link": link}
+
+
+def _annotators(study: Study) -> list[dict[str, Any]]:
+    """Who judges, with how much of it counts."""
+    judged = Assignment.objects.counted().filter(annotator__study=study).order_by()
+    counted = dict(judged.values_list("annotator_id").annotate(Count("pk")))
+    rows = (
+        Annotator.objects.arrived()
+        .filter(study=study)
+        .annotate(seen_at=Max("assignments__closed_at"))
+        .order_by("kind", "pk")
+    )
+    return [{"annotator": row, "counted": counted.get(row.pk, 0)} for row in rows]
+
+
+_STUDY = "studies/<int:study_id>/"
+urlpatterns = [
+    path(_STUDY + "members/", study_members, name="study_members"),
+    path(_STUDY + "members/<int:user_id>/role/", member_role, name="member_role"),
+    path(_STUDY + "members/<int:user_id>/remove/", member_remove, name="member_remove"),
+    path(_STUDY + "invitations/<int:invitation_id>/revoke/", invitation_revoke, name="invitation_revoke"),
+]

@@ -1,0 +1,55 @@
+"""One system: its place on the leaderboard, and what it earned in each topic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from annotate.access import in_study
+from annotate.database.snapshot import snapshot
+from annotate.models import Score, Study, Summary, System
+from annotate.reports import leaderboard as boards
+from annotate.reports.plots import Scale, decimals
+from annotate.views.research.pages import page
+from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
+
+
+@in_study("see")
+@require_safe
+@snapshot()
+def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
+    """The topics that a system summarized, with its scores and the way to each summary."""
+    shown = get_object_or_404(System, study=study, pk=system_id)
+    board = boards.of_study(study, asked_scored_by(request))
+    summaries = list(Summary.objects.filter(system=shown).select_related("topic").order_by("topic__position"))
+    scores = Score.objects.filter(summary__in=summaries, scored_by=board.scored_by).select_related("fit")
+    of_summary = {score.summary_id: score for score in scores}
+    scale = scale_of(board.score, [number for one in scores for number in (one.score, one.low, one.high)])
+    return page(
+        request,
+        study,
+        "research/system.html",
+        tab="leaderboard",
+        system=shown,
+        board=board,
+        row=next((row for row in board.rows if row.system == shown.name), None),
+        lines=[_line(summary, of_summary.get(summary.pk), board, scale) for summary in summaries],
+        zero=scale.at(0.0) if board.score == "importance" else None,
+        has_coverage=has_coverage(board),
+        digits=decimals([score.score or 0.0 for score in scores]),
+    )
+
+
+def _line(summary: Summary, score: Score | None, board: boards.Board, scale: Scale) -> dict[str, Any]:
+    """One topic, with where its interval lies; `is_other`: fitted under settings that the board does not show."""
+    places = (score.score, score.low, score.high) if score else (None, None, None)
+    x, low, high = (None if number is None else scale.at(number) for number in places)
+    is_other = score is not None and bool(board.rows) and not boards.is_under(score.fit, board.settings)
+    return {"summary": summary, "score": score, "x": x, "low": low, "high": high, "is_other": is_other}
+
+
+urlpatterns = [path("studies/<int:study_id>/systems/<int:system_id>/", system, name="system")]
