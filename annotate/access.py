@@ -30,7 +30,7 @@ ABILITIES: dict[str, frozenset[str]] = {
     "edit": frozenset({Role.OWNER, Role.RESEARCHER}),  # texts: uploads and mended sentences
     "settings": frozenset({Role.OWNER, Role.RESEARCHER}),
     "export": frozenset({Role.OWNER, Role.RESEARCHER}),
-    "people": frozenset({Role.OWNER, Role.ADMIN}),  # invitations, and annotators' figures
+    "annotators": frozenset({Role.OWNER, Role.ADMIN}),  # invitations, and annotators' figures
     "members": frozenset({Role.OWNER}),  # who belongs to the study, and in which role
 }
 
@@ -129,7 +129,7 @@ def known_annotators(request: HttpRequest) -> dict[str, Any]:
 
 def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
     """Whether this browser is the annotator: it joined as them, or their account is signed in."""
-    if known_annotators(request).get(str(annotator.study_id)) == str(annotator.key):
+    if request.session.get("annotators", {}).get(str(annotator.study_id)) == str(annotator.key):
         return True
     return annotator.user_id is not None and request.user.is_authenticated and request.user.pk == annotator.user_id
 

@@ -17,10 +17,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.acts import note
+from annotate.audit_log import note
 from annotate.models import Study, Token
-from annotate.refusal import Refusal, invalid
-from annotate.words import cleaned
+from annotate.refusal import Refusal, cleaned, invalid
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -40,9 +39,9 @@ def create_token(user: User, name: str, *, study: Study | None = None, read_only
     """
     name = cleaned("name", name)
     if not name or len(name) > 100:
-        raise invalid("name", _("Give it a name of at most 100 characters."))
+        raise invalid("name", _("Enter a name of at most 100 characters."))
     if Token.objects.filter(user=user, revoked_at__isnull=True).count() >= TOKENS_EACH:
-        raise Refusal(_("You have as many tokens as one may have: revoke one first."), "too_many")
+        raise Refusal(_("You have reached the maximum number of tokens. Revoke one first."), "too_many")
     secret = PREFIX + secrets.token_urlsafe(32)
     token = Token.objects.create(user=user, name=name, digest=_digest(secret), study=study, read_only=read_only)
     note(study, user, "create token", token=token.pk, name=token.name, read_only=read_only)
@@ -97,7 +96,7 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
     Where an installation is open, whoever signs up may begin studies; an invitation gives what it says and no more.
     """
     if not (settings.SIGN_UP_OPEN or invited):
-        raise Refusal(_("Nobody can sign up here: ask for an invitation."), "closed")
+        raise Refusal(_("Sign-up is closed here. Ask for an invitation."), "closed")
     users = get_user_model()
     user = users(username=users.normalize_username(username), email=users.objects.normalize_email(email))
     try:
@@ -105,8 +104,8 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
         user.full_clean(exclude=["password"])
         validate_password(password, user)
     except ValidationError as error:
-        named = error.message_dict if hasattr(error, "error_dict") else {"password": error.messages}
-        raise Refusal(_("Some values will not do."), "invalid", named) from error
+        messages = error.message_dict if hasattr(error, "error_dict") else {"password": error.messages}
+        raise Refusal(_("Some values are not valid."), "invalid", messages) from error
     user.set_password(password)
     try:
         with transaction.atomic():

@@ -8,8 +8,7 @@ class AnnotateConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotate import durability as durability  # registers its check
-        from annotate import only_added  # only now: it needs the settings
+        from annotate.database import append_only  # only now: it needs the settings
 
-        connection_created.connect(only_added.teach, dispatch_uid="only_added")
-        post_migrate.connect(only_added.after_migrate, sender=self, dispatch_uid="only_added")
+        connection_created.connect(append_only.register_function, dispatch_uid="append_only")
+        post_migrate.connect(append_only.after_migrate, sender=self, dispatch_uid="append_only")

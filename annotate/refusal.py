@@ -6,6 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from formats import text
+from formats.complaints import Complaints, Place
+
 
 class Refusal(ValueError):
     """A wrong state or a value that will not do. The message is for the person who asked; `code` is for programs.
@@ -30,5 +33,20 @@ def check(row: Model) -> None:
     try:
         row.full_clean()
     except ValidationError as error:
-        fields = {name: [str(one) for one in said] for name, said in error.message_dict.items()}
-        raise Refusal(_("Some values will not do."), "invalid", fields) from error
+        fields = {name: [str(message) for message in messages] for name, messages in error.message_dict.items()}
+        raise Refusal(_("Some values are not valid."), "invalid", fields) from error
+
+
+def cleaned(field: str, typed: str) -> str:
+    """The text without space around it, in NFC, its lines ending in \\n, as texts from files are stored.
+
+    Of invisible characters alone nothing is left: what must not be empty is refused then.
+
+    Raises `Refusal` for what would break a database, a page or a normaliser: control characters, half surrogates,
+    mountains of combining marks.
+    """
+    stored = text.clean(Place(Complaints(), field), typed.strip())
+    if stored is None:
+        message = _("The text contains a character that cannot be stored. Type it instead of pasting it.")
+        raise invalid(field, message)
+    return "" if text.blank(stored) else stored

@@ -19,8 +19,9 @@ from django.conf import global_settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import to_locale
 
-from annotate import logs
-from annotate.secret_key import load_metrics_token, load_secret_key
+from annotate.server import logs
+from annotate.server.keys import load_metrics_token, load_secret_key
+from annotate.server.private_files import make_private_file
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -39,6 +40,7 @@ def security_contact() -> str:
 
 # Where this installation keeps what it knows.
 TESTING = "pytest" in sys.modules
+SERVING = "gunicorn" in sys.modules
 DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", BASE_DIR / ("build" if TESTING else "data"))).resolve()
 ORIGIN = os.environ.get("PREFERENDUM_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
 SECURE = ORIGIN.startswith("https://")
@@ -59,8 +61,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "drf_spectacular",
-    "django_htmx",
-    "axes",
     "csp",
     "annotate",
     "evaluation",
@@ -70,20 +70,18 @@ MIDDLEWARE = [
     # Outermost, so that no answer goes out without their headers: not a static file, a redirect or an error before us.
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "annotate.middleware.security_headers",
-    "annotate.middleware.probes",
-    "annotate.metrics.counted",
-    "annotate.logs.request_ids",
+    "annotate.server.middleware.security_headers",
+    "annotate.server.middleware.probes",
+    "annotate.server.prometheus.counted",
+    "annotate.server.logs.request_ids",
     "django.middleware.security.SecurityMiddleware",
-    "annotate.static_files.Middleware",
+    "annotate.server.static_files.Middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
-    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "annotate.urls"
@@ -97,8 +95,11 @@ TEMPLATES = [
         "OPTIONS": {
             "loaders": [
                 (
-                    "annotate.template_loaders.LanguageLoader",
-                    ["annotate.template_loaders.FoldingLoader", "django.template.loaders.app_directories.Loader"],
+                    "annotate.server.template_loaders.LanguageLoader",
+                    [
+                        "annotate.server.template_loaders.FoldingLoader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
                 )
             ],
             "context_processors": [
@@ -120,27 +121,30 @@ def _database() -> dict[str, Any]:
     # Kept open: the last connection to close makes SQLite write its whole log back, 20 ms on every request.
     database["CONN_MAX_AGE"] = 600
     if database["ENGINE"] == "django.db.backends.sqlite3":
+        if not TESTING:
+            make_private_file(Path(database["NAME"]))
         database["OPTIONS"] = {
             # A deferred transaction that reads and then writes fails at once, whatever the timeout.
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA busy_timeout=20000;"
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
+                # What a person erased shall not stay in free pages of the file.
+                "PRAGMA secure_delete=ON; PRAGMA busy_timeout=20000;"
             ),
         }
         # A real file, so that tests meet the same locks and logs as an installation does.
         database["TEST"] = {"NAME": str(BASE_DIR / "build" / f"test-{os.getpid()}.sqlite3")}
     else:
-        database["ENGINE"] = "annotate.postgresql"
+        database["ENGINE"] = "annotate.database.postgresql"
         database["CONN_HEALTH_CHECKS"] = True
-        # Whoever vanishes in the middle of a transaction must not hold a topic; storing a large file may think for
-        # seconds between two of its statements.
-        limits = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s"
+        # Whoever vanishes in the middle of a transaction must not hold a topic; the worker, storing a large file, may
+        # think for seconds between two of its statements.
+        idle = 10 if SERVING else 60
+        limits = f"-c lock_timeout=10s -c idle_in_transaction_session_timeout={idle}s"
         # A server that vanished is given up: at once when connecting, after half a minute on an open connection.
         ours = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
-        # How often the same query is asked (annotate.prepared) before PostgreSQL keeps its plan.
-        fixed = {"options": limits, "prepare_threshold": 5}
-        database["OPTIONS"] = {**ours, **database.get("OPTIONS", {}), **fixed}
+        database["OPTIONS"] = {**ours, **database.get("OPTIONS", {}), "options": limits}
         database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run side by side
     return database
 
@@ -150,10 +154,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The worker's broker: nothing on disk to lose by default, Redis where many machines share the work.
 BROKER_URL = os.environ.get("BROKER_URL", "memory://")
-# How many tasks one worker works on at once.
+# How many tasks one worker works on at once, besides one that takes long.
 WORKER_PROCESSES = int(os.environ.get("PREFERENDUM_WORKER_PROCESSES", "1"))
+# Bytes that each of its processes may take, given in megabytes. Topics that would need more are refused.
+WORKER_MEMORY = int(os.environ.get("PREFERENDUM_WORKER_MEMORY", "1536")) << 20
 
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -168,19 +173,7 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 SIGN_UP_OPEN = flag("PREFERENDUM_SIGN_UP")
 
-AXES_FAILURE_LIMIT = 5
-AXES_COOLOFF_TIME = 0.25  # hours; by default axes locks for ever
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-# Otherwise whoever goes on trying would find the door closed for longer than the page says.
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_CALLABLE = "annotate.views.account.locked"
-AXES_DISABLE_ACCESS_LOG = True  # the log of acts says who signed in, and nobody needs to know from where
-AXES_ENABLE_ADMIN = False
-AXES_VERBOSE = False
-AXES_CLIENT_IP_CALLABLE = "annotate.limits.visitor"
-
-SESSION_ENGINE = "annotate.sessions"
+SESSION_ENGINE = "annotate.server.sessions"
 SESSION_COOKIE_NAME = "__Host-session" if SECURE else "session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_HTTPONLY = True
@@ -237,7 +230,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # nobody else's pages need our files
 MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "annotate.static_files.Storage"},
+    "staticfiles": {"BACKEND": "annotate.server.static_files.Storage"},
 }
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_HANDLERS = ["annotate.imports.receiving.LimitedUpload"]

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotate.views import account, crowd, judge, metrics, monitor, research, security
+from annotate.views import account, crowd, judging, monitor, prometheus, research, security
 
 handler400 = "annotate.views.errors.bad_request"
 handler403 = "annotate.views.errors.forbidden"
@@ -11,11 +11,11 @@ handler500 = "annotate.views.errors.server_error"
 
 urlpatterns = [
     path("", include(account.urlpatterns)),
-    path("", include(judge.urlpatterns)),
+    path("", include(judging.urlpatterns)),
     path("", include(crowd.urlpatterns)),
     path("", include(research.urlpatterns)),
     path("", include(monitor.urlpatterns)),
-    path("", include(metrics.urlpatterns)),
+    path("", include(prometheus.urlpatterns)),
     path("", include(security.urlpatterns)),
     path("api/v1/", include("annotate.api.urls")),
 ]

@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.security import SecurityMiddleware
 from django.urls import reverse
 
-from annotate import durability, metrics
+from annotate.database import durability
+from annotate.server import prometheus
 
 HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -45,7 +46,7 @@ def probes(get_response: Answerer) -> Answerer:
 def figures() -> HttpResponse:
     """What Prometheus reads, or 503 where the tables cannot be read."""
     try:
-        return HttpResponse(metrics.page(), content_type=metrics.CONTENT_TYPE)
+        return HttpResponse(prometheus.page(), content_type=prometheus.CONTENT_TYPE)
     except DatabaseError:
         return HttpResponse("no database", content_type=TEXT, status=503)
 

@@ -43,7 +43,7 @@ class Program:
         elif (status := self.process.poll()) is not None:
             self.failures = 0 if now - self.started > STEADY else self.failures + 1
             pause = min(LONGEST_PAUSE, 2.0**self.failures) if self.failures else 0.0
-            say(f"The {self.name} process ended (status {status}); starting it again in {pause:.0f} s.")
+            say(f"The {self.name} process ended (status {status}); restarting it in {pause:.0f} s.")
             self.process, self.due = None, now + pause
 
     def stop(self) -> None:
@@ -94,7 +94,7 @@ class Supervisor:
                     program.process.wait(max(0.1, deadline - time.monotonic()))
                 except subprocess.TimeoutExpired:
                     program.kill()
-        self.say("Stopped. Everything judged is kept; the same command goes on from here.")
+        self.say("Stopped. All judgments are stored; the same command continues from here.")
 
 
 def port_is_free(host: str, port: int) -> bool:

@@ -38,8 +38,8 @@ def fold(source: str) -> str:
 
     As in Django, texts that stand in a template, and their translations, are ours: they are not escaped.
     """
-    source = TRANSLATE.sub(lambda found: _literal(gettext(found[1] or found[2])), source)
-    return STATIC.sub(lambda found: _literal(escape(static(found[1] or found[2]))), source)
+    source = TRANSLATE.sub(lambda match: _literal(gettext(match[1] or match[2])), source)
+    return STATIC.sub(lambda match: _literal(escape(static(match[1] or match[2]))), source)
 
 
 def _literal(text: str) -> str:

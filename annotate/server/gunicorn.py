@@ -1,4 +1,4 @@
-"""How gunicorn serves the website (`gunicorn -c python:annotate.gunicorn annotate.wsgi`)."""
+"""How gunicorn serves the website (`gunicorn -c python:annotate.server.gunicorn annotate.wsgi`)."""
 
 from __future__ import annotations
 
@@ -10,25 +10,32 @@ from typing import Any
 from gunicorn import glogging
 from prometheus_client import values
 
-from annotate import logs
+from annotate.server import logs
 
 
 class Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn says nothing about its types
-    """gunicorn's own, without the line about each request: annotate.logs writes that, and knows what must not stand in
-    it. Left to itself, gunicorn would work the line out each time for no handler to write it."""
+    """gunicorn's own, without the line about each request: annotate.server.logs writes that, and knows what must not
+    stand in it. Left to itself, gunicorn would work the line out each time for no handler to write it."""
 
     access_log_enabled = False
 
 
 bind = os.environ.get("PREFERENDUM_BIND", "127.0.0.1:8000")
-worker_class = "gthread"
+worker_class = "annotate.server.connections.WaitressWorker"
 # With SQLite more threads only lengthen the queue before the one writer: p95 66 ms with 2 x 2, 374 ms with 2 x 4.
 workers = int(os.environ.get("PREFERENDUM_WEB_PROCESSES", "2"))
 threads = int(os.environ.get("PREFERENDUM_WEB_THREADS", "2"))
 preload_app = False
-timeout = 60
-graceful_timeout = 20
+worker_connections = 500
 keepalive = 5
+# A process that shows no sign of life for so long is killed: one that is frozen in a transaction holds its topic, which
+# nobody shall wait for longer than 10 s. The arbiter looks once a second and asks (SIGABRT) before it kills. If it is
+# frozen too, PostgreSQL ends the transaction (annotate.settings).
+timeout = 6
+# Where a sign of life waits for no disk.
+_MEMORY = "/dev/shm"  # noqa: S108 - mkstemp makes the file
+worker_tmp_dir = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+graceful_timeout = 20
 max_requests = 20_000
 max_requests_jitter = 2_000
 control_socket_disable = True
@@ -36,8 +43,8 @@ loglevel = os.environ.get("PREFERENDUM_LOG_LEVEL", "warning").lower()
 logconfig_dict = logs.configuration()
 logger_class = Logger
 
-_DATA = Path(os.environ.get("PREFERENDUM_DATA", Path(__file__).resolve().parent.parent / "data")).resolve()
-#: What the processes count (annotate.metrics), one folder an address, since two may serve from the same data.
+_DATA = Path(os.environ.get("PREFERENDUM_DATA", Path(__file__).resolve().parents[2] / "data")).resolve()
+#: What the processes count (annotate.server.prometheus), one folder an address, since two may serve from the same data.
 _COUNTS = _DATA / "metrics" / bind.replace("/", "_").replace(":", "_")
 #: Bytes for some 1,500 combinations of address, method and status.
 _ROOM = 4 * 2**20

@@ -40,7 +40,7 @@ def load_metrics_token() -> str:
 
 
 def _read_or_make(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # O_EXCL decides between processes that start at once: one writes, the others read what it wrote.
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -65,12 +65,12 @@ def _sync(directory: Path) -> None:
 
 def _read(path: Path) -> str:
     if path.stat().st_mode & 0o077:
-        raise ImproperlyConfigured(f"{path} may be read by others; let its owner alone read it (chmod 600).")
+        raise ImproperlyConfigured(f"{path} can be read by others; only its owner should (chmod 600).")
     for _ in range(20):  # another process may be between making the file and writing it
         if key := _text_of(path):
             return key
         time.sleep(0.05)
-    raise ImproperlyConfigured(f"{path} is empty; delete it and a new key is made at the next start.")
+    raise ImproperlyConfigured(f"{path} is empty; delete it, and the next start creates a new key.")
 
 
 def _text_of(path: Path) -> str:
@@ -84,5 +84,5 @@ def _good(key: str, source: str) -> str:
         )
     # After a crash, a file system may know how long a file is and have nothing but zeros in it: a key known to all.
     if not all(character.isprintable() or character.isspace() for character in key):
-        raise ImproperlyConfigured(f"The secret key of {source} is no text; it is damaged.")
+        raise ImproperlyConfigured(f"The secret key of {source} is not text; it is damaged.")
     return key

@@ -51,8 +51,8 @@ class Middleware(WhiteNoiseMiddleware):
     def _look_again(self, url: str) -> None:
         if DIGESTED.fullmatch(url):
             with suppress(OSError):  # a path that leads through a file, say
-                if found := self.find_file(url):
-                    self.files[url] = found
+                if file := self.find_file(url):
+                    self.files[url] = file
 
 
 class Storage(CompressedManifestStaticFilesStorage):

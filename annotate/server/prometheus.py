@@ -1,9 +1,9 @@
 """What Prometheus may know: how requests were answered, and how things stand.
 
 Requests are counted in each process of the website. Below gunicorn every process keeps its figures in a file of its own
-(`annotate.gunicorn`), so that whichever of them is asked answers for all; elsewhere they are in memory. How things
-stand is read from the tables when it is asked for, in a constant number of queries. Labels are names of addresses,
-methods and statuses: no study, no person, nothing that was put into an address.
+(`annotate.server.gunicorn`), so that whichever of them is asked answers for all; elsewhere they are in memory. How
+things stand is read from the tables when it is asked for, in a constant number of queries. Labels are names of
+addresses, methods and statuses: no study, no person, nothing that was put into an address.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Histo
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from annotate.health import topics_behind, with_since
-from annotate.models import Annotator, Assignment, Export, TopicProgress, Upload, WorkerPulse
-from annotate.overview import SILENCE, UNDER_WAY
+from annotate.models import Annotator, Assignment, Export, Topic, TopicProgress, Upload, WorkerPulse
+from annotate.reports.study import SILENCE, UNDER_WAY
+from annotate.reports.worker import with_since
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 #: Seconds. A judgment should be answered within 0.1, a page within 0.25.
@@ -87,38 +87,38 @@ class _Tables:
 def figures() -> dict[str, tuple[str, float]]:
     """By name, in words and as a number. An age is in seconds: 0 where nothing waits, infinite where none ever came."""
     now = timezone.now()
-    behind = topics_behind()
+    behind = Topic.objects.behind()
     oldest = with_since(behind).exclude(progress__problem__gt="").aggregate(Min("since"))["since__min"]
     pulses = WorkerPulse.objects.aggregate(newest=Max("at"), alive=Count("pk", filter=Q(at__gte=now - SILENCE)))
     return {
         "judgments": (
-            "Judgments stored, taken back ones left out.",
+            "Stored judgments, without undone ones.",
             Annotator.objects.aggregate(n=Coalesce(Sum("judged"), 0))["n"],
         ),
-        "topics_behind": ("Topics whose scores do not rest on everything there is yet.", behind.count()),
+        "topics_behind": ("Topics whose scores are not up to date.", behind.count()),
         "topics_behind_oldest_seconds": (
-            "Age of the oldest judgment that no score rests on yet; failed topics and imports left out.",
+            "Age of the oldest judgment not yet scored, without failed topics and imports.",
             _age(oldest, now) if oldest else 0.0,
         ),
         "topics_failed": (
-            "Topics at which the worker failed the last time.",
+            "Topics whose last computation failed.",
             TopicProgress.objects.exclude(problem="").count(),
         ),
-        "workers": ("Workers that gave a sign of life lately.", pulses["alive"]),
+        "workers": ("Workers seen recently.", pulses["alive"]),
         "worker_pulse_age_seconds": (
-            "Age of the newest sign of life of any worker.",
+            "Seconds since any worker was last seen.",
             _age(pulses["newest"], now) if pulses["newest"] else float("inf"),
         ),
         "uploads_waiting": (
-            "Uploads that wait to be read or stored.",
+            "Uploads that wait for the worker.",
             Upload.objects.filter(state__in=UNDER_WAY).count(),
         ),
         "exports_waiting": (
-            "Exports that wait to be written.",
+            "Exports that wait for the worker.",
             Export.objects.filter(state=Export.State.WAITING).count(),
         ),
         "leases_open": (
-            "Pairs that are before somebody now.",
+            "Pairs that somebody has on the screen.",
             Annotator.objects.filter(assignments__state=Assignment.State.OPEN, assignments__expires_at__gt=now).count(),
         ),
     }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: A type with parameters that are read in one way only: no name in pieces or in an encoding of its own (RFC 2231).
 PLAIN = re.compile(r'[^;]*(?:;\s*(?:charset="?utf-?8"?\s*|(?!charset)[\w-]+=[^;*]*))*;?\s*', re.IGNORECASE | re.ASCII)
 CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
-MESSAGE = "Send UTF-8, and say so or nothing."
+MESSAGE = "Send UTF-8, and declare it as UTF-8 or not at all."
 ERROR = {"error": {"code": "unsupported_media_type", "message": MESSAGE, "fields": {}}}
 
 
@@ -25,9 +25,9 @@ def only_utf8(application: WSGIApplication) -> WSGIApplication:
     """Answer 415 where another encoding is named; what follows reads UTF-8 without being told."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        said = environ.get("CONTENT_TYPE", "")
-        if PLAIN.fullmatch(said):
-            environ["CONTENT_TYPE"] = CHARSET.sub("", said)
+        content_type = environ.get("CONTENT_TYPE", "")
+        if PLAIN.fullmatch(content_type):
+            environ["CONTENT_TYPE"] = CHARSET.sub("", content_type)
             return application(environ, start_response)
         of_programs = environ.get("PATH_INFO", "").startswith("/api/")
         kind, body = ("application/json", json.dumps(ERROR)) if of_programs else ("text/plain; charset=utf-8", MESSAGE)

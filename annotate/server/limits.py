@@ -1,9 +1,8 @@
-"""How often one visitor may do what nobody needs to do often: guess links and tokens, come in, call the API.
+"""How often one visitor may do what nobody needs to do often: guess passwords, links and tokens, come in, call the API.
 
 Counted in the database, so that every process and machine counts together and Redis is not needed; kept under a keyed
-hash of the visitor's address, never the address itself. Only axes writes down names and addresses, of wrong passwords,
-and those are forgotten as soon as they no longer count. Answers are not counted here: whoever judges too fast is asked
-to wait by `annotate.judging`, and the page sends the answer again.
+hash of the visitor's address (and of the name whose password was wrong), never the address or the name itself. Answers
+are not counted here: `annotate.judging` asks whoever judges too fast to wait, and the page sends the answer again.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from axes.helpers import get_cool_off
-from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
@@ -42,8 +39,10 @@ class Limit:
 
 #: Links and tokens of ours that are none. What is right is never refused: our links are too long to be guessed.
 GUESSES = Limit("guess", 10, 900)
-#: Wrong passwords, whatever the names; those for one name are counted by axes.
+#: Wrong passwords from one address, whatever the names: a laboratory may share one.
 WRONG_PASSWORDS = Limit("password", 50, 900)
+#: Wrong passwords for one name from one address; the fifth closes the door, to the right password, too.
+WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 4, 900)
 #: New annotators, a class or a laboratory behind one address being somebody.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)
@@ -69,14 +68,14 @@ class TooOften(Exception):
 
 
 def visitor(request: HttpRequest) -> str:
-    """The address that a request comes from, seen through as many proxies as the operator named; for axes, too.
+    """The address that a request comes from, seen through as many proxies as the operator named.
 
     Each proxy writes at the right of `X-Forwarded-For` who came to it. What stands further left came with the request,
     and anybody may have made it up.
     """
     if settings.PROXIES > 0:
-        named = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        if len(named) >= settings.PROXIES and (address := _address(named[-settings.PROXIES])):
+        addresses = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        if len(addresses) >= settings.PROXIES and (address := _address(addresses[-settings.PROXIES])):
             return address
     return _address(request.META.get("REMOTE_ADDR", "")) or NOWHERE
 
@@ -107,29 +106,29 @@ def spend(limit: Limit, who: str, times: int = 1) -> None:
         mine = Allowance.objects.filter(pk=key)
         if not mine.filter(ends_at__gt=now).update(used=F("used") + times):
             _begin(key, times, ends)
-        found = mine.get()
-    _refuse_too_much(found, limit, now)
+        allowance = mine.get()
+    _refuse_too_much(allowance, limit, now)
 
 
 def check(limit: Limit, who: str) -> None:
     """Count nothing. Raises `TooOften` where more than the limit allows was counted already."""
     now = timezone.now()
-    for found in Allowance.objects.filter(pk=_key(limit, who), ends_at__gt=now):
-        _refuse_too_much(found, limit, now)
+    for allowance in Allowance.objects.filter(pk=_key(limit, who), ends_at__gt=now):
+        _refuse_too_much(allowance, limit, now)
 
 
 def _key(limit: Limit, who: str) -> str:
     return salted_hmac(f"limit {limit.name}", who, algorithm="sha256").hexdigest()
 
 
-def _refuse_too_much(found: Allowance, limit: Limit, now: datetime) -> None:
-    if found.used > limit.times:
-        raise TooOften(max(1, math.ceil((found.ends_at - now).total_seconds())))
+def _refuse_too_much(allowance: Allowance, limit: Limit, now: datetime) -> None:
+    if allowance.used > limit.times:
+        raise TooOften(max(1, math.ceil((allowance.ends_at - now).total_seconds())))
 
 
 def _begin(key: str, times: int, ends: datetime) -> None:
     """Begin to count; whoever begins throws away what is over."""
-    Allowance.objects.filter(ends_at__lte=timezone.now()).delete()
+    forget()
     try:
         with transaction.atomic():
             Allowance.objects.create(pk=key, used=times, ends_at=ends)
@@ -137,12 +136,14 @@ def _begin(key: str, times: int, ends: datetime) -> None:
         Allowance.objects.filter(pk=key).update(used=F("used") + times)
 
 
+def reset(limit: Limit, who: str) -> None:
+    """Count from nothing again."""
+    Allowance.objects.filter(pk=_key(limit, who)).delete()
+
+
 def forget() -> None:
     """Forget what no longer counts."""
-    now = timezone.now()
-    Allowance.objects.filter(ends_at__lte=now).delete()
-    AccessAttempt.objects.filter(attempt_time__lte=now - get_cool_off()).delete()
-    AccessLog.objects.all().delete()  # from a version before this one, which may still be running beside it
+    Allowance.objects.filter(ends_at__lte=timezone.now()).delete()
 
 
 class Tally:

@@ -48,8 +48,8 @@ def request_ids(get_response: Answerer) -> Answerer:
             response = get_response(request)
             response.headers[HEADER] = name
             milliseconds = round((time.perf_counter() - began) * 1000, 1)
-            found = {"status": response.status_code, "milliseconds": milliseconds}
-            logger.info("%s %s", request.method, route_of(request), extra=found)
+            outcome = {"status": response.status_code, "milliseconds": milliseconds}
+            logger.info("%s %s", request.method, route_of(request), extra=outcome)
             return response
         finally:
             at_work.reset(token)
@@ -77,16 +77,18 @@ class Discreet(logging.Formatter):
     """Says what a record belongs to, and nothing that was not ours to write down."""
 
     def format(self, record: logging.LogRecord) -> str:
-        ours = copy.copy(record)
-        asked = vars(ours).pop("request", None)
-        vars(ours).update(at_work.get())
-        if isinstance(asked, HttpRequest):
-            ours.request = getattr(asked, "id", "")
-            ours.args = _without_address(ours.args, asked)
+        copied = copy.copy(record)
+        request = vars(copied).pop("request", None)
+        vars(copied).update(at_work.get())
+        if isinstance(request, HttpRequest):
+            copied.request = getattr(request, "id", "")
+            copied.args = _without_address(copied.args, request)
         elif record.name.startswith("gunicorn") and "request" in str(record.msg):
-            ours.args = _without_strings(ours.args)
-        ours.exc_text = None
-        return super().format(ours)
+            copied.args = _without_strings(copied.args)
+        elif record.name == "waitress":
+            copied.msg = str(record.msg).partition(" while serving ")[0]
+        copied.exc_text = None
+        return super().format(copied)
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's name
         """The traceback, without the rows that a database's error quotes."""
@@ -97,8 +99,8 @@ class Plain(Discreet):
     """For reading on the terminal: what a record belongs to stands at the end of its first line."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        told = {name: getattr(record, name, "") for name in ("request", "task", "work", "status", "milliseconds")}
-        end = " ".join(f"{name}={value}" for name, value in told.items() if value)
+        fields = {name: getattr(record, name, "") for name in ("request", "task", "work", "status", "milliseconds")}
+        end = " ".join(f"{name}={value}" for name, value in fields.items() if value)
         line = super().formatMessage(record).replace("\r", "\\r").replace("\n", "\\n")
         return f"{line} [{end}]" if end else line
 
@@ -109,11 +111,15 @@ class Json(Discreet, JsonFormatter):
 
 def _without_address(args: Any, request: HttpRequest) -> Any:
     address = {request.path, request.path_info, request.get_full_path()}
-    return tuple(route_of(request) if one in address else one for one in args) if isinstance(args, tuple) else args
+    return _replaced(args, lambda value: value in address, route_of(request))
 
 
 def _without_strings(args: Any) -> Any:
-    return tuple("-" if isinstance(one, str) else one for one in args) if isinstance(args, tuple) else args
+    return _replaced(args, lambda value: isinstance(value, str), "-")
+
+
+def _replaced(args: Any, hides: Callable[[Any], bool], by: str) -> Any:
+    return tuple(by if hides(value) else value for value in args) if isinstance(args, tuple) else args
 
 
 def configuration() -> dict[str, Any]:
@@ -133,7 +139,7 @@ def configuration() -> dict[str, Any]:
         },
         "root": {"handlers": ["stderr"], "level": os.environ.get("PREFERENDUM_LOG_LEVEL", "WARNING").upper()},
         "loggers": {
-            "axes": {"level": "ERROR"},
             "gunicorn.error": {"handlers": [], "propagate": True},
+            "waitress.queue": {"level": "ERROR"},  # that a request waits for a thread is nothing to write down
         },
     }

@@ -3,8 +3,8 @@
 The moment is the database's own: it goes on taking judgments meanwhile, and what was acknowledged before a backup
 began is in it. The files are copied after the database, so that none that it names is missing. The secret key is left
 out: a backup that is stolen must not sign links; keep it apart. What the file says of itself (`manifest.json`: counts,
-a checksum, the migrations) is held against what a restore finds. The log of acts keeps when backups were made, and the
-last judgment that was there: what nobody noticed to have stopped can be told from it (`annotate.doctor`).
+a checksum, the migrations) is held against what a restore finds. The audit log keeps when backups were made, and the
+last judgment that was there: what nobody noticed to have stopped can be told from it (`annotate.server.doctor`).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 import annotate
-from annotate.acts import note
-from annotate.models import Act, Judgment
+from annotate.audit_log import note
+from annotate.models import AuditEntry, Judgment
 
 logger = logging.getLogger(__name__)
 
 #: What the log calls a backup.
-ACT = "back up"
+ACTION = "back up"
 #: Tables of which a backup says how many rows it holds.
 COUNTED = ("annotate_study", "annotate_topic", "annotate_judgment", "auth_user")
 
@@ -66,14 +66,14 @@ def backup(target: Path) -> Manifest:
     The file appears under its name when it is whole and on the disk. Raises `NotPossible` where it cannot be made.
     """
     if target.exists():
-        raise NotPossible(f"{target} is there already.")
+        raise NotPossible(f"{target} already exists.")
     newest = Judgment.objects.order_by("-pk").values_list("pk", flat=True).first()
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".backup-") as room:
         dump, whole = Path(room) / "database", Path(room) / "whole"
-        found = _manifest(_dump(dump), dump)
+        manifest = _manifest(_dump(dump), dump)
         descriptor = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as archive:
-            _add_text(archive, "manifest.json", json.dumps(asdict(found), indent=1))
+            _add_text(archive, "manifest.json", json.dumps(asdict(manifest), indent=1))
             archive.add(dump, "database")
             if settings.MEDIA_ROOT.is_dir():
                 archive.add(settings.MEDIA_ROOT, "files")
@@ -81,15 +81,15 @@ def backup(target: Path) -> Manifest:
             os.fsync(written.fileno())
         whole.replace(target)
     try:
-        note(None, None, ACT, file=target.name, judgment=newest or 0)
+        note(None, None, ACTION, file=target.name, judgment=newest or 0)
     except DatabaseError:
-        logger.exception("The backup is whole; the log could not be told of it")
-    return found
+        logger.exception("The backup is complete, but could not be entered in the audit log")
+    return manifest
 
 
-def newest_backup() -> Act | None:
-    """The act of the last backup made from here: its `detail` names the newest `judgment` that was there then."""
-    return Act.objects.filter(study=None, act=ACT).order_by("-number").first()
+def newest_backup() -> AuditEntry | None:
+    """The entry of the last backup made from here: its `detail` names the newest `judgment` that was there then."""
+    return AuditEntry.objects.filter(study=None, action=ACTION).order_by("-number").first()
 
 
 def restore(source: Path) -> tuple[Manifest, list[str]]:
@@ -100,12 +100,12 @@ def restore(source: Path) -> tuple[Manifest, list[str]]:
     """
     with tempfile.TemporaryDirectory(prefix="restore-") as name:
         room = Path(name)
-        found = _unpack(source, room)
-        _refuse_what_cannot_be(found, room / "database")
+        manifest = _unpack(source, room)
+        _refuse_what_cannot_be(manifest, room / "database")
         _put_database(room / "database")
         _put_files(room / "files")
     call_command("migrate", interactive=False, verbosity=0)
-    return found, list(_remarks(found))
+    return manifest, list(_remarks(manifest))
 
 
 def _manifest(rows: dict[str, int], dump: Path) -> Manifest:
@@ -113,7 +113,7 @@ def _manifest(rows: dict[str, int], dump: Path) -> Manifest:
         engine=connection.vendor,
         at=timezone.now().isoformat(timespec="seconds"),
         program=annotate.__version__,
-        migrations=sorted(".".join(one) for one in MigrationLoader(connection).applied_migrations),
+        migrations=sorted(".".join(migration) for migration in MigrationLoader(connection).applied_migrations),
         rows=rows,
         sha256=_digest(dump),
         key=_key_name(),
@@ -121,7 +121,7 @@ def _manifest(rows: dict[str, int], dump: Path) -> Manifest:
 
 
 def _key_name() -> str:
-    return salted_hmac("annotate.backups", "the key of an installation").hexdigest()[:16]
+    return salted_hmac("annotate.server.backups", "the key of an installation").hexdigest()[:16]
 
 
 def _digest(path: Path) -> str:
@@ -168,9 +168,9 @@ def _sqlite_file() -> str:
 
 
 def _refuse_broken(database: sqlite3.Connection) -> None:
-    (said,) = database.execute("PRAGMA integrity_check").fetchone()
-    if said != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
-        raise NotPossible(f"The database is damaged ({said}).")
+    (result,) = database.execute("PRAGMA integrity_check").fetchone()
+    if result != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
+        raise NotPossible(f"The database is damaged ({result}).")
 
 
 def _postgres(program: str, *arguments: str) -> None:
@@ -213,23 +213,25 @@ def _unpack(source: Path, room: Path) -> Manifest:
             archive.extractall(room, filter="data")
         return Manifest(**json.loads((room / "manifest.json").read_text()))
     except (OSError, EOFError, tarfile.TarError, ValueError, TypeError) as problem:
-        raise NotPossible(f"{source} is no whole backup: {problem}") from problem
+        raise NotPossible(f"{source} is not a complete backup: {problem}") from problem
 
 
-def _refuse_what_cannot_be(found: Manifest, dump: Path) -> None:
-    if found.sha256 != _digest(dump):
-        raise NotPossible("The database in this backup is not the one that was put there: the file is damaged.")
-    if found.engine != connection.vendor:
+def _refuse_what_cannot_be(manifest: Manifest, dump: Path) -> None:
+    if manifest.sha256 != _digest(dump):
+        raise NotPossible("The database in this backup was changed: the file is damaged.")
+    if manifest.engine != connection.vendor:
         raise NotPossible(
-            f"This is a backup of {found.engine}, and DATABASE_URL is {connection.vendor}. "
-            "(An archive of a study goes from one to the other: export_study, import_study.)"
+            f"This is a backup of {manifest.engine}, and DATABASE_URL is {connection.vendor}. "
+            "(To move a study from one to the other, use export_study and import_study.)"
         )
-    known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
-    if unknown := [one for one in found.migrations if one not in known]:
-        raise NotPossible(f"This backup comes from a newer program ({found.program}): {unknown[-1]} is unknown here.")
-    there = set(connection.introspection.table_names())
+    known_migrations = {".".join(migration) for migration in MigrationLoader(None).disk_migrations}
+    if unknown := [migration for migration in manifest.migrations if migration not in known_migrations]:
+        raise NotPossible(
+            f"This backup comes from a newer program ({manifest.program}): {unknown[-1]} is unknown here."
+        )
+    tables = set(connection.introspection.table_names())
     with connection.cursor() as cursor:
-        for table in there.intersection(COUNTED):
+        for table in tables.intersection(COUNTED):
             cursor.execute(f"SELECT 1 FROM {table} LIMIT 1")  # noqa: S608 - names of ours
             if cursor.fetchone():
                 raise NotPossible("This installation is not empty: restore into a new one.")
@@ -248,13 +250,13 @@ def _put_files(files: Path) -> None:
             target.chmod(0o600)
 
 
-def _remarks(found: Manifest) -> Iterator[str]:
+def _remarks(manifest: Manifest) -> Iterator[str]:
     with connection.cursor() as cursor:
         rows = _count(cursor)
-    if rows != found.rows:
-        yield f"The backup says that it holds {found.rows}; there are {rows} rows."
-    if found.key != _key_name():
+    if rows != manifest.rows:
+        yield f"The backup says that it holds {manifest.rows}; there are {rows} rows."
+    if manifest.key != _key_name():
         yield (
-            "This installation has another secret key than the one that was backed up: links of invitation that were "
-            "sent out do not work any more, and everybody signs in again. Put the old key back to mend that."
+            "This installation has another secret key than the backup: invitation links that were sent no longer work, "
+            "and everybody must sign in again. To avoid this, restore the old key."
         )

@@ -1,0 +1,212 @@
+"""The audit log: who did what to which study. It is append-only.
+
+Each entry carries the SHA-256 digest of its content and of the digest before it, so that nobody can change, leave out
+or reorder one without all that follow telling. What was cut off at the end can be told only by whoever wrote down where
+the log had got to: `manage.py verify_log --heads`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.database import append_only
+from annotate.models import Annotator, AuditEntry, Study
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+#: The digest before the first entry of every log.
+BEGINNING = "0" * 64
+#: The log says that a text was changed, not what it was: whoever reads the log may not be whoever reads the texts.
+LONGEST = 200
+#: The action by which somebody leaves nothing behind, and what stands in entries that named them.
+ERASURE = "erase annotator"
+ERASED = {"erased": True}
+#: Tells our locks from others in the same database of PostgreSQL.
+LOCK = 0x616374
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where a log has got to: how many entries it has, and the digest of the last."""
+
+    number: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Break:
+    """Where a log stops being what was written. `number`: the first entry that is not as it should be."""
+
+    study: int | None
+    number: int
+    why: str
+
+
+def note(study: Study | None, actor: User | None, action: str, /, **detail: Any) -> AuditEntry:
+    """Write one entry; in the transaction of what it tells about, so that neither is there without the other.
+
+    The log of the study (or of the installation) is locked until that transaction ends: note last what takes long.
+    """
+    with transaction.atomic():
+        _lock(study)
+        last = AuditEntry.objects.filter(study=study).order_by("-number").first()
+        entry = AuditEntry(
+            study=study,
+            actor=actor,
+            number=last.number + 1 if last else 1,
+            action=action,
+            detail=_short(detail),
+            at=timezone.now(),
+        )
+        entry.detail_digest = detail_digest_of(entry)
+        entry.digest = digest_of(last.digest if last else BEGINNING, entry)
+        entry.save(force_insert=True)
+    return entry
+
+
+def digest_of(before: str, entry: AuditEntry) -> str:
+    """The SHA-256 digest of an entry that follows the one with digest `before`: what binds it to all earlier ones.
+
+    The names in the content never change, whatever the columns are called: old digests must come out as they were.
+    """
+    content = {
+        "before": before,
+        "study": entry.study_id,
+        "number": entry.number,
+        "actor": entry.actor_id,
+        "act": entry.action,
+        "detail": entry.detail_digest or _canonical(entry.detail),
+        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
+    }
+    return _sha256(content)
+
+
+def detail_digest_of(entry: AuditEntry) -> str:
+    """The SHA-256 digest of what an entry says, which stays when that is erased."""
+    return _sha256(_canonical(entry.detail))
+
+
+def erase_annotator(annotator: Annotator) -> list[int]:
+    """Empty the details of every entry that names this annotator, in the caller's transaction; the entries' numbers.
+
+    The chain still holds: it goes through digests. The numbers must be noted, or `verify` takes it for forgery.
+    """
+    _lock(annotator.study)
+    names_them = Q(detail__annotator=annotator.pseudonym) | Q(detail__key=str(annotator.key))
+    entries = AuditEntry.objects.filter(names_them, study=annotator.study)
+    numbers = list(entries.order_by("number").values_list("number", flat=True))
+    with append_only.erasing():
+        entries.update(detail=ERASED)
+    return numbers
+
+
+def verify(heads: Mapping[str, Head] | None = None) -> Iterator[Break]:
+    """Where the logs are not as they were written; nothing, if they are.
+
+    `heads`: where they had got to at an earlier time, as `current_heads` gave it; they must still pass through there.
+    """
+    heads_to_meet = dict(heads or {})
+    logs = list(AuditEntry.objects.order_by("study").values_list("study", flat=True).distinct())
+    for study in logs:
+        entries = AuditEntry.objects.filter(study=study)
+        if (first_break := _first_break(study, entries, heads_to_meet.pop(_name(study), None))) is not None:
+            yield first_break
+    for name, head in heads_to_meet.items():
+        yield Break(None if name == INSTALLATION else int(name), 1, f"the log is gone; it had {head.number} entries")
+
+
+def check(study: Study) -> Break | None:
+    """Where one study's log is not as it was written; None, if it is."""
+    return _first_break(study.pk, AuditEntry.objects.filter(study=study), None)
+
+
+INSTALLATION = "installation"
+
+
+def current_heads() -> dict[str, Head]:
+    """By study (or "installation"), where each log has got to."""
+    entries = AuditEntry.objects.order_by("study", "number").values_list("study", "number", "digest")
+    return {_name(study): Head(number, digest) for study, number, digest in entries.iterator()}
+
+
+def _first_break(study: int | None, entries: QuerySet[AuditEntry], head: Head | None) -> Break | None:
+    before, expected = BEGINNING, 1
+    erased = _erased_lawfully(entries)
+    for entry in entries.order_by("number").iterator():
+        name = f"entry {entry.number} ({entry.action})"
+        if entry.number != expected:
+            return Break(study, expected, f"entry {expected} is missing: entry {entry.number} comes next")
+        if not _is_as_written(entry, before, erased):
+            return Break(study, entry.number, f"{name} is not what was written, or does not follow")
+        if head is not None and entry.number == head.number and entry.digest != head.digest:
+            return Break(study, entry.number, f"{name} is not the one whose digest was kept")
+        before, expected = entry.digest, expected + 1
+    if head is not None and expected <= head.number:
+        return Break(study, expected, f"entries {expected} to {head.number} are missing at the end")
+    return None
+
+
+def _is_as_written(entry: AuditEntry, before: str, erased: set[int]) -> bool:
+    if entry.number in erased and entry.detail == ERASED:
+        # Of an entry that is older than digests of details, only what follows it tells that it was there.
+        return not entry.detail_digest or entry.digest == digest_of(before, entry)
+    if entry.detail_digest and entry.detail_digest != detail_digest_of(entry):
+        return False
+    return entry.digest == digest_of(before, entry)
+
+
+def _erased_lawfully(entries: QuerySet[AuditEntry]) -> set[int]:
+    """The numbers of the entries that a later one, bound by the chain as all are, says were erased."""
+    details = entries.filter(action=ERASURE).values_list("detail", flat=True)
+    return {number for detail in details for number in detail.get("entries", ())}
+
+
+def _sha256(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _lock(study: Study | None) -> None:
+    """Let nobody else add to this log until the transaction ends. A transaction of SQLite is alone anyway."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, (study.pk if study else 0) % 2**31])
+
+
+def _name(study: int | None) -> str:
+    return INSTALLATION if study is None else str(study)
+
+
+def _short(value: Any) -> Any:
+    """The same with long texts as their length and digest."""
+    if isinstance(value, str) and len(value) > LONGEST:
+        digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{len(value)} characters, SHA-256 {digest}"
+    if isinstance(value, Mapping):
+        return {str(key): _short(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_short(one) for one in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value
+
+
+def _canonical(value: Any) -> Any:
+    """Numbers as both databases give them back: PostgreSQL keeps 1e22 as an integer, SQLite as it was written."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _canonical(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_canonical(one) for one in value]
+    return value

@@ -1,0 +1,164 @@
+"""Letting people into a study, and the links that carry a signed word of ours.
+
+What is signed is a random value of the row, not its number: after a backup was restored, numbers are given anew, and a
+link must not open what somebody else made since. Rows that are older than these values (`link_key` is empty) are found
+by their number, as their links say.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from django.core import signing
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import F, Model, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate import access
+from annotate.audit_log import note
+from annotate.models import Invitation, Membership, Recruitment, Study
+from annotate.refusal import Refusal, check, cleaned, invalid
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+Role = Membership.Role
+#: For how long a link is good that makes somebody more than an annotator, where nobody says otherwise.
+DEFAULT_TERM = timedelta(days=7)
+Row = TypeVar("Row", bound=Model)
+#: Characters of a row's random value; no number of a row has as many.
+LINK_KEY_LENGTH = 32
+
+
+@transaction.atomic
+def invite(
+    study: Study,
+    user: User,
+    *,
+    role: str = Role.ANNOTATOR,
+    label: str = "",
+    expires_at: datetime | None = None,
+    max_uses: int | None = None,
+) -> Invitation:
+    """A link that lets people in (`invitation_path`). Whoever manages annotators invites annotators only.
+
+    Where nothing else is said, a link to a higher role than annotator is for one person and expires after a week.
+    """
+    _may_give(user, study, role)
+    if role != Role.ANNOTATOR:
+        max_uses = 1 if max_uses is None else max_uses
+        expires_at = expires_at or timezone.now() + DEFAULT_TERM
+    if expires_at is not None and expires_at <= timezone.now():
+        raise invalid("expires_at", _("This time is in the past."))
+    if max_uses is not None and max_uses < 1:
+        raise invalid("max_uses", _("Enter at least 1."))
+    label = cleaned("label", label)
+    invitation = Invitation(
+        study=study, role=role, label=label, expires_at=expires_at, max_uses=max_uses, created_by=user
+    )
+    check(invitation)
+    invitation.save(force_insert=True)
+    note(study, user, "invite", invitation=invitation.pk, role=role, label=label, max_uses=max_uses)
+    return invitation
+
+
+@transaction.atomic
+def revoke(invitation: Invitation, user: User) -> None:
+    """Revoke the link. People who have already joined stay. Revoking twice changes nothing."""
+    _may_give(user, invitation.study, invitation.role)
+    if Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
+        note(invitation.study, user, "revoke invitation", invitation=invitation.pk)
+    invitation.refresh_from_db()
+
+
+def use(invitation: Invitation) -> None:
+    """Count one more person in, in the caller's transaction. Raises `Refusal` where the link is no longer usable.
+
+    The database counts, so that two people cannot take the last place.
+    """
+    if not Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1):
+        invitation.refresh_from_db()
+        raise Refusal(_why_not(invitation), "invitation")
+
+
+def is_usable(invitation: Invitation) -> bool:
+    """Whether the link would let one more person in now."""
+    return Invitation.objects.usable().filter(pk=invitation.pk).exists()
+
+
+def end_links(study: Study, invitation: Invitation | None) -> None:
+    """Let nobody in any more by the link that a member came by who was removed, or given a lesser role.
+
+    Where it is not known (`invitation` is None): by any used link to a role above annotator.
+    """
+    used = Invitation.objects.filter(study=study, uses__gt=0).exclude(role=Role.ANNOTATOR)
+    ended = used.filter(pk=invitation.pk) if invitation else used
+    ended.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+def invitation_path(invitation: Invitation) -> str:
+    """The path that lets people in; whoever may see the invitation may see it again at any time."""
+    return reverse("join", args=[_signed("invitation", invitation.link_key or str(invitation.pk))])
+
+
+def find_invitation(token: str) -> Invitation | None:
+    """The invitation that a link names, or None where the link is not one of ours."""
+    return _find("invitation", token, Invitation.objects.select_related("study"))
+
+
+def crowd_path(recruitment: Recruitment) -> str:
+    """The path by which the people of a crowd platform come; the platform adds who they are."""
+    return reverse("crowd", args=[_signed("crowd", recruitment.link_key or str(recruitment.study_id))])
+
+
+def find_crowd(token: str) -> Study | None:
+    """The study that a crowd's link leads to, or None where the link is not one of ours."""
+    recruitment = _find("crowd", token, Recruitment.objects.select_related("study"), number="study")
+    return recruitment.study if recruitment else None
+
+
+def sign_in_path(user_id: int, page: str = "/") -> str:
+    """A path that signs a person of the demo in and leads to `page`, as often as anybody wants; only the demo asks."""
+    return reverse("sign_in_link", args=[signing.dumps([user_id, page], salt="sign-in")])
+
+
+def read_sign_in(token: str, max_age: int) -> tuple[int, str] | None:
+    """The user and the page that a link is for, or None where it is not ours or older than `max_age` seconds."""
+    try:
+        user_id, page = signing.loads(token, salt="sign-in", max_age=max_age)
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    return int(user_id), str(page)
+
+
+def _signed(purpose: str, value: str) -> str:
+    return signing.Signer(salt=purpose).sign(value)
+
+
+def _find(purpose: str, token: str, rows: QuerySet[Row], number: str = "pk") -> Row | None:
+    """The row whose link this is, if it was signed for this purpose. `number`: what older links name a row by."""
+    try:
+        value = signing.Signer(salt=purpose).unsign(token)
+    except signing.BadSignature:
+        return None
+    if value.isascii() and value.isdecimal() and len(value) < LINK_KEY_LENGTH:
+        return rows.filter(**{number: int(value)}, link_key="").first()
+    return rows.filter(link_key=value).exclude(link_key="").first()
+
+
+def _may_give(user: User, study: Study, role: str) -> None:
+    """Whoever manages annotators lets annotators in; only owners let in those who see or change more."""
+    if not access.may(user, study, "annotators" if role == Role.ANNOTATOR else "members"):
+        raise PermissionDenied
+
+
+def _why_not(invitation: Invitation) -> str:
+    if invitation.revoked_at is not None:
+        return _("This invitation was revoked. Ask the person who sent it for a new one.")
+    if invitation.is_expired:
+        return _("This invitation has expired. Ask the person who sent it for a new one.")
+    return _("This invitation has been used as often as allowed. Ask the person who sent it for a new one.")

@@ -1,0 +1,89 @@
+"""Who belongs to a study, and in which role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate import access, accounts, invitations
+from annotate.audit_log import note
+from annotate.models import Invitation, Membership, Study
+from annotate.refusal import Refusal, invalid
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+Role = Membership.Role
+#: An invitation may raise a member's role and never lowers it.
+RANK = {Role.ANNOTATOR: 0, Role.ADMIN: 1, Role.RESEARCHER: 2, Role.OWNER: 3}
+
+
+@transaction.atomic
+def accept(invitation: Invitation, user: User) -> Membership:
+    """Make a person with an account a member in the invitation's role; a higher role that they have already stays.
+
+    The invitation is locked: however often somebody accepts at once, they use it up once.
+    """
+    study, role = invitation.study, invitation.role
+    Invitation.objects.select_for_update().get(pk=invitation.pk)
+    membership = Membership.objects.filter(study=study, user=user).first()
+    if membership is not None and RANK[Role(membership.role)] >= RANK[Role(role)]:
+        return membership
+    invitations.use(invitation)
+    note(study, user, "accept invitation", invitation=invitation.pk, role=role)
+    return give_role(study, user, role, invitation)
+
+
+@transaction.atomic
+def set_role(study: Study, user: User, member: User, role: str) -> Membership:
+    """Give somebody another role, or a first one. A study keeps at least one owner."""
+    if role not in Role.values:
+        raise invalid("role", _("This role does not exist."))
+    if not access.may(user, study, "members"):
+        raise PermissionDenied
+    _keep_an_owner(study, member, role)
+    before = Membership.objects.filter(study=study, user=member).first()
+    if before is not None and before.role == role:
+        return before
+    if before is not None and RANK[Role(role)] < RANK[Role(before.role)]:
+        invitations.end_links(study, before.invitation)
+    note(study, user, "set role", member=member.pk, before=before.role if before else None, after=role)
+    return give_role(study, member, role)
+
+
+@transaction.atomic
+def remove_member(study: Study, user: User, member: User) -> None:
+    """End a membership, with it the tokens for this study and the link that they came by.
+
+    Anybody may leave by themselves but the last owner.
+    """
+    if user != member and not access.may(user, study, "members"):
+        raise PermissionDenied
+    _keep_an_owner(study, member)
+    membership = Membership.objects.filter(study=study, user=member).first()
+    if membership is None:
+        raise Refusal(_("This person is not a member of the study."), "not_a_member")
+    if membership.role != Role.ANNOTATOR:
+        invitations.end_links(study, membership.invitation)
+    membership.delete()
+    accounts.revoke_tokens(member, study)
+    note(study, user, "remove member", member=member.pk)
+
+
+def give_role(study: Study, user: User, role: str, invitation: Invitation | None = None) -> Membership:
+    """Make somebody a member in this role, whatever they were before; who may do so is for the caller to know."""
+    membership, _new = Membership.objects.update_or_create(
+        study=study, user=user, defaults={"role": role, "invitation": invitation}
+    )
+    return membership
+
+
+def _keep_an_owner(study: Study, member: User, role: str = "") -> None:
+    """Raises `Refusal` where only this member owns the study, and would no longer. No other owner leaves meanwhile."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    owners = Membership.objects.filter(study=study, role=Role.OWNER)
+    if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [member.pk]:
+        raise Refusal(_("A study needs an owner. Make somebody else an owner first."), "last_owner")

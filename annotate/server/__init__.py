@@ -1,0 +1,1 @@
+"""Running the website: processes, requests, logs, limits, keys, health figures, backups."""
