@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import socket
+import subprocess
+import sys
 import threading
 import zipfile
 from collections import Counter
@@ -16,13 +18,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.faults.command import table
-from tests.faults.harness import checker, disk, exported, mutants, tables
-from tests.faults.harness.footprint import Footprint, footprints, too_much
-from tests.faults.harness.product import ROOT, Product, wait_until
-from tests.faults.harness.proxy import Proxy
-from tests.faults.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
-from tests.faults.kinds.disks import Met
+from lab.__main__ import table
+from lab.faults.disks import Met
+from lab.faults.processes import busiest
+from lab.harness import checker, disk, exported, mutants, tables
+from lab.harness.edits import Begin, Copy, Gone, Replace
+from lab.harness.footprint import Footprint, footprints, too_much
+from lab.harness.product import ROOT, Product, wait_until
+from lab.harness.proxy import Proxy
+from lab.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
 
 REGISTRY = load_registry()
 FAST = ("F01", "F06")
@@ -155,7 +159,7 @@ def test_the_checker_sees_memory_files_and_processes_that_do_not_come_back(
 def test_processes_are_found_wherever_they_went(judged: Trial) -> None:
     product = judged.product
     before = footprints(product.mark_of_processes)
-    assert {part: len(one.ages) for part, one in before.items()} == {"supervisor": 1, "web": 3, "worker": 2}
+    assert {part: len(one.ages) for part, one in before.items()} == {"supervisor": 1, "web": 3, "worker": 3}
     assert all(one.memory > 1 << 20 and one.files >= 3 for one in before.values())
     left_over = product.popen(["sleep", "60"])
     try:
@@ -211,16 +215,18 @@ def test_tables_are_asked_again_by_a_new_connection_where_the_server_died(monkey
 
 def test_a_full_disk_that_nobody_met_is_complained_of() -> None:
     entries: list[dict[str, Any]] = [{"event": "acked"}]
-    trial = SimpleNamespace(journal=SimpleNamespace(entries=entries, acked=1))
+    trial = SimpleNamespace(journal=SimpleNamespace(entries=entries, acked=1), product=SimpleNamespace(postgres=None))
     met = Met(trial, None, "")  # type: ignore[arg-type]
     met.uploads.update([202])
+    met.ready.update([200, 503])
     assert [one.partition(":")[0] for one in met.complaints()] == [
         "the disk was never full for those who judge",
         "a file that met a full disk was answered [202]",
         "no file was refused",
+        "/health/ready said 1 times that all is well on a full disk",
     ]
     entries.append({"event": "error", "status": 503})
-    met.uploads = Counter([0, 503, 507])
+    met.uploads, met.ready = Counter([0, 503, 507]), Counter([503])
     assert list(met.complaints()) == []
 
 
@@ -253,15 +259,28 @@ def test_every_fault_says_where_it_is_tried_and_how_often() -> None:
 
 
 @pytest.mark.parametrize("mutant", mutants.MUTANTS, ids=lambda one: one.id)
-def test_what_a_mutant_replaces_is_there_once_and_so_are_its_tests(mutant: mutants.Mutant) -> None:
-    texts: dict[str, str] = {}
-    for one in mutant.changes:
-        text = texts.get(one.path) or (ROOT / one.path).read_text()
-        assert text.count(one.old) == 1, f"{one.path}: {one.old}"
-        texts[one.path] = text.replace(one.old, one.new)
+def test_every_mutant_finds_its_place_and_its_tests(mutant: mutants.Mutant) -> None:
+    for path, text in mutants.mutated(ROOT, mutant).edited.items():
+        assert text != path.read_text()
     for test in mutant.tests:
         path, _, name = test.partition("::")
         assert f"def {name}" in (ROOT / path).read_text()
+
+
+def test_an_edit_finds_its_place_whatever_the_layout_and_refuses_to_guess(tmp_path: Path) -> None:
+    file = tmp_path / "annotate" / "room" / "file.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        "class Door:\n    def open(self):\n      with lock(\n        self\n      ):\n        turn()\nturn()\n"
+    )
+    copy = Copy(tmp_path)
+    Replace("Door.open", "with lock(ANY):\n    ...", "check(ANY)\n...").make(copy)
+    copy.save()
+    assert file.read_text() == "class Door:\n\n    def open(self):\n        check(self)\n        turn()\nturn()"
+    with pytest.raises(Gone, match="2 places"):
+        Replace("", "turn()", "None").make(copy)
+    with pytest.raises(Gone, match="0 places"):
+        Begin("close", "pass").make(copy)
 
 
 def test_a_report_becomes_a_table() -> None:
@@ -272,3 +291,14 @@ def test_a_report_becomes_a_table() -> None:
         ]
     )
     assert "| F01 kill | 8 (4 + 4) | 2 | confirmed 49; until quiet 1.5 s (longest 1.5 s) | I4 in 1 |" in told
+
+
+def test_the_process_that_computes_is_told_from_those_that_wait() -> None:
+    codes = ("import time; time.sleep(60)", "while True: pass")
+    waiting, computing = (subprocess.Popen([sys.executable, "-c", code]) for code in codes)
+    try:
+        wait_until(lambda: busiest([waiting.pid, computing.pid]) == computing.pid, "it computes")
+    finally:
+        for process in (waiting, computing):
+            process.kill()
+            process.wait()

@@ -10,10 +10,10 @@ import time_machine
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from annotate import judging, links, studies
+from annotate import invitations, judging, studies
 from annotate.models import Assignment, Judgment, Study, Tally
-from evaluation import records, tasks, worker
-from evaluation.records import evidence
+from evaluation.worker import heartbeat, records, tasks
+from evaluation.worker.records import evidence
 from tests import studies as made
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, ready_study
@@ -49,7 +49,7 @@ def test_a_judgment_waits_for_the_disk(way):
     """Killing processes cannot show it on SQLite, where only a power cut would: we look at what is asked for."""
     annotator = joined(ready_study())
     now = drawn(annotator)
-    assignment, showing = judging.find_answered(now.key, judging.draw(annotator, besides=now).key)
+    showing = judging.draw(annotator, besides=now) if way != "alone" else None
     asked: list[str] = []
 
     def listen(execute, sql, *rest):
@@ -57,10 +57,8 @@ def test_a_judgment_waits_for_the_disk(way):
         return execute(sql, *rest)
 
     with connection.execute_wrapper(listen):
-        if way == "alone":
-            judging.record_judgment(assignment, 1, "left")
-        else:
-            assert judging.record_and_draw(assignment, showing, 1, "left")[1] is not None
+        recorded = judging.record_judgment(now, 1, "left", showing=showing)
+    assert (recorded.following is None) == (way == "alone")
     assert any("annotate_judgment" in sql for sql in asked)
     assert not any("synchronous" in sql for sql in asked)
     with connection.cursor() as cursor:
@@ -72,7 +70,7 @@ def test_a_judgment_waits_for_the_disk(way):
 def test_what_is_confirmed_is_stored():
     study = ready_study()
     browser = Client()
-    following = browser.post(links.invitation_path(studies.invite(study, making.owner(study)))).url
+    following = browser.post(invitations.invitation_path(invitations.invite(study, making.owner(study)))).url
     browser.post(following, {"answer": "left", "revision": 1})
     assert Judgment.objects.count() == 1
 
@@ -108,7 +106,7 @@ def test_a_website_whose_clock_is_ahead_takes_nobodys_pair_away():
     study = ready_study(sentences=2)
     held = drawn(joined(study))
     with time_machine.travel(datetime.now(UTC) + timedelta(days=1)):
-        assert isinstance(judging.draw(joined(study)), judging.Nothing)
+        assert isinstance(judging.draw(joined(study)), judging.NoPair)
     held.refresh_from_db()
     assert (held.state, held.holds_place) == ("open", True)
 
@@ -134,9 +132,9 @@ def test_a_heartbeat_outlives_a_beat_that_failed(monkeypatch):
             self.stopping.set()
         raise ConnectionError("the database is away")
 
-    monkeypatch.setattr(worker, "BEAT_SECONDS", 0.01)
-    monkeypatch.setattr(worker.Heartbeat, "beat", beat)
-    heartbeat = worker.Heartbeat(lambda _work: None)
-    heartbeat.start()
-    heartbeat.join(10)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat.Heartbeat, "beat", beat)
+    thread = heartbeat.Heartbeat(lambda _work: None, alone=False)
+    thread.start()
+    thread.join(10)
     assert len(beats) == 3

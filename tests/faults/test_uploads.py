@@ -98,7 +98,7 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
     ("broken.zip", packed()[:-30], ("broken.zip", 0, ""), "zip"),
     ("cut.zip", packed()[:40], ("cut.zip", 0, ""), "zip"),
     ("bomb.zip", bomb(), ("bomb.zip/topics/T/documents/e", 0, ""), "100-fold"),
-    ("out.zip", packed(**{"../evil.txt": "x"}), ("out.zip/../evil.txt", 0, ""), "leads out of the zip"),
+    ("out.zip", packed(**{"../evil.txt": "x"}), ("out.zip/../evil.txt", 0, ""), "leads out of the ZIP file"),
     ("absolute.zip", packed(**{"/etc/passwd": "x"}), ("absolute.zip//etc/passwd", 0, ""), "an absolute path"),
     ("nested.zip", packed(**{"more.zip": packed()}), ("nested.zip/more.zip", 0, ""), "zip"),
     ("office.zip", packed(**{"[Content_Types].xml": "<x/>"}), ("office.zip", 0, ""), "Office"),
@@ -182,7 +182,7 @@ def test_every_bad_file_is_refused_with_its_reason_and_nobody_falls(web, worker)
 
 
 def test_a_program_goes_all_the_way_from_a_file_to_an_archive(web, worker, tmp_path):
-    study = making.study(title="Rain", prior=1.0)
+    study = making.study(title="Rain", prior=1.0, counted_kinds="machines")
     program = Program(web, study)
     _status, upload = program.upload("topics.jsonl", making.lines(making.TOPIC))
     mine = f"{program.here}/uploads/{upload['key']}"

@@ -23,6 +23,7 @@ from annotate.models import (
     Judgment,
     Ranking,
     Score,
+    ScoredBy,
     Sentence,
     Study,
     SystemScore,
@@ -32,7 +33,7 @@ from annotate.models import (
     Utility,
     WorkerPulse,
 )
-from evaluation import records, tasks
+from evaluation.worker import tasks
 from tests import studies
 from tests.conftest import Processes
 
@@ -51,7 +52,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 def all_is_done() -> bool:
-    return not records.topics_behind().exists() and not studies.to_do()
+    return not Topic.objects.behind().exists() and not studies.to_do()
 
 
 class LiveWorker:
@@ -63,7 +64,7 @@ class LiveWorker:
         self.start()
 
     def start(self, *options: str) -> None:
-        command = ("celery", "-q", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING", *options)
+        command = ("celery", "-q", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING", *options)
         self.process: subprocess.Popen[bytes] = self._processes.start(next(self._names), *command)
 
     def kill(self) -> None:
@@ -129,24 +130,27 @@ def judging_study(topics: int = 1, sentences: int = 40, wanted: int = 300) -> St
 
 
 def assert_published_is_what_a_fit_from_scratch_gives(topic: Topic) -> None:
-    result = studies.from_scratch(topic)
-    rows = Utility.objects.filter(sentence__topic=topic).order_by("sentence__position")
-    assert [row.utility for row in rows] == pytest.approx(result.utilities.tolist(), abs=1e-9)
-    assert [row.strength for row in rows] == pytest.approx(result.strengths.tolist(), abs=1e-9)
-    for summary in result.summaries:
-        stored = Score.objects.get(summary__topic=topic, summary__system__name=summary.system)
-        assert stored.score == pytest.approx(summary.score, abs=1e-9)
-    fit = Fit.objects.filter(topic=topic).latest("data_version")
-    assert fit.judgments == judging.counted_judgments(topic).count()
-    assert fit.data_version == topic.tally.data_version
+    for scored_by, result in studies.from_scratch(topic).items():
+        rows = Utility.objects.filter(sentence__topic=topic, scored_by=scored_by).order_by("sentence__position")
+        assert [row.utility for row in rows] == pytest.approx(result.utilities.tolist(), abs=1e-9)
+        assert [row.strength for row in rows] == pytest.approx(result.strengths.tolist(), abs=1e-9)
+        scores = Score.objects.filter(summary__topic=topic, scored_by=scored_by)
+        assert dict(scores.values_list("summary__system__name", "score")) == pytest.approx(
+            {summary.system: summary.score for summary in result.summaries}, abs=1e-9
+        )
+        fit = Fit.objects.filter(topic=topic, scored_by=scored_by).latest("data_version")
+        assert fit.judgments == Judgment.objects.counted().filter(assignment__topic=topic).count()
+        assert fit.data_version == topic.tally.data_version
 
 
 def test_the_worked_example_is_reproduced_by_the_web_path(live: LiveWorker) -> None:
     made, topic = studies.example_study()
-    wait_until(lambda: SystemScore.objects.filter(ranking__study=made).count() == 4, "a ranking")
+    published = SystemScore.objects.filter(ranking__study=made, ranking__scored_by="published")
+    wait_until(lambda: published.count() == 4, "a ranking")
     for system, score in studies.EXAMPLE["scores"].items():
-        assert Score.objects.get(summary__system__name=system).score == pytest.approx(score, abs=1e-9)
-    rows = Utility.objects.filter(sentence__topic=topic).order_by("sentence__position")
+        stored = Score.objects.get(summary__system__name=system, scored_by="published")
+        assert stored.score == pytest.approx(score, abs=1e-9)
+    rows = Utility.objects.filter(sentence__topic=topic, scored_by="published").order_by("sentence__position")
     assert [row.strength for row in rows] == pytest.approx(studies.EXAMPLE["strengths_prior_0_1"], abs=1e-9)
 
 
@@ -165,13 +169,14 @@ def test_a_hundred_judgments_within_a_second_make_at_most_three_refits(live: Liv
     topic = Topic.objects.get(study=made)
     drawn = [judging.draw(judging.join(made)) for _ in range(100)]
     wait_until(all_is_done, "the worker")
-    before = Fit.objects.filter(topic=topic).count()
+    fits = Fit.objects.filter(topic=topic, scored_by="recommended")
+    before = fits.count()
     began = time.monotonic()
     for assignment in drawn:
         judging.record_judgment(assignment, 1, "left", 1.0)
     seconds = math.ceil(time.monotonic() - began)
     wait_until(all_is_done, "the refits")
-    refits = Fit.objects.filter(topic=topic).count() - before
+    refits = fits.count() - before
     assert 1 <= refits <= seconds + 2
     assert_published_is_what_a_fit_from_scratch_gives(topic)
 
@@ -205,7 +210,8 @@ def test_a_worker_killed_twenty_times_during_five_hundred_judgments_catches_up(l
     assert not TopicProgress.objects.exclude(problem="").exists()
     for topic in Topic.objects.filter(study=made):
         assert_published_is_what_a_fit_from_scratch_gives(topic)
-    assert Ranking.objects.get(study=made).judgments == 500
+    rankings = Ranking.objects.filter(study=made)
+    assert dict(rankings.values_list("scored_by", "judgments")) == dict.fromkeys(ScoredBy.values, 500)
 
 
 def test_a_child_that_dies_in_the_middle_costs_a_delay_only(live: LiveWorker) -> None:
@@ -275,5 +281,5 @@ def test_no_transaction_is_open_while_the_mathematics_runs(monkeypatch: pytest.M
 
     monkeypatch.setattr(tasks, "evaluate", watched)
     tasks.refit_topic(topic.pk)
-    assert open_transactions == [False]
+    assert open_transactions == [False] * len(ScoredBy)
     assert_published_is_what_a_fit_from_scratch_gives(topic)

@@ -1,4 +1,4 @@
-"""What the trials of tests/faults stand on.
+"""What the trials of lab.faults stand on.
 
 - product.py    a real installation (web, worker, database, broker) to be killed part by part
 - inside.py     a helper in the product's own environment: makes studies, fits from scratch

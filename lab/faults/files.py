@@ -1,4 +1,4 @@
-"""Files that come in and go out while things break: F26, F27, F29, F30 and C17, C20."""
+"""Files that come in and go out while things break: F26, F27, F29, F30, F35 and C17, C20."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.faults.harness.checker import INVARIANTS
-from tests.faults.harness.product import Product, Stuck, kill, wait_until
-from tests.faults.harness.trials import QUIET, Trial, fault
+from lab.harness.checker import INVARIANTS
+from lab.harness.product import Product, Stuck, kill, wait_until
+from lab.harness.trials import QUIET, Trial, fault
 
 TOKEN = """
 from annotate import accounts
@@ -101,11 +101,12 @@ def bundle(trial: Trial, topics: int, sentences: int = 60, name: str = "") -> by
 
 
 def imported(trial: Trial, name: str = "") -> tuple[int, int]:
-    """How many of the file's topics are there, and how many with documents."""
+    """How many of the file's topics are there for everybody, and how many with documents."""
     like = f"{name or trial.name}-%"
     rows = trial.product.tables.rows(
         "SELECT t.id, (SELECT COUNT(*) FROM annotate_sourcedocument d WHERE d.topic_id = t.id) AS documents "
-        "FROM annotate_topic t WHERE t.study_id = ? AND t.name LIKE ?",
+        "FROM annotate_topic t WHERE t.study_id = ? AND t.name LIKE ? AND NOT EXISTS "
+        "(SELECT 1 FROM annotate_upload u WHERE u.id = t.upload_id AND u.judgments_stored IS NOT NULL)",
         trial.given["study"],
         like,
     )
@@ -292,6 +293,43 @@ def backup(trial: Trial) -> None:
             trial.complaints += [f"restored, {name}: {one}" for one in INVARIANTS[name](seen)]
         restored.journal.close()
     trial.seen["rows of judgments restored"] += len(rows)
+
+
+INVITE = """
+from annotate import invitations
+study = Study.objects.get(pk=study)
+invitation = invitations.invite(study, study.created_by, role=role)
+result = invitation.pk, invitations.invitation_path(invitation)
+"""
+OTHER_STUDY = "result = studies.make_study(User.objects.get(username='owner'), title='Another', question='Which?').pk"
+
+
+@fault("F35", "a backup is restored, and somebody comes with a link that is newer than it", release=10, seconds=20)
+def old_links(trial: Trial) -> None:
+    """The link's number is given anew, to an invitation of another study: the link must not open that one."""
+    product = trial.product
+    copy = str(product.room / f"{trial.name}.backup")
+    with trial.load(think=0.1):
+        trial.until(trial.rng.uniform(0.1, 0.6))
+        product.inside.run(COMMAND, command="backup", file=copy)
+        number, link = product.inside.run(INVITE, study=trial.given["study"], role="annotator")
+    with empty(product) as other:
+        other.variables["PREFERENDUM_SECRET_KEY_FILE"] = str(product.data / "secret_key")  # which links are signed with
+        other.inside.run(COMMAND, command="restore_backup", file=copy)
+        other.inside.ask("migrate")
+        if other.redis:
+            other.redis.start()
+        other.start()
+        other.wait_for_web()
+        study = other.inside.run(OTHER_STUDY)
+        numbers = [other.inside.run(INVITE, study=study, role="owner")[0] for _ in range(3)]
+        if number not in numbers:
+            trial.complaints.append(f"{numbers} is not {number}: nothing was tried here")
+        wait_until(lambda: other.asked(trial.given["link"]) > 0, "the page of the old link")
+        if other.asked(trial.given["link"]) != 200:
+            trial.complaints.append("a link that is as old as the backup opens nothing: nothing was tried here")
+        if (status := other.asked(link)) != 404:
+            trial.complaints.append(f"a link that is newer than the backup was answered {status}")
 
 
 COMMAND = "from django.core.management import call_command\ncall_command(command, file)"

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from tests.faults.harness import mutants
-from tests.faults.harness.product import ROOT
-from tests.faults.harness.trials import BOTH, TIERS, Fault, Outcome, load_registry, run
+from lab.harness import mutants
+from lab.harness.product import ROOT
+from lab.harness.trials import BOTH, TIERS, Fault, Outcome, load_registry, run
 
 
 def main(arguments: list[str]) -> int:
@@ -105,14 +105,22 @@ def seen_in(several: list[Outcome]) -> str:
     for word in dict.fromkeys(word for one in several for word in one.seen):
         values = sorted(one.seen.get(word, 0) for one in several)
         if word.startswith("ms "):
-            middle, longest = values[len(values) // 2] / 1000, values[-1] / 1000
-            said.append(f"{word[3:]} {middle:.1f} s (longest {longest:.1f} s)")
+            middle, longest = values[len(values) // 2], values[-1]
+            said.append(f"{word[3:]} {duration(middle)} (longest {duration(longest)})")
         else:
             said.append(f"{word} {sum(values)}")
     return "; ".join(said)
+
+
+def duration(milliseconds: int) -> str:
+    return f"{milliseconds} ms" if milliseconds < 100 else f"{milliseconds / 1000:.1f} s"
 
 
 def broken_in(several: list[Outcome]) -> str:
     """Nothing, or in how many trials what kind of thing."""
     kinds = Counter(kind for one in several for kind in {complaint.partition(":")[0] for complaint in one.broken})
     return ", ".join(f"{kind} in {times}" for kind, times in kinds.items()) or "nothing"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

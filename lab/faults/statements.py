@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.faults.harness.product import wait_until
-from tests.faults.harness.trials import Trial, fault
+from lab.harness.product import wait_until
+from lab.harness.trials import Trial, fault
 
 #: Crashes in one trial, at points that follow one another.
 AT_ONCE = 3
@@ -39,7 +39,7 @@ def count_points(trial: Trial) -> list[tuple[str, int]]:
     return [(at, n) for at, most in json.loads(counted.read_text()).items() for n in range(1, most + 1)]
 
 
-def plan(trial: Trial, at: str, n: int) -> None:
+def plan(trial: Trial, at: str, n: int, signal: str = "SIGKILL") -> None:
     new = trial.product.control.with_suffix(".new")
-    new.write_text(json.dumps({"at": at, "n": n}))
+    new.write_text(json.dumps({"at": at, "n": n, "signal": signal}))
     new.rename(trial.product.control)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 
-from tests.faults.harness.clients import Browser
-from tests.faults.harness.product import Product, Stuck, kill
-from tests.faults.harness.trials import Trial, fault
-from tests.faults.kinds.disks import no_room
+from lab.faults.disks import no_room
+from lab.harness.product import Product, Stuck, kill, wait_until
+from lab.harness.trials import Trial, fault
 
 #: Seconds after which a process looks at its clock again, as in inject/with_clock.py.
 EVERY = 0.25
@@ -113,29 +113,31 @@ def too_few(trial: Trial) -> None:
 
 
 def few_files(trial: Trial, seconds: float) -> None:
-    """Each web process may open 64 files, and idle visitors hold many of them."""
+    """Each web process may open 64 files, and visitors who have not said yet what they want hold many of them."""
     pids = trial.product.web_processes()
     before = {pid: resource.prlimit(pid, resource.RLIMIT_NOFILE) for pid in pids}
     for pid, (_soft, hard) in before.items():
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (64, hard))
-    visitors = [Browser(("127.0.0.1", trial.product.port)) for _ in range(120)]
-    try:
-        for one in visitors:
-            with suppress(Exception):
-                one.patience = 0.2
-                one.ask("GET", "/health/live")
-        held = [len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in pids if Path(f"/proc/{pid}").exists()]
-        full = [files for files in held if files >= 60]  # a moment later one may just have been closed
-        trial.seen["processes that had no file left"] += len(full)
-        if not full:
-            trial.complaints.append(f"at most {max(held)} files were open: nothing was tried here")
-        time.sleep(seconds)
-    finally:
-        for one in visitors:
-            one.close()
-        for pid, limits in before.items():
-            with suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+    with ExitStack() as visitors:
+        for _ in range(120):
+            visitor = visitors.enter_context(socket.create_connection(("127.0.0.1", trial.product.port), 5))
+            visitor.sendall(b"GET /health/live HTTP/1.1\r\n")
+        try:
+            with suppress(Stuck):
+                wait_until(lambda: bool(without_files(pids)), "no file is left", 5)
+            trial.seen["processes that had no file left"] += len(without_files(pids))
+            if not without_files(pids):
+                trial.complaints.append("every process had files left: nothing was tried here")
+            time.sleep(seconds)
+        finally:
+            for pid, limits in before.items():
+                with suppress(ProcessLookupError):
+                    resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+
+
+def without_files(pids: list[int]) -> list[int]:
+    """Those of them that have hardly a file left of 64; a moment later one may just have been closed."""
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and len(list(Path(f"/proc/{pid}/fd").iterdir())) >= 60]
 
 
 def take_all_connections(trial: Trial, seconds: float) -> None:

@@ -1,8 +1,8 @@
 """Copies of the product with one promise broken each: does anything notice?
 
-A mutant is a few replaced lines in a copy of the last commit, and what must catch it: a test that fails on the copy and
-passes on the product as it is. Where the text to replace is no
-longer there, the mutant says so and counts as not caught: it has to be written anew for the code as it is now.
+A mutant is a few edits (`lab.harness.edits`) of a copy of the last commit, and what must catch it: a test that fails
+on the copy and passes on the product as it is. Where there is no single place for an edit, the mutant says so and
+counts as not caught: it has to be written anew for the code as it is now.
 """
 
 from __future__ import annotations
@@ -21,32 +21,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.services import running
+from lab.harness.edits import Begin, Copy, Decorate, DropConstraint, Edit, Gone, Replace, ReplaceInTemplate
+from lab.services import running
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 900.0  # seconds that the tests of one mutant may take
 
-ANSWERS = "annotate/judging/answers.py"
-CHOOSING = "annotate/judging/choosing.py"
-DRAWING = "annotate/judging/drawing.py"
-PROCEEDING = "annotate/judging/proceeding.py"
-TALLIES = "annotate/judging/tallies.py"
-TABLES = "annotate/migrations/0001_tables.py"
-VIEW = "annotate/views/judge.py"
-PAIR = "templates/judge/parts/pair.html"
 TOGETHER = "tests/annotate/test_judging_together.py"
 PROMISES = "tests/faults/test_promises.py"
-
-NO_CHECK = "constraint=models.CheckConstraint(condition=models.Q(('id__gte', 0)), name='{}'),"
-
-
-@dataclass(frozen=True)
-class Change:
-    """The only occurrence of `old` in the file becomes `new`."""
-
-    path: str
-    old: str
-    new: str
 
 
 @dataclass(frozen=True)
@@ -55,7 +37,7 @@ class Mutant:
 
     id: str
     what: str
-    changes: tuple[Change, ...]
+    edits: tuple[Edit, ...]
     tests: tuple[str, ...]
     services: bool = False
 
@@ -68,31 +50,10 @@ class Verdict:
     seconds: float
 
 
-class Gone(Exception):
-    """What a mutant would replace is not in the code any more, or more than once."""
-
-
-def _dropped(constraint: str, wanted: str) -> Change:
-    """A constraint that the database does not keep any more."""
-    return Change(TABLES, wanted, NO_CHECK.format(constraint))
-
-
-ONE_REVISION = _dropped(
-    "judgment_first_answer_stands",
-    "constraint=models.UniqueConstraint(fields=('assignment', 'revision'), name='judgment_first_answer_stands'),",
-)
-ONE_ASSIGNMENT = _dropped(
-    "assignment_never_twice_by_accident",
-    "constraint=models.UniqueConstraint(fields=('annotator', 'pair', 'occasion'), "
-    "name='assignment_never_twice_by_accident'),",
-)
-NEVER_OVERTAKEN = _dropped(
-    "pair_never_overtaken",
-    "constraint=models.CheckConstraint(condition=models.Q(('taken__lte', models.F('need'))), "
-    "name='pair_never_overtaken'),",
-)
-TALLY_UNLOCKED = Change(DRAWING, "Tally.objects.select_for_update()", "Tally.objects")
-RECORD = "            recorded = judging.record_judgment(assignment, **_given(form))\n"
+ONE_REVISION = DropConstraint("judgment_first_answer_stands")
+NEVER_OVERTAKEN = DropConstraint("pair_never_overtaken")
+TALLY_UNLOCKED = Replace("TallyQuerySet.lock", "ANY.select_for_update()", "ANY")
+SEND = "from evaluation.worker.app import app\napp.send_task('refit_topic', (assignment.topic_id,))"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -106,11 +67,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "the same, and the answer is looked for before the lock: check, then insert",
         (
             ONE_REVISION,
-            Change(
-                ANSWERS,
-                "    with suppress(Tally.DoesNotExist):  # then the assignment is gone, too\n"
-                "        tallies.lock_one(assignment.topic_id)\n    for row in _state(assignment.pk):",
-                "    rows = _state(assignment.pk)\n    tallies.lock_one(assignment.topic_id)\n    for row in rows:",
+            Replace(
+                "_lock",
+                "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None:\n    ...\n"
+                "assignment.refresh_from_db(fields=ANY)",
+                "assignment.refresh_from_db(fields=ANY)\ntopic = Tally.objects.lock(assignment.topic_id)",
             ),
         ),
         (f"{TOGETHER}::test_one_form_sent_many_times_at_once_is_one_judgment",),
@@ -119,13 +80,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M02",
         "the database hands a pair to the same person twice (no UNIQUE(annotator, pair, occasion))",
-        (ONE_ASSIGNMENT,),
+        (DropConstraint("assignment_never_twice_by_accident"),),
         (f"{PROMISES}::test_the_database_itself_never_gives_a_pair_to_one_person_twice",),
     ),
     Mutant(
         "M02b",
         "two tabs of one person draw without waiting for each other",
-        (Change(DRAWING, '        .select_for_update(of=("self",))\n', ""),),
+        (Replace("draw_from", "ANY.select_for_update(of=('self',))", "ANY"),),
         (f"{TOGETHER}::test_two_tabs_that_draw_at_once_get_the_same_pair",),
         services=True,
     ),
@@ -135,10 +96,10 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             TALLY_UNLOCKED,
             NEVER_OVERTAKEN,
-            Change(
-                CHOOSING,
-                'unfinished.filter(~_seen_by(person)).select_related("first", "second").order_by("pk").first()',
-                'unfinished.filter(~_seen_by(person)).order_by("pk").select_for_update(skip_locked=True).first()',
+            Replace(
+                "_started",
+                "ANY.select_related('first', 'second').first()",
+                "ANY.select_for_update(skip_locked=True).first()",
             ),
         ),
         (f"{TOGETHER}::test_the_last_place_goes_to_one_of_many", f"{TOGETHER}::test_twenty_people_and_too_little_work"),
@@ -155,39 +116,25 @@ MUTANTS: tuple[Mutant, ...] = (
         "M05",
         "a judgment does not wait for the disk (synchronous_commit=off)",
         (
-            Change(
-                ANSWERS,
-                "    with transaction.atomic(durable=True):\n        before = _lock_and_look(assignment)\n"
-                "        if revision <= before.revision:",
-                "    with tallies.leased(ahead=True):\n        before = _lock_and_look(assignment)\n"
-                "        if revision <= before.revision:",
-            ),
-        ),
-        (f"{PROMISES}::test_a_judgment_waits_for_the_disk",),
-    ),
-    Mutant(
-        "M05b",
-        "the same where the answer brings a pair",
-        (
-            Change(PROCEEDING, "import checks\n", "import checks, tallies\n"),
-            Change(PROCEEDING, "with transaction.atomic(durable=True):", "with tallies.leased(ahead=True):"),
+            Begin("_record", "from annotate.judging.drawing import leased"),
+            Replace("_record", "transaction.atomic(durable=True)", "leased(ahead=True)"),
         ),
         (f"{PROMISES}::test_a_judgment_waits_for_the_disk",),
     ),
     Mutant(
         "M05c",
         "an answer is lost where the pair after next cannot be drawn",
-        (Change(PROCEEDING, "        except NotDrawn:\n", "        except ZeroDivisionError:\n"),),
+        (Replace("record_judgment", "NotDrawn", "ZeroDivisionError"),),
         ("tests/annotate/test_judging_answers.py::test_whatever_becomes_of_drawing_the_answer_is_stored",),
     ),
     Mutant(
         "M06",
         "a fit is published whatever is there already",
         (
-            Change(
-                "evaluation/records/results.py",
-                "fitted_version__lt=version, prepared_version",
-                "prepared_version",
+            Replace(
+                "",
+                "TopicProgress.objects.filter(topic=ANY, fitted_version__lt=ANY_1)",
+                "TopicProgress.objects.filter(topic=ANY)",
             ),
         ),
         ("tests/evaluation/test_records.py::test_a_late_result_never_replaces_a_newer_one",),
@@ -195,57 +142,35 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M07",
         "storing an answer sends a message before its transaction has ended",
-        (
-            Change(
-                ANSWERS,
-                "        return _store(assignment, before, revision, answer, seconds, counted)\n",
-                "        from evaluation.worker import app\n\n"
-                '        app.send_task("refit_topic", (assignment.topic_id,))\n'
-                "        return _store(assignment, before, revision, answer, seconds, counted)\n",
-            ),
-        ),
+        (Begin("_record", SEND),),
         ("tests/test_house.py::test_nobody_knows_more_rooms_than_they_should",),
     ),
     Mutant(
         "M08",
         "the request sends a message after it has stored an answer",
-        (
-            Change(
-                VIEW,
-                RECORD,
-                RECORD + "            from evaluation.worker import app\n\n"
-                '            app.send_task("refit_topic", (assignment.topic_id,))\n',
-            ),
-        ),
+        (Begin("_take_answer", SEND),),
         ("tests/test_house.py::test_nobody_knows_more_rooms_than_they_should",),
     ),
     Mutant(
         "M09",
         "a message that was lost is never sent again",
-        (Change("evaluation/worker.py", "== mark and now - at < LOST_SECONDS", "== mark"),),
+        (Replace("Heartbeat.look_for_work", "ANY == ANY_1 and now - at < LOST_SECONDS", "ANY == ANY_1"),),
         ("tests/evaluation/test_tasks.py::test_a_message_that_was_lost_is_sent_again",),
     ),
     Mutant(
         "M10",
         "the heartbeat ends at its first error, and the worker goes on without one",
-        (
-            Change(
-                "evaluation/worker.py",
-                '                    logger.exception("this beat failed; the next one comes in a second")\n',
-                "                    return\n",
-            ),
-        ),
+        (Replace("Heartbeat.run", "logger.exception(ANY)\nconnections.close_all()", "return"),),
         (f"{PROMISES}::test_a_heartbeat_outlives_a_beat_that_failed",),
     ),
     Mutant(
         "M11",
         "an answer after its lease is refused",
         (
-            Change(
-                ANSWERS,
-                "        if revision != before.revision + 1 or before.state == State.JUDGED:",
-                "        late = before.expires_at is not None and before.expires_at < before.now\n"
-                "        if late or revision != before.revision + 1 or before.state == State.JUDGED:",
+            Replace(
+                "_record",
+                "assignment.state == State.JUDGED",
+                "assignment.state == State.JUDGED or (assignment.expires_at or topic.now) < topic.now",
             ),
         ),
         (
@@ -256,18 +181,17 @@ MUTANTS: tuple[Mutant, ...] = (
         "M12",
         "an answer is confirmed before it is stored",
         (
-            Change(
-                VIEW,
-                RECORD,
-                "            import threading\n\n"
-                "            from django.db import connections\n\n"
-                "            def later():\n"
-                "                judging.record_judgment(assignment, **_given(form))\n"
-                "                connections.close_all()\n\n"
-                "            threading.Timer(0.3, later).start()\n"
-                "            recorded = judging.Recorded(\n"
-                '                Outcome.STORED, Judgment(answer=_given(form)["answer"], assignment=assignment), True\n'
-                "            )\n",
+            Replace(
+                "_take_answer",
+                "recorded = judging.record_judgment(assignment, **form.cleaned_data, showing=showing)",
+                "import threading\n"
+                "from django.db import connections\n"
+                "def later():\n"
+                "    judging.record_judgment(assignment, **form.cleaned_data)\n"
+                "    connections.close_all()\n"
+                "threading.Timer(0.3, later).start()\n"
+                "judgment = Judgment(answer=form.cleaned_data['answer'], assignment=assignment)\n"
+                "recorded = judging.Recorded(Outcome.STORED, judgment, True)",
             ),
         ),
         (f"{PROMISES}::test_what_is_confirmed_is_stored",),
@@ -275,21 +199,18 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M13",
         "a fit reads its judgments at one moment and their version at another",
-        (
-            Change(
-                "evaluation/records/evidence.py", "    with snapshot():\n        return", "    if True:\n        return"
-            ),
-        ),
+        (Replace("load_evidence", "with snapshot():\n    ...", "if True:\n    ..."),),
         (f"{PROMISES}::test_a_fit_reads_everything_as_it_was_at_one_moment",),
     ),
     Mutant(
         "M14",
         "leases run out by the website's clock",
         (
-            Change(
-                DRAWING,
-                "next((Desk(*row) for row in _topic(topic_id)), None)",
-                "next((Desk(r[0], r[1], timezone.now(), True, r[4]) for r in _topic(topic_id)), None)",
+            Replace("draw_from", "topic.has_lapsed", "topic"),
+            Replace(
+                "draw_from",
+                "Assignment.objects.filter(LAPSED, topic=topic.pk)",
+                "Assignment.objects.filter(topic=topic.pk, state=State.OPEN, expires_at__lt=timezone.now())",
             ),
         ),
         (f"{PROMISES}::test_a_website_whose_clock_is_ahead_takes_nobodys_pair_away",),
@@ -298,10 +219,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "M15",
         "one page finds topics of any study",
         (
-            Change(
-                "annotate/views/research/topics.py",
-                "get_object_or_404(Topic, study=study, pk=topic_id)\n    fit",
-                "get_object_or_404(Topic, pk=topic_id)\n    fit",
+            Replace(
+                "topic", "get_object_or_404(Topic, study=study, pk=topic_id)", "get_object_or_404(Topic, pk=topic_id)"
             ),
         ),
         ("tests/annotate/test_page_access.py",),
@@ -309,77 +228,56 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M16",
         "a template believes what people wrote",
-        (Change(PAIR, "{{ assignment.left.text }}", "{{ assignment.left.text|safe }}"),),
+        (ReplaceInTemplate(r'(<button [^>]*value="left"[\s\S]*?\{\{ assignment\.left\.text )', r"\1|safe "),),
         ("tests/annotate/test_judge_pages.py::test_given_texts_are_shown_as_text",),
     ),
     Mutant(
         "M17",
         "a judgment needs no token against forged requests",
-        (
-            Change(
-                VIEW,
-                '@require_http_methods(["GET", "HEAD", "POST"])\n@about_a_pair\n',
-                '@__import__("django.views.decorators.csrf", fromlist=["x"]).csrf_exempt\n'
-                '@require_http_methods(["GET", "HEAD", "POST"])\n@about_a_pair\n',
-            ),
-        ),
+        (Decorate("pair", with_="__import__('django.views.decorators.csrf', fromlist=['x']).csrf_exempt"),),
         ("tests/annotate/test_judge_pages.py::test_judging_needs_the_token_against_forged_requests",),
     ),
     Mutant(
         "M18",
         "a table for spreadsheets defuses no formulas",
-        (Change("formats/tables.py", "    if value.startswith(_FORMULA):\n", "    if False:\n"),),
+        (Replace("_cell", "ANY.startswith(_FORMULA)", "False"),),
         ("tests/formats/test_round_trips.py::test_what_a_spreadsheet_would_run_gets_an_apostrophe",),
     ),
     Mutant(
         "M19",
         "a zip is believed about how much it unpacks to",
-        (Change("formats/archive.py", "        self._archive.spend(len(data))\n", ""),),
+        (Replace("", "self._archive.spend(len(data))", "None"),),
         ("tests/formats/test_hostile_zips.py::test_bytes_are_counted_over_all_entries_whatever_the_headers_say",),
     ),
     Mutant(
         "M20",
         "a setting is changed in one transaction and logged in another",
         (
-            Change(
-                "annotate/studies.py",
-                "@transaction.atomic\ndef change_settings(",
-                "def change_settings(",
-            ),
-            Change(
-                "annotate/studies.py",
-                "    found = _locked(study)\n    changes = {",
-                "    found = Study.objects.get(pk=study.pk)\n    changes = {",
-            ),
+            Decorate("change_settings", without="transaction.atomic"),
+            Replace("change_settings", "_locked(study)", "Study.objects.get(pk=study.pk)"),
         ),
         (f"{PROMISES}::test_what_cannot_be_logged_is_not_done",),
     ),
     Mutant(
         "M21",
         "SQLite's transactions begin as readers (BEGIN instead of BEGIN IMMEDIATE)",
-        (Change("annotate/settings.py", '            "transaction_mode": "IMMEDIATE",\n', ""),),
+        (Replace("_database", "'IMMEDIATE'", "'DEFERRED'"),),
         (f"{TOGETHER}::test_two_hundred_judgments_by_twenty_people_at_once",),
     ),
     Mutant(
         "M22",
         "what dies is not started again",
-        (
-            Change(
-                "annotate/supervisor.py",
-                "            if now >= self.due:\n                self.start(environment)",
-                "            pass",
-            ),
-        ),
+        (Replace("Program.look_after", "self.start(ANY)", "None"),),
         ("tests/annotate/test_supervisor.py::test_a_process_that_is_killed_is_started_again",),
     ),
     Mutant(
         "M23",
         "whether a judgment counts is decided once: whoever is excluded later goes on counting",
         (
-            Change(
-                TALLIES,
-                "Q(assignment__annotator__excluded_at__isnull=True) | Q(assignment__annotator__in=list(also)),\n",
-                "Q(pk__gt=0),\n",
+            Replace(
+                "JudgmentQuerySet.counted",
+                "models.Q(assignment__annotator__excluded_at=None)",
+                "models.Q(pk__gt=0)",
             ),
         ),
         ("tests/annotate/test_judging_answers.py::test_an_excluded_annotators_judgments_stay_and_do_not_count",),
@@ -387,13 +285,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M24",
         "the page says why a pair was asked",
-        (
-            Change(
-                PAIR,
-                '<div id="task" class="task" data-pair',
-                '<div id="task" data-why="{{ assignment.reason }}" class="task" data-pair',
-            ),
-        ),
+        (ReplaceInTemplate(r'(id="task" class="task" data-pair)', r'data-why="{{ assignment.reason }}" \1'),),
         ("tests/annotate/test_judge_pages.py::test_with_equal_texts_pages_are_equal_but_for_random_ids",),
     ),
 )
@@ -422,14 +314,12 @@ def copied() -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def change(tree: Path, mutant: Mutant) -> None:
-    """Make the mutant of a copy. Raises `Gone`."""
-    for one in mutant.changes:
-        path = tree / one.path
-        text = path.read_text() if path.exists() else ""
-        if text.count(one.old) != 1:
-            raise Gone(f"{one.path} has {text.count(one.old)} times: {one.old.strip()[:80]}")
-        path.write_text(text.replace(one.old, one.new))
+def mutated(tree: Path, mutant: Mutant) -> Copy:
+    """A tree with the mutant's edits, which are not written yet. Raises `Gone`."""
+    copy = Copy(tree)
+    for edit in mutant.edits:
+        edit.make(copy)
+    return copy
 
 
 def run_tests(tree: Path, tests: Sequence[str], environment: dict[str, str]) -> tuple[int, str]:
@@ -472,7 +362,7 @@ def try_mutant(mutant: Mutant, environment: dict[str, str]) -> Verdict:
     began = time.monotonic()
     with copied() as tree:
         try:
-            change(tree, mutant)
+            mutated(tree, mutant).save()
         except Gone as gone:
             return Verdict(mutant, False, f"GONE: {gone}", time.monotonic() - began)
         status, said = run_tests(tree, mutant.tests, environment)

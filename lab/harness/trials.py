@@ -28,10 +28,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.faults.harness import checker, footprint
-from tests.faults.harness.clients import Client, Journal
-from tests.faults.harness.product import LEASE, ROOT, Product, Stuck, wait_until
-from tests.faults.harness.tables import Away
+from lab.harness import checker, footprint
+from lab.harness.clients import Client, Journal
+from lab.harness.product import LEASE, ROOT, Product, Stuck, wait_until
+from lab.harness.tables import Away
 
 BOTH = ("sqlite", "services")
 TIERS = ("quick", "release")
@@ -50,7 +50,7 @@ class Fault:
 
     id: str
     title: str
-    act: Callable[[Trial], object]
+    cause: Callable[[Trial], object]
     on: tuple[str, ...] = BOTH
     quick: int = 1
     release: int = 10
@@ -66,7 +66,7 @@ def fault(id: str, title: str, **options: Any) -> Callable[[Callable[[Trial], ob
     variant = tuple(sorted(options.pop("variant", {}).items()))
 
     def enter(act: Callable[[Trial], object]) -> Callable[[Trial], object]:
-        assert id not in REGISTRY or REGISTRY[id].act.__qualname__ == act.__qualname__, f"{id} is taken"
+        assert id not in REGISTRY or REGISTRY[id].cause.__qualname__ == act.__qualname__, f"{id} is taken"
         REGISTRY[id] = Fault(id, title, act, variant=variant, **options)
         return act
 
@@ -74,11 +74,11 @@ def fault(id: str, title: str, **options: Any) -> Callable[[Callable[[Trial], ob
 
 
 def load_registry() -> dict[str, Fault]:
-    """Every fault there is, in order: whatever the modules of tests.faults.kinds enter."""
-    from tests.faults import kinds
+    """Every fault there is, in order: whatever the modules of lab.faults enter."""
+    from lab import faults
 
-    for module in pkgutil.iter_modules(kinds.__path__):
-        importlib.import_module(f"{kinds.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(faults.__path__):
+        importlib.import_module(f"{faults.__name__}.{module.name}")
     return dict(sorted(REGISTRY.items()))
 
 
@@ -213,7 +213,7 @@ class Trial:
         def watch() -> None:
             while not over.wait(0.2):
                 with suppress(Away):
-                    self.observed += [(row["id"], row["data_version"], row["done"] or 0) for row in self.versions()]
+                    self.observed += [(row["id"], row["data_version"], row["done"]) for row in self.versions()]
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -225,7 +225,7 @@ class Trial:
 
     def versions(self) -> list[dict[str, Any]]:
         return self.product.tables.rows(
-            "SELECT t.id, y.data_version, g.fitted_version AS done FROM annotate_topic t "
+            "SELECT t.id, y.data_version, COALESCE(g.fitted_version, 0) AS done FROM annotate_topic t "
             "JOIN annotate_tally y ON y.topic_id = t.id "
             "LEFT JOIN annotate_topicprogress g ON g.topic_id = t.id WHERE t.study_id = ?",
             self.given["study"],
@@ -246,7 +246,8 @@ class Trial:
             ranked = self.product.tables.rows(
                 "SELECT version FROM annotate_ranking WHERE study_id = ?", self.given["study"]
             )
-            return not fits or (bool(ranked) and ranked[0]["version"] == sum(row["done"] for row in versions))
+            wanted = sum(row["done"] for row in versions)
+            return not fits or (len(ranked) == 2 and all(row["version"] == wanted for row in ranked))
         return False
 
     def verdict(self) -> list[str]:
@@ -319,7 +320,7 @@ def attempt(chosen: Fault, product: Product, number: int, seed: int) -> Outcome:
     began = time.monotonic()
     try:
         warm_up(product)
-        chosen.act(trial)
+        chosen.cause(trial)
         found = trial.verdict()
     except Exception as error:
         found = [f"the trial fell over: {type(error).__name__}: {error}", traceback.format_exc()]

@@ -1,9 +1,9 @@
-"""The website, but for one request that is told to crash: kill -9 of its process at a given point.
+"""The website, but for one request that is told to crash: its process is killed, or frozen, at a given point.
 
-A plan, {"at": point, "n": number}, lies in the file that FAULTS_CONTROL names. The next answer to a pair takes it away
-and follows it: at its n-th SQL statement ("statement"), before or after its n-th COMMIT ("before commit", "after
-commit"), before or after its response is written ("before response", "after response"). With "count" it writes how many
-there are instead.
+A plan, {"at": point, "n": number, "signal": "SIGKILL"}, lies in the file that FAULTS_CONTROL names. The next answer to
+a pair takes it away and follows it: at its n-th SQL statement ("statement"), before or after its n-th COMMIT ("before
+commit", "after commit"), before or after its response is written ("before response", "after response"). With "count" it
+writes how many there are instead.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def reach(point: str) -> None:
         return
     here.reached[point] += 1
     if plan["at"] == point and plan["n"] == here.reached[point]:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.Signals[plan["signal"]])
 
 
 def commit(self: BaseDatabaseWrapper) -> None:

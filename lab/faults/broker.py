@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 import time
 
-from tests.faults.harness.product import Product
-from tests.faults.harness.trials import Trial, fault
-from tests.faults.kinds.processes import wait_for_a_fit
-from tests.services import Redis
+from lab.faults.processes import wait_for_a_fit
+from lab.harness.product import Product
+from lab.harness.trials import Trial, fault
+from lab.services import Redis
 
 ON_REDIS = ("services",)
+#: Keys of Celery's, none of which is a string.
+KEYS = ("celery", "_kombu.binding.celery", "unacked", "unacked_index")
 #: A worker whose broker is back must do what waits within so many seconds.
 AGAIN = 30.0
 #: What the worker's log may say while it has no broker. It then stops the tasks that it cannot acknowledge any more,
@@ -74,13 +76,20 @@ def frozen(trial: Trial) -> None:
     quiet_again(trial)
 
 
-@fault("F11", "FLUSHALL; Redis's log deleted; its log's end corrupted", on=ON_REDIS, quick=1, release=12, seconds=8)
+@fault(
+    "F11",
+    "FLUSHALL; Redis's log deleted; its log's end corrupted; one of its keys something else",
+    on=ON_REDIS,
+    quick=1,
+    release=12,
+    seconds=8,
+)
 def emptied(trial: Trial) -> None:
-    trial.expected.tracebacks = WITHOUT
+    trial.expected.tracebacks = WITHOUT + "|ResponseError"
     redis = broker_of(trial.product)
     with trial.load():
         trial.until(trial.rng.uniform(0.1, 0.7))
-        match trial.number % 3:
+        match trial.number % 4:
             case 0:
                 tell(redis, "FLUSHALL")
             case 1:
@@ -93,6 +102,9 @@ def emptied(trial: Trial) -> None:
                 for file in redis.folder.rglob("*.incr.aof"):
                     file.write_bytes(file.read_bytes()[:-3])
                 redis.start()
+            case 3:
+                tell(redis, f"SET {trial.rng.choice(KEYS)} nonsense")
+    quiet_again(trial)
 
 
 @fault("F12", "Redis full: every write is refused for 5 s", on=ON_REDIS, release=10, seconds=12)

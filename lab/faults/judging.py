@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from tests.faults.harness.clients import Answer, Browser, Client, Shown
-from tests.faults.harness.product import LEASE
-from tests.faults.harness.trials import Trial, fault
+from lab.harness.clients import Answer, Browser, Client, Shown
+from lab.harness.product import LEASE
+from lab.harness.trials import Trial, fault
 
 Send = Callable[[], Answer]
 
@@ -211,7 +211,7 @@ def erased(trial: Trial) -> None:
             one.done.set()
         for one in trial.clients[:2]:
             one.join(20)
-        keys = [one.desk.split("/")[2] for one in trial.clients[:2]]
+        keys = [one.home.split("/")[2] for one in trial.clients[:2]]
         for key in keys:
             trial.seen["erased"] += trial.product.inside.run(ERASE, key=key)
     gone = {entry["key"] for entry in trial.journal.entries if entry["client"] in (1, 2) and "key" in entry}
@@ -292,7 +292,7 @@ def change(trial: Trial, **settings: int) -> None:
 
 def reach(client: Client) -> Answer:
     """Ask for a pair; what is shown is looked at later."""
-    answer = twin(client).ask("POST", f"{client.desk}draw/", {"csrfmiddlewaretoken": client.token})
+    answer = twin(client).ask("POST", f"{client.home}draw/", {"csrfmiddlewaretoken": client.token})
     assert answer.status == 302, answer.status
     return answer
 

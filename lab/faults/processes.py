@@ -1,4 +1,4 @@
-"""Processes that are killed, stopped, poisoned or too many: F01, F02, F05, F06, F13, F22-F25, F31."""
+"""Processes that are killed, stopped, poisoned or too many: F01, F02, F05, F06, F13, F22-F25, F31, F34."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import json
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import combinations
+from pathlib import Path
 
-from tests.faults.harness.product import Product, children, kill, wait_until
-from tests.faults.harness.trials import Trial, fault
-from tests.faults.harness.versions import WRITTEN_BY, next_version
-from tests.faults.kinds.judging import change
-from tests.faults.kinds.statements import count_points, plan
-from tests.services import PostgreSQL, Redis
+from lab.faults.judging import change
+from lab.faults.statements import count_points, plan
+from lab.harness.product import Product, Stuck, children, kill, wait_until
+from lab.harness.trials import Trial, fault
+from lab.harness.versions import WRITTEN_BY, next_version
+from lab.services import PostgreSQL, Redis
 
 
 @fault("F01", "kill -9 one web process", release=13, seconds=8)
@@ -42,6 +44,9 @@ def worker(trial: Trial) -> None:
 
 # Celery says so when a child of its is gone.
 LOST = r"WorkerLostError|ExceptionWithTraceback"
+# What a quick task says that has waited for its turn to write, before it is tried as a long one; and what a database's
+# driver says that was stopped in the middle of a statement.
+WAITED = r"TimeLimitExceeded|ExceptionWithTraceback|in transaction status ACTIVE|another command is already in progress"
 
 
 @fault("F06", "kill -9 one pool child of the worker while it fits", quick=1, release=17, seconds=8)
@@ -50,7 +55,22 @@ def pool_child(trial: Trial) -> None:
     with trial.load(think=0.1):
         for _ in trial.strikes(3):
             wait_for_a_fit(trial)
-            kill(trial.product.pool()[:1])
+            kill([busiest(trial.product.pool())])
+
+
+def busiest(pids: list[int]) -> int:
+    """Which of the processes computes just now: a worker has more children than the one that fits."""
+    before = {pid: nanoseconds(pid) for pid in pids}
+    with suppress(Stuck):  # none of them does
+        wait_until(lambda: any(nanoseconds(pid) > before[pid] for pid in pids), "one computes", 0.2, pause=0.003)
+    return max(pids, key=lambda pid: nanoseconds(pid) - before[pid])
+
+
+def nanoseconds(pid: int) -> int:
+    """How long the process has had a processor; 0 where there is no such process."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
+    return 0
 
 
 @fault("F22", "SIGTERM to everything (a deploy), and start again", quick=1, release=10, seconds=12)
@@ -166,7 +186,51 @@ def is_fresh(trial: Trial, topic: int) -> bool:
 
 
 def problem_of(trial: Trial, topic: int) -> str:
-    return str(trial.product.tables.value("SELECT problem FROM annotate_topicprogress WHERE topic_id = ?", topic))
+    query = "SELECT COALESCE(MAX(problem), '') FROM annotate_topicprogress WHERE topic_id = ?"
+    return str(trial.product.tables.value(query, topic))
+
+
+@fault(
+    "F34",
+    "a web process frozen while an answer holds its topic, which is held for 10 s at most",
+    release=10,
+    seconds=18,
+    variant={"wsgi": "crashing_wsgi"},
+)
+def frozen(trial: Trial) -> None:
+    """All clients judge in one topic, so that all of them wait."""
+    trial.expected.tracebacks = WAITED
+    trial.study(topics=1, sentences=12, judgments_per_topic=60)
+    with trial.load():
+        trial.until(trial.rng.uniform(0.1, 0.5))
+        while not stopped(trial.product):  # an answer that is refused commits nothing
+            plan(trial, "before commit", 1, signal="SIGSTOP")
+            with suppress(Stuck):
+                wait_until(lambda: bool(stopped(trial.product)), "an answer that freezes its process", 10, pause=0.005)
+        trial.seen["processes frozen"] += len(stopped(trial.product))
+        before = trial.journal.acked
+        held = wait_until(lambda: not stopped(trial.product), "its end", 90, pause=0.005)
+        waited = held + wait_until(lambda: trial.journal.acked > before, "the next answer", 90, pause=0.005)
+        trial.seen["ms that it held the topic"] += round(1000 * held)
+        trial.seen["ms until the next answer"] += round(1000 * waited)
+        if held > HELD:
+            trial.complaints.append(f"a frozen process held its topic for {held:.1f} s")
+
+
+#: Seconds for which a process that is frozen in the middle of a transaction may hold a topic.
+HELD = 10.0
+
+
+def stopped(product: Product) -> list[int]:
+    """The web processes that are frozen."""
+    return [pid for pid in product.web_processes() if state_of(pid) == "T"]
+
+
+def state_of(pid: int) -> str:
+    """As the kernel calls it (R, S, T, Z ...); "" where there is no such process."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return ""
 
 
 @fault(
@@ -181,12 +245,12 @@ def two_at_once(trial: Trial) -> None:
     """Every two of them in turn, in an order of chance."""
     product, rng = trial.product, trial.rng
     acts = {
-        "F01": lambda: kill(rng.sample(there(product.web_processes), 1)),
-        "F02": lambda: kill([*there(product.web_masters), *product.web_processes()]),
+        "F01": lambda: kill(rng.sample(some_processes(product.web_processes), 1)),
+        "F02": lambda: kill([*some_processes(product.web_masters), *product.web_processes()]),
         "F03": lambda: again(product.postgres) if product.postgres else whole_again(product),
         "F04": lambda: plan(trial, *rng.choice(points)),
-        "F05": lambda: kill([*there(product.workers), *product.pool()]),
-        "F06": lambda: kill(there(product.pool)[:1]),
+        "F05": lambda: kill([*some_processes(product.workers), *product.pool()]),
+        "F06": lambda: kill([busiest(some_processes(product.pool))]),
     }
     if product.redis:
         acts |= {"F07": lambda: again(product.redis)}
@@ -205,7 +269,7 @@ def two_at_once(trial: Trial) -> None:
     product.control.unlink(missing_ok=True)  # nobody answered any more
 
 
-def there(some: Callable[[], list[int]]) -> list[int]:
+def some_processes(some: Callable[[], list[int]]) -> list[int]:
     """Processes that may just be starting anew."""
     wait_until(lambda: bool(some()), "there is something to kill")
     return some()

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from annotate import supervisor
 from annotate.management.commands.serve import WEB, WORKER
+from annotate.server import supervisor
 
 supervisor.LONGEST_PAUSE = 0.2
 
@@ -37,7 +37,7 @@ if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
     commands = {
         "web": [*WEB[:-1], wanted["wsgi"]],
-        "worker": [wanted["app"] if part == "evaluation.worker" else part for part in WORKER],
+        "worker": [wanted["app"] if part == "evaluation.worker.app" else part for part in WORKER],
     }
     programs: list[supervisor.Program] = []
     for name in wanted["programs"]:

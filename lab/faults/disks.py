@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.faults.harness.product import Product, Stuck, descendants, kill, wait_until
-from tests.faults.harness.tables import Away
-from tests.faults.harness.trials import Trial, fault
-from tests.faults.kinds.files import Program, bundle, imported, take_topics
+from lab.faults.files import Program, bundle, imported, take_topics
+from lab.harness.product import Product, Stuck, descendants, kill, wait_until
+from lab.harness.tables import Away
+from lab.harness.trials import Trial, fault
 
 DISK = {"megabytes": 400}
 #: One on which there is room for uploads: they are refused where less than a gigabyte is free.
@@ -77,6 +77,8 @@ def full(trial: Trial) -> None:
         servers_back(trial.product)
         trial.seen["confirmed while full"] += met.confirmed
         trial.seen["answers refused"] += met.answers
+        for status, times in sorted(met.ready.items()):
+            trial.seen[f"/health/ready answered {status}"] += times
         for status, times in sorted(met.uploads.items()):
             trial.seen[f"uploads answered {status}"] += times
         trial.complaints += met.complaints()
@@ -102,6 +104,7 @@ class Met:
     def __init__(self, trial: Trial, program: Program, key: str) -> None:
         self.trial, self.program, self.key = trial, program, key
         self.uploads = Counter[int]()
+        self.ready = Counter[int]()
         self.from_entry, self.acked = len(trial.journal.entries), trial.journal.acked
 
     @property
@@ -120,6 +123,7 @@ class Met:
         if self.trial.product.postgres:
             keep_nothing(self.trial)
         self.trial.product.disk.fill()
+        self.ready[self.trial.product.asked("/health/ready")] += 1
         more = bundle(self.trial, 2, name=f"{self.trial.name}more")
         self.uploads[self.program.try_upload("more.jsonl", more)[0]] += 1
         self.program.once("POST", f"{self.program.here}/uploads/{self.key}/confirm/", b"{}")
@@ -132,6 +136,8 @@ class Met:
             yield f"a file that met a full disk was answered {sorted(wrong)}"
         if not {*self.uploads} & {503, 507}:
             yield "no file was refused"
+        if 200 in self.ready and self.trial.product.postgres is None:
+            yield f"/health/ready said {self.ready[200]} times that all is well on a full disk"
 
 
 def come_in(trial: Trial, program: Program, key: str) -> None:

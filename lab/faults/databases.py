@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from tests.faults.harness.product import Product
-from tests.faults.harness.trials import Trial, fault
+from lab.harness.product import Product
+from lab.harness.trials import Trial, fault
 
 
 @fault("F03", "kill -9 the database, all processes (SQLite: the whole installation)", quick=1, release=25, seconds=12)

@@ -27,20 +27,18 @@ from django.core.management import call_command
 from django.db import connections
 
 import formats
-from annotate import links, studies
+from annotate import imports, invitations, studies
 from annotate.models import Allowance, Study
-from evaluation import intake, tasks
 from evaluation.evaluate import evaluate
-from evaluation.records import load_evidence
+from evaluation.evidence import AS_PUBLISHED
+from evaluation.worker import tasks
+from evaluation.worker.records import load_evidence
 
 #: Settings under which a few lines of arithmetic can say what must come out.
 PLAIN: dict[str, Any] = {
     "smooth": "none",
     "prior": 0.5,
-    "value": "strength",
-    "normalize": "length",
-    "match": "any",
-    "redundancy": False,
+    "score": "importance",
 }
 CANARY = "canary-system"  # in the name of every system: no annotator may ever be told one
 
@@ -57,12 +55,12 @@ def make_study(topics: int, sentences: int, systems: int = 3, **settings: Any) -
     owner, _ = User.objects.get_or_create(username="owner")
     study = studies.make_study(owner, **{"title": "A trial", "question": "Which matters more?"} | PLAIN | settings)
     bundle = formats.Bundle(topics=tuple(_topic(study.pk, number, sentences, systems) for number in range(topics)))
-    made = intake.take_in(study, bundle)
-    invitation = studies.invite(study, owner, role="annotator")
+    made = imports.store(study, bundle)
+    invitation = invitations.invite(study, owner, role="annotator")
     return {
         "study": study.pk,
         "topics": [topic.pk for topic in made],
-        "link": links.invitation_path(invitation),
+        "link": invitations.invitation_path(invitation),
     }
 
 
@@ -79,16 +77,20 @@ def _topic(study: int, number: int, sentences: int, systems: int) -> formats.Top
 
 
 def from_scratch(topic: int) -> dict[str, Any]:
-    """What the product makes of a topic's judgments here and now: utilities by sentence, scores by summary."""
+    """What the product makes of a topic's judgments here and now, as recommended and as published: utilities by
+    sentence, scores by summary."""
     snapshot = load_evidence(topic, tasks.split)
     assert snapshot is not None, f"topic {topic} is not there"
     if not len(snapshot.evidence.judgments):
-        return {"utilities": {}, "scores": {}}
-    result = evaluate(snapshot.evidence, snapshot.settings)
-    return {
-        "utilities": dict(zip(map(str, snapshot.sentence_keys), result.utilities.tolist(), strict=True)),
-        "scores": {str(key): one.score for key, one in zip(snapshot.summary_keys, result.summaries, strict=True)},
-    }
+        return {}
+    again = {}
+    for scored_by, settings in (("recommended", snapshot.settings), ("published", AS_PUBLISHED)):
+        result = evaluate(snapshot.evidence, settings)
+        again[scored_by] = {
+            "utilities": dict(zip(map(str, snapshot.sentence_keys), result.utilities.tolist(), strict=True)),
+            "scores": {str(key): one.score for key, one in zip(snapshot.summary_keys, result.summaries, strict=True)},
+        }
+    return again
 
 
 def run(code: str, **names: Any) -> Any:

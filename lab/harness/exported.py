@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tests.faults.harness.checker import Seen
+    from lab.harness.checker import Seen
 
 #: Run inside: asks for the study twice, as its owner does. The worker writes the first, this process the second.
 ASK = """
@@ -67,8 +67,10 @@ def tables(seen: Seen) -> dict[str, list[Any]]:
     topics = seen.tables.rows("SELECT id, name FROM annotate_topic WHERE study_id = ? ORDER BY position", seen.study)
     fits, sentences = [], []
     for topic in topics:
-        rows = seen.tables.rows("SELECT * FROM annotate_fit WHERE topic_id = ? ORDER BY data_version", topic["id"])
-        fits += [(topic["name"], row["data_version"], row["judgments"]) for row in rows]
+        rows = seen.tables.rows(
+            "SELECT * FROM annotate_fit WHERE topic_id = ? ORDER BY data_version, scored_by DESC", topic["id"]
+        )
+        fits += [(topic["name"], row["data_version"], row["scored_by"], row["judgments"]) for row in rows]
         rows = seen.tables.rows("SELECT text FROM annotate_sentence WHERE topic_id = ? ORDER BY position", topic["id"])
         sentences += [(topic["name"], row["text"]) for row in rows]
     return {
@@ -100,4 +102,4 @@ def _row(name: str, told: dict[str, Any]) -> Any:
         case "judgments.jsonl":
             return told["assignment"].replace("-", ""), told["revision"], told["answer"], told["seconds"]
         case _:
-            return told["topic"], told["data_version"], told["judgments"]
+            return told["topic"], told["data_version"], told["scored_by"], told["judgments"]

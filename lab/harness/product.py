@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.faults.harness.disk import SmallDisk
-from tests.faults.harness.footprint import Footprint
-from tests.faults.harness.tables import Away, Tables
-from tests.services import PostgreSQL, Redis, free_port
+from lab.harness.disk import SmallDisk
+from lab.harness.footprint import Footprint
+from lab.harness.tables import Away, Tables
+from lab.services import PostgreSQL, Redis, free_port
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 PATIENCE = 180.0  # a process that takes 2 s to start takes a minute on a machine with other things to do
 #: Seconds that a drawn pair is kept for its annotator here, so that a trial can wait for one to run out.
@@ -60,7 +60,7 @@ class Product:
     checkout: Path = ROOT
     programs: tuple[str, ...] = ("web", "worker")
     wsgi: str = "annotate.wsgi"
-    app: str = "evaluation.worker"
+    app: str = "evaluation.worker.app"
     megabytes: int = 0
     clocks: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class Product:
     def template(self) -> Path:
         """Where a migrated, empty installation of this checkout lies: migrating takes longer than most trials."""
         digest = hashlib.sha256(self.on.encode())
-        for part in ("annotate/migrations", "annotate/models", "annotate/only_added.py", "static"):
+        for part in ("annotate/migrations", "annotate/models", "annotate/database/append_only.py", "static"):
             found = self.checkout / part
             for file in sorted(one for one in found.rglob("*") if one.is_file()) if found.is_dir() else [found]:
                 if "__pycache__" not in file.parts:

@@ -59,8 +59,13 @@ class Journal:
         self._file = path.open("a")
         self._began = time.monotonic()
 
+    @property
+    def now(self) -> float:
+        """Seconds since it was begun."""
+        return time.monotonic() - self._began
+
     def write(self, client: int, event: str, **what: Any) -> None:
-        entry = {"t": round(time.monotonic() - self._began, 4), "client": client, "event": event, **what}
+        entry = {"t": round(self.now, 4), "client": client, "event": event, **what}
         with self._lock:
             self.entries.append(entry)
             self.acked += event == "acked"
@@ -187,7 +192,7 @@ class Client(threading.Thread):
         super().__init__(name=f"client {self.number}", daemon=True)
         self.browser = Browser(self.address, self.patience)
         self.token = ""
-        self.desk = ""
+        self.home = ""
         self.shown: Shown | None = None
         self.ahead: Shown | None = None
 
@@ -240,8 +245,8 @@ class Client(threading.Thread):
             self.judge(self.shown)
 
     def draw(self) -> None:
-        """Ask at the desk for the pair to judge now."""
-        self.follow(self.ask_again("POST", f"{self.desk}draw/" if self.desk else self.link, {}))
+        """Ask on the page of one's progress for the pair to judge now."""
+        self.follow(self.ask_again("POST", f"{self.home}draw/" if self.home else self.link, {}))
 
     def judge(self, shown: Shown) -> None:
         """Answer a pair as its page would; what comes next is shown."""
@@ -340,7 +345,7 @@ class Client(threading.Thread):
                 continue
             self.look_at(got, path, _ms(began))
             if got.status == 403 and method == "POST":
-                self.page("GET", self.desk or self.link)
+                self.page("GET", self.home or self.link)
             elif got.status < 500 and got.status != 429:
                 return got
             self.rest(pause)
@@ -362,14 +367,14 @@ class Client(threading.Thread):
         self.hear(got.headers.get("hx-push-url", ""))
         if token := _TOKEN.search(got.body):
             self.token = token[1]
-        if desk := re.search(r'action="(/desk/[0-9a-f-]+/)', got.body):
-            self.desk = desk[1]
+        if home := re.search(r'action="(/progress/[0-9a-f-]+/)', got.body):
+            self.home = home[1]
         self.shown = Shown.of(got.body)
 
     def hear(self, address: str) -> None:
         """Note why there is nothing to judge, where an address says so."""
         if "nothing=" in address:
-            self.desk = urlsplit(address).path
+            self.home = urlsplit(address).path
             self.note("told", nothing=address.rpartition("nothing=")[2])
 
     def look_at(self, got: Answer, path: str, took: int) -> None:

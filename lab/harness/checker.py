@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tests.faults.harness import fitter
-from tests.faults.harness.clients import CANARY, Journal
-from tests.faults.harness.exported import exports
-from tests.faults.harness.tables import Row, Tables
+from lab.harness import fitter
+from lab.harness.clients import CANARY, Journal
+from lab.harness.exported import exports
+from lab.harness.tables import Row, Tables
 
 PRIOR = 0.5  # as in inside.py
 SAME_PROGRAM, OTHER_PROGRAM = 1e-9, 1e-6
@@ -91,7 +92,8 @@ class Seen:
     def topics(self) -> dict[int, Row]:
         """By topic: its tally and how far the worker has come."""
         rows = self._of_study(
-            "t.id, y.taken, y.data_version, g.fitted_version, g.problem",
+            "t.id, y.taken, y.data_version, COALESCE(g.fitted_version, 0) AS fitted_version, "
+            "COALESCE(g.problem, '') AS problem",
             "JOIN annotate_tally y ON y.topic_id = t.id LEFT JOIN annotate_topicprogress g ON g.topic_id = t.id",
         )
         return {row["id"]: row for row in rows}
@@ -181,7 +183,10 @@ def places(seen: Seen) -> Iterator[str]:
     taken: Counter[int] = Counter()
     by_topic: Counter[int] = Counter()
     for row in seen.assignments.values():
-        if seen.annotators[row["annotator_id"]]["excluded_at"] is not None and row["state"] == "judged":
+        annotator = seen.annotators[row["annotator_id"]]
+        if annotator["kind"] != "human":
+            continue  # these take no place from people
+        if annotator["excluded_at"] is not None and row["state"] == "judged":
             continue  # its place is free, and theirs again should they be taken back in
         if row["holds_place"] and row["state"] in ("open", "judged"):
             taken[row["pair_id"]] += 1
@@ -245,51 +250,66 @@ def fitted(seen: Seen) -> Iterator[str]:
             yield f"topic {topic} is at version {row['data_version']} and fitted at {row['fitted_version']}"
         if seen.counted[topic]:
             yield from _fit_of(seen, topic)
-    yield from _ranking(seen)
+    yield from _rankings(seen)
 
 
 def _fit_of(seen: Seen, topic: int) -> Iterator[str]:
-    fits = seen.tables.rows("SELECT * FROM annotate_fit WHERE topic_id = ? ORDER BY data_version", topic)
-    newest = fits[-1] if fits else None
-    if newest is None or newest["data_version"] != seen.topics[topic]["data_version"]:
-        yield f"topic {topic} has no fit of its version"
-        return
-    if newest["judgments"] != len(seen.counted[topic]):
-        yield f"topic {topic}: the fit rests on {newest['judgments']} judgments of {len(seen.counted[topic])}"
-    sentences = seen.tables.rows("SELECT * FROM annotate_sentence WHERE topic_id = ? ORDER BY position", topic)
-    stored = {
-        row["sentence_id"]: row["utility"]
-        for row in seen.tables.rows(
-            "SELECT u.* FROM annotate_utility u JOIN annotate_sentence s ON s.id = u.sentence_id WHERE s.topic_id = ?",
-            topic,
-        )
-    }
-    scores = {row["summary_id"]: row for row in _scores(seen, topic)}
     again = seen.from_scratch(topic)
-    for key, value in again["utilities"].items():
-        if abs(stored.get(int(key), np.inf) - value) > SAME_PROGRAM:
-            yield f"sentence {key}: {stored.get(int(key))} is published, from scratch it is {value}"
-    for key, value in again["scores"].items():
-        if int(key) not in scores or abs(scores[int(key)]["score"] - value) > SAME_PROGRAM:
-            yield f"summary {key}: its published score is not {value}, which it is from scratch"
+    for scored_by, wanted in again.items():
+        fits = seen.tables.rows(
+            "SELECT * FROM annotate_fit WHERE topic_id = ? AND scored_by = ? ORDER BY data_version", topic, scored_by
+        )
+        newest = fits[-1] if fits else None
+        if newest is None or newest["data_version"] != seen.topics[topic]["data_version"]:
+            yield f"topic {topic} has no fit of its version, {scored_by}"
+            return
+        if newest["judgments"] != len(seen.counted[topic]):
+            yield f"topic {topic}: the fit rests on {newest['judgments']} judgments of {len(seen.counted[topic])}"
+        stored = {row["sentence_id"]: row["utility"] for row in _utilities(seen, topic, scored_by)}
+        scores = {row["summary_id"]: row["score"] for row in _scores(seen, topic, scored_by)}
+        for key, value in wanted["utilities"].items():
+            if abs(stored.get(int(key), np.inf) - value) > SAME_PROGRAM:
+                yield f"sentence {key}: {stored.get(int(key))} is published, from scratch it is {value}"
+        for key, value in wanted["scores"].items():
+            if abs(scores.get(int(key), np.inf) - value) > SAME_PROGRAM:
+                yield f"summary {key}: its published score is not {value}, which it is from scratch"
+    yield from _by_another_program(seen, topic)
+
+
+def _by_another_program(seen: Seen, topic: int) -> Iterator[str]:
+    sentences = seen.tables.rows("SELECT * FROM annotate_sentence WHERE topic_id = ? ORDER BY position", topic)
+    stored = {row["sentence_id"]: row for row in _utilities(seen, topic, "recommended")}
     index = {row["id"]: k for k, row in enumerate(sentences)}
+    if stored.keys() != index.keys():
+        yield f"topic {topic}: {len(stored)} sentences of {len(index)} have a utility"
+        return
     theta = fitter.utilities(len(sentences), list(_wins(seen, topic, index)), PRIOR)
     for key, k in index.items():
-        if abs(stored.get(key, np.inf) - theta[k]) > OTHER_PROGRAM:
-            yield f"sentence {key}: {stored.get(key)} is published, another program finds {theta[k]}"
-    texts = {row["text"]: k for k, row in enumerate(sentences)}
-    for row in scores.values():
+        if abs(stored[key]["utility"] - theta[k]) > OTHER_PROGRAM:
+            yield f"sentence {key}: {stored[key]['utility']} is published, another program finds {theta[k]}"
+    texts, values = [row["text"] for row in sentences], [stored[row["id"]]["value"] for row in sentences]
+    for row in _scores(seen, topic, "recommended"):
         own = json.loads(row["sentences"]) if isinstance(row["sentences"], str) else row["sentences"]
-        value = fitter.score(theta, [texts[text] for text in own], [len(text) for text in own])
+        value = fitter.importance(texts, own, values)
         if abs(row["score"] - value) > OTHER_PROGRAM:
             yield f"summary {row['summary_id']}: {row['score']} is published, another program finds {value}"
 
 
-def _scores(seen: Seen, topic: int) -> list[Row]:
+def _utilities(seen: Seen, topic: int, scored_by: str) -> list[Row]:
+    return seen.tables.rows(
+        "SELECT u.* FROM annotate_utility u JOIN annotate_sentence s ON s.id = u.sentence_id "
+        "WHERE s.topic_id = ? AND u.scored_by = ?",
+        topic,
+        scored_by,
+    )
+
+
+def _scores(seen: Seen, topic: int, scored_by: str) -> list[Row]:
     return seen.tables.rows(
         "SELECT c.summary_id, c.score, s.sentences, s.system_id FROM annotate_score c "
-        "JOIN annotate_summary s ON s.id = c.summary_id WHERE s.topic_id = ?",
+        "JOIN annotate_summary s ON s.id = c.summary_id WHERE s.topic_id = ? AND c.scored_by = ?",
         topic,
+        scored_by,
     )
 
 
@@ -306,9 +326,14 @@ def _wins(seen: Seen, topic: int, index: dict[int, int]) -> Iterator[tuple[int, 
             yield (left, right, 1.0) if row["answer"] == "left" else (right, left, 1.0)
 
 
-def _ranking(seen: Seen) -> Iterator[str]:
+def _rankings(seen: Seen) -> Iterator[str]:
+    for scored_by in ("recommended", "published"):
+        yield from _ranking(seen, scored_by)
+
+
+def _ranking(seen: Seen, scored_by: str) -> Iterator[str]:
     """The leaderboard is the mean of the topics' scores, in its order; topics without summaries say nothing there."""
-    scores = {topic: _scores(seen, topic) for topic, rows in seen.counted.items() if rows}
+    scores = {topic: _scores(seen, topic, scored_by) for topic, rows in seen.counted.items() if rows}
     earned: dict[int, list[float]] = {}
     for rows in scores.values():
         for row in rows:
@@ -318,8 +343,9 @@ def _ranking(seen: Seen) -> Iterator[str]:
     means = {system: sum(scores) / len(scores) for system, scores in earned.items()}
     standings = seen.tables.rows(
         "SELECT s.*, r.version, r.judgments FROM annotate_systemscore s "
-        "JOIN annotate_ranking r ON r.id = s.ranking_id WHERE r.study_id = ?",
+        "JOIN annotate_ranking r ON r.id = s.ranking_id WHERE r.study_id = ? AND r.scored_by = ?",
         seen.study,
+        scored_by,
     )
     if {row["system_id"] for row in standings} != set(means):
         yield f"the leaderboard has {len(standings)} systems of {len(means)}"
@@ -374,11 +400,11 @@ def secrets(seen: Seen) -> Iterator[str]:
             yield f"a log holds a ticket, a token or a session: {line[:200]}"
 
 
-#: Run inside: tries to change what is only ever added, and follows the chain of acts.
+#: Run inside: tries to change what is append-only, and follows the chain of the audit log.
 _TAMPER = """
-from annotate import acts
+from annotate import audit_log
 from django.db import connection, transaction
-result = [f"{one.study}.{one.number}: {one.why}" for one in acts.verify() if one.study == study]
+result = [f"{one.study}.{one.number}: {one.why}" for one in audit_log.verify() if one.study == study]
 for verb in ("UPDATE annotate_judgment SET answer = 'tie'", "DELETE FROM annotate_judgment"):
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -390,13 +416,15 @@ for verb in ("UPDATE annotate_judgment SET answer = 'tie'", "DELETE FROM annotat
 """
 
 
-def acts(seen: Seen) -> Iterator[str]:
+def audit_log(seen: Seen) -> Iterator[str]:
     """I10: the study's log begins where it was made, its chain holds, and no judgment can be changed or deleted."""
-    rows = seen.tables.rows("SELECT act, number FROM annotate_act WHERE study_id = ? ORDER BY number", seen.study)
-    if [row["act"] for row in rows[:1]] != ["create study"] or [row["number"] for row in rows] != [
+    rows = seen.tables.rows(
+        "SELECT action, number FROM annotate_auditentry WHERE study_id = ? ORDER BY number", seen.study
+    )
+    if [row["action"] for row in rows[:1]] != ["create study"] or [row["number"] for row in rows] != [
         *range(1, len(rows) + 1)
     ]:
-        yield f"the study's log is {[(row['number'], row['act']) for row in rows]}"
+        yield f"the study's log is {[(row['number'], row['action']) for row in rows]}"
     if seen.judgments:
         yield from seen.run(_TAMPER, study=seen.study, judgment=seen.judgments[0]["id"])
 
@@ -428,7 +456,7 @@ def no_trouble(seen: Seen) -> Iterator[str]:
             continue  # what it led to is told next
         last = _last_line(part)
         if not seen.expected.tracebacks or not re.search(seen.expected.tracebacks, last):
-            yield f"a traceback in the logs: {last}"
+            yield f"a traceback in the logs: {last}{_raised_in(part.partition(last)[0])}"
 
 
 def _last_line(traceback: str) -> str:
@@ -437,6 +465,12 @@ def _last_line(traceback: str) -> str:
         if line and not line.startswith(" "):
             return line[:200]
     return traceback.strip()[-200:]
+
+
+def _raised_in(traceback: str) -> str:
+    """Where a traceback says that it was raised, innermost first; an empty text where it does not say."""
+    frames = re.findall(r'^  File "([^"]+)", (line \d+, in \S+)', traceback, re.MULTILINE)
+    return "".join(f" < {'/'.join(Path(file).parts[-2:])} {place}" for file, place in reversed(frames[-4:]))
 
 
 INVARIANTS: dict[str, Callable[[Seen], Iterator[str]]] = {
@@ -449,7 +483,7 @@ INVARIANTS: dict[str, Callable[[Seen], Iterator[str]]] = {
     "I7": never_back,
     "I8": sums,
     "I9": secrets,
-    "I10": acts,
+    "I10": audit_log,
     "I11": codes,
     "I12": exports,
     "I13": no_trouble,

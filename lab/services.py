@@ -1,0 +1,205 @@
+"""A PostgreSQL and a Redis of one's own: started in a new folder on free ports, to be killed and started at will.
+
+python -m lab.services COMMAND...    runs a command that finds both in DATABASE_URL and BROKER_URL
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MEMORY, ROOM = Path("/dev/shm"), 2 << 30  # bytes that must be free there
+PATIENCE = 120.0  # seconds; after a crash PostgreSQL first replays its log
+
+
+class Missing(RuntimeError):
+    """A server is not installed here."""
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def wait_until(is_so: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    """Look again and again, and give up after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"still waiting for {what} after {seconds:.0f} s")
+        time.sleep(0.05)
+
+
+def end(process: subprocess.Popen[bytes] | None, number: int) -> None:
+    """Send a signal to everything the process has started, and wait for the process itself."""
+    if process and process.poll() is None:
+        os.killpg(process.pid, number)
+        process.wait(30)
+
+
+@dataclass
+class PostgreSQL:
+    """A database server with settings as they are in production (fsync and all)."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgres://preferendum@127.0.0.1:{self.port}/postgres"
+
+    @property
+    def programs(self) -> Path:
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        plain = shutil.which("postgres")
+        if not found and not plain:
+            raise Missing("no PostgreSQL server here (Debian: apt-get install postgresql)")
+        return (found[-1] if found else Path(str(plain))).parent
+
+    @property
+    def owner(self) -> dict[str, str]:
+        """PostgreSQL refuses to run as root; its package made a user for it."""
+        return {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+
+    def make(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.owner:
+            shutil.chown(self.folder, "postgres", "postgres")
+        subprocess.run(
+            [self.programs / "initdb", "-D", self.folder, "-U", "preferendum", "--auth=trust", "-E", "UTF8"],
+            check=True,
+            capture_output=True,
+            cwd="/",
+            **self.owner,  # type: ignore[call-overload]
+        )
+
+    def start(self) -> None:
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    self.programs / "postgres",
+                    *("-D", self.folder, "-p", str(self.port), "-k", self.folder),
+                    *("-c", "listen_addresses=127.0.0.1", "-c", "max_connections=60"),
+                ],
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                start_new_session=True,
+                **self.owner,  # type: ignore[call-overload]
+            )
+        wait_until(self.answers, "PostgreSQL to answer")
+
+    def answers(self) -> bool:
+        done = subprocess.run(
+            [self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False
+        )
+        return done.returncode == 0
+
+    def kill(self) -> None:
+        """As a crash would: every process at once, nothing written back."""
+        end(self.process, signal.SIGKILL)
+
+    def stop(self) -> None:
+        """At once, but in order: a fast shutdown."""
+        end(self.process, signal.SIGINT)
+
+
+@dataclass
+class Redis:
+    """A broker that keeps its log on disk."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        program = shutil.which("redis-server")
+        if not program:
+            raise Missing("no Redis server here (Debian: apt-get install redis-server)")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        options = {
+            "port": str(self.port),
+            "bind": "127.0.0.1",
+            "dir": str(self.folder),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "maxmemory-policy": "noeviction",
+            "save": "",
+        }
+        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        self.process = subprocess.Popen(
+            [program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        wait_until(self.answers, "Redis to answer")
+
+    def answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                connection.sendall(b"PING\r\n")
+                return connection.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def freeze(self) -> None:
+        os.killpg(self.process.pid, signal.SIGSTOP)  # type: ignore[union-attr]
+
+    def thaw(self) -> None:
+        os.killpg(self.process.pid, signal.SIGCONT)  # type: ignore[union-attr]
+
+    def kill(self) -> None:
+        end(self.process, signal.SIGKILL)
+
+    def stop(self) -> None:
+        end(self.process, signal.SIGTERM)
+
+
+@contextmanager
+def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
+    """Both servers, new and empty, gone afterwards.
+
+    `in_memory`: on a file system in memory, if there is one. Their settings are the same; only the disk, for which
+    tests that empty all tables would wait most of their time, answers at once. A killed server loses nothing by it.
+    """
+    memory = in_memory and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
+    room = Path(tempfile.mkdtemp(prefix="preferendum-services-", dir=MEMORY if memory else None))
+    room.chmod(0o755)
+    postgres, redis = PostgreSQL(room / "postgres"), Redis(room / "redis")
+    try:
+        postgres.make()
+        postgres.start()
+        redis.start()
+        yield postgres, redis
+    finally:
+        redis.stop()
+        postgres.stop()
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def main(command: list[str]) -> int:
+    """Run a command on both servers, kept in memory where that can be; its exit status."""
+    try:
+        with running(in_memory=True) as (postgres, redis):
+            services = {"DATABASE_URL": postgres.url, "BROKER_URL": redis.url}
+            return subprocess.call(command, env=os.environ | services)
+    except Missing as missing:
+        sys.exit(str(missing))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
