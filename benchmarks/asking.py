@@ -19,8 +19,8 @@ from scipy.special import expit
 from scipy.stats import kendalltau
 
 from benchmarks.worlds import TRUTHS, World, world
-from evaluation import preference, sampling
 from evaluation.evidence import Judgments, Settings
+from evaluation.fit import preference_matrix, sampling
 
 SHARES = (1.0, 0.5, 0.2, 0.0)
 MULTIPLES = (1, 2, 4)
@@ -52,7 +52,7 @@ def run(topic: World, share: float, seed: int) -> list[tuple[float, float, float
             continue
         m = len(pairs)
         judgments = Judgments(pairs[:, 0], pairs[:, 1], won, np.ones(m), np.zeros(m, dtype=np.int64))
-        fitted = preference.estimate(judgments, n, topic.similarity, Settings())
+        fitted = preference_matrix.estimate(judgments, n, topic.similarity, Settings())
         covariance = fitted.covariance
         began = time.process_time()
         queue = sampling.informative_pairs(

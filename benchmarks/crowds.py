@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from evaluation import people, reliability
+from evaluation.annotators import detectors, reliability
 from evaluation.evidence import Judgments
 
 Vector = NDArray[np.float64]
@@ -101,13 +101,13 @@ def crowd(kind: str, rng: Rng, world: World | None = None) -> tuple[Judgments, i
     return Judgments(a.ravel(), b.ravel(), y.ravel(), np.ones(k * world.each), who), k
 
 
-def flagged(judgments: Judgments, k: int) -> list[people.Suspicion]:
+def flagged(judgments: Judgments, k: int) -> list[detectors.Suspicion]:
     """What is thought of everybody, by person."""
     found = reliability.estimate([judgments], k)
     rows = np.argsort(judgments.annotator, kind="stable").reshape(k, -1)
     told = [(judgments.outcome[at], found.mean[0][at], found.variance[0][at]) for at in rows]
-    usual = people.honesty(told)
-    return [people.suspect(*one, usual) for one in told]
+    usual = detectors.honesty(told)
+    return [detectors.suspect(*one, usual) for one in told]
 
 
 def most(world: World, rng: Rng, people: int = 20_000) -> float:
@@ -134,7 +134,7 @@ def first_table(people_wanted: int, seed: int) -> None:
     alarms = np.zeros(2, dtype=int)
     print(f"{'clickers':<14}{'flagged':>9}{'as such':>9}{'after':>7}{'honest flagged':>16}{'of':>7}")
     for number, kind in enumerate(CLICKS):
-        seen: list[people.Suspicion] = []
+        seen: list[detectors.Suspicion] = []
         false = np.zeros(2, dtype=int)
         for draw in range(worlds):
             thought = flagged(*crowd(kind, np.random.default_rng([seed, number, draw])))

@@ -36,8 +36,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from benchmarks.worlds import world
-from evaluation import preference, zermelo
 from evaluation.evidence import Judgments
+from evaluation.fit import newton, preference_matrix, zermelo
 
 PRIOR = 1.0
 ENOUGH = 1e-8
@@ -73,8 +73,8 @@ def dense(n: int, slow: bool) -> None:
     rng = np.random.default_rng(0)
     made = world("words", n, 1.5, rng)
     judgments = made.judgments(200, rng)
-    wins = preference.wins(judgments, n)
-    M = preference.smooth(wins, made.similarity)
+    wins = preference_matrix.wins(judgments, n)
+    M = preference_matrix.smooth(wins, made.similarity)
     best = zermelo.fit(M, PRIOR, tol=1e-13)
     grown = with_phantom(M)
     solvers: dict[str, Solver] = {
@@ -89,10 +89,6 @@ def dense(n: int, slow: bool) -> None:
     if n <= 300:
         solvers["scikit-learn lbfgs"] = logistic_solver(grown, "lbfgs")
     table(f"dense, n = {n}, 200 judgments smoothed", M, solvers, best.utilities)
-    one_more = preference.smooth(preference.wins(made.judgments(201, np.random.default_rng(0)), n), made.similarity)
-    before = best.utilities
-    warm = processor_time(lambda: zermelo.fit(one_more, PRIOR, start=before), 5)
-    print(f"{'ours, one judgment more, warm':<28} {warm * 1e3:>10.1f}")
 
 
 def raw(n: int, m: int, near: bool) -> None:
@@ -108,7 +104,7 @@ def raw(n: int, m: int, near: bool) -> None:
         a, b = rank[place], rank[other]
     won = rng.random(m) < 1 / (1 + np.exp(utilities[b] - utilities[a]))
     judgments = Judgments(a, b, won.astype(float), np.ones(m), np.zeros(m, np.int64))
-    wins = preference.wins(judgments, n)
+    wins = preference_matrix.wins(judgments, n)
     best = zermelo.fit(wins, PRIOR, tol=1e-13)
     solvers: dict[str, Solver] = {"Newman + Anderson(6)": lambda tol: newman_anderson(Sparse(wins), tol)}
     if n <= 10_000:  # beyond, evalica needs 160 GB, and choix hours
@@ -117,7 +113,7 @@ def raw(n: int, m: int, near: bool) -> None:
         solvers["scikit-learn newton-cg"] = logistic_solver(sparse_with_phantom(wins), "newton-cg")
     pairs = "pairs of near rank" if near else "random pairs"
     table(f"sparse, n = {n:,}, {m:,} judgments, {pairs}", wins, solvers, best.utilities)
-    matrix = processor_time(lambda: preference.wins(judgments, n), 2)
+    matrix = processor_time(lambda: preference_matrix.wins(judgments, n), 2)
     print(f"{'(judgments to matrix)':<28} {matrix * 1e3:>10.1f}")
 
 
@@ -156,7 +152,7 @@ def measured(solver: Solver, truth: np.ndarray) -> Result:
         began = time.process_time()
         try:
             utilities = solver(tol)
-        except (zermelo.NotConverged, RuntimeError):
+        except (newton.NotConverged, RuntimeError):
             break
         spent = time.process_time() - began
         off = float(np.abs(utilities - utilities.mean() - truth).max())

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from tests.services import running
+from lab.services import running
 
 if TYPE_CHECKING:
-    from annotate.judging import Nothing
+    from annotate.judging import NoPair
     from annotate.models import Annotator, Assignment, Topic
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,29 +95,27 @@ def measure() -> None:
     from django.db import connection
 
     from annotate import judging
-    from annotate.models import Annotator
+    from annotate.models import Annotator, Assignment
 
     lite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA synchronous=OFF" if lite else "SET synchronous_commit = off")
     clock = time.process_time if lite else time.perf_counter
-    desks = [_sit_down(one) for one in Annotator.objects.select_related("study").order_by("pk")[:50]]
+    drawn = [_begin(one) for one in Annotator.objects.select_related("study").order_by("pk")[:50]]
     took = []
     for number in range(TIMED + 50):
-        now, ahead = desks[number % len(desks)]
+        now, ahead = drawn[number % len(drawn)]
         started = clock()
-        answered, showing = judging.find_answered(now, ahead)
-        if answered is None or showing is None:
-            raise RuntimeError("no pair is left to judge")
-        _recorded, drawn = judging.record_and_draw(answered, showing, 1, "left", 2.0)
-        following = _drawn(drawn or judging.draw(showing.annotator, besides=showing))
-        judging.show_next(following, showing)
+        rows = {row.key: row for row in Assignment.objects.to_show().filter(key__in=[now, ahead])}
+        showing = rows[ahead]
+        recorded = judging.record_judgment(rows[now], 1, "left", 2.0, showing=showing)
+        following = _drawn(recorded.following or judging.draw(showing.annotator, besides=showing))
         took.append(clock() - started)
-        desks[number % len(desks)] = ahead, following.key
+        drawn[number % len(drawn)] = ahead, following.key
     print(statistics.median(took[50:]) * 1000)
 
 
-def _sit_down(annotator: Annotator) -> tuple[UUID, UUID]:
+def _begin(annotator: Annotator) -> tuple[UUID, UUID]:
     """What somebody judges, and the pair after it."""
     from annotate import judging
 
@@ -125,11 +123,11 @@ def _sit_down(annotator: Annotator) -> tuple[UUID, UUID]:
     return now.key, _drawn(judging.draw(annotator, besides=now)).key
 
 
-def _drawn(found: Assignment | Nothing) -> Assignment:
+def _drawn(found: Assignment | NoPair) -> Assignment:
     from annotate.models import Assignment
 
     if not isinstance(found, Assignment):
-        raise RuntimeError(f"no pair is left to judge: {found.reason}")
+        raise RuntimeError(f"no pair is left to judge: {found}")
     return found
 
 

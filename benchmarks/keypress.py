@@ -72,7 +72,7 @@ class Server:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"],
+            [sys.executable, "-m", "gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -89,10 +89,10 @@ class Server:
         self.process.wait(30)
 
     def invitation(self) -> str:
-        from annotate import links
+        from annotate import invitations
         from annotate.models import Invitation
 
-        return links.invitation_path(Invitation.objects.latest("pk"))
+        return invitations.invitation_path(Invitation.objects.latest("pk"))
 
 
 def judge(page: Page, pairs: int) -> None:

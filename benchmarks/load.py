@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.serving import ROOT, Browser, wait_for
-from tests.services import free_port, running
+from lab.services import free_port, running
 
 TOPICS = ROOT / "annotate" / "demo" / "wikinews.jsonl"
 ADDRESS = re.compile(r'<form id="answer" method="post" action="([^"]+)"')
@@ -59,7 +59,7 @@ class Case:
 
 
 @dataclass
-class Found:
+class Measured:
     """What one combination gave. Times in seconds, memory in bytes, `cpu` in seconds a judgment."""
 
     case: Case
@@ -223,11 +223,16 @@ def installation(case: Case, folder: Path) -> Iterator[tuple[int, str, Machine]]
         os.environ |= environment
         link = make_study(case.topics)
         web = start(
-            stack, folder / "web.log", "gunicorn", "-c", "python:annotate.gunicorn", "benchmarks.serving:application"
+            stack,
+            folder / "web.log",
+            "gunicorn",
+            "-c",
+            "python:annotate.server.gunicorn",
+            "benchmarks.serving:application",
         )
         roots["web"] = web.pid
         if case.worker:
-            command = ("celery", "-A", "evaluation.worker", "worker", "--loglevel", "ERROR")
+            command = ("celery", "-A", "evaluation.worker.app", "worker", "--loglevel", "ERROR")
             roots["worker"] = start(stack, folder / "worker.log", *command).pid
         wait_for("127.0.0.1", port)
         yield port, link, Machine(roots)
@@ -250,8 +255,7 @@ def make_study(topics: int) -> str:
     from django.core.management import call_command
 
     import formats
-    from annotate import links, studies
-    from evaluation import intake
+    from annotate import imports, invitations, studies
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
@@ -265,11 +269,11 @@ def make_study(topics: int) -> str:
         several = range(start, min(start + AT_ONCE, topics))
         records = [json.dumps(lines[number % len(lines)] | {"topic_id": f"T{number}"}) for number in several]
         source.write_text("".join(f"{record}\n" for record in records))
-        intake.take_in(study, formats.read(source, cut=intake.count_sentences))
-    return links.invitation_path(studies.invite(study, owner))
+        imports.store(study, formats.read(source))
+    return invitations.invitation_path(invitations.invite(study, owner))
 
 
-def measure(case: Case) -> Found:
+def measure(case: Case) -> Measured:
     with tempfile.TemporaryDirectory() as folder, installation(case, Path(folder)) as (port, link, machine):
         people = [Annotator("127.0.0.1", port, link, case, seed) for seed in range(case.annotators)]
         watch = Watch()
@@ -304,7 +308,7 @@ def measure(case: Case) -> Found:
         topic_lag, study_lag = watch.lags(since)
         judgments = len(took.get(JUDGE, ()))
         cpu = {name: (after[name] - before[name]) / max(1, judgments) for name in after}
-        return Found(case, judgments, lasted, took, topic_lag, study_lag, cpu, memory)
+        return Measured(case, judgments, lasted, took, topic_lag, study_lag, cpu, memory)
 
 
 def carefully(work: Any, until: float, problems: list[BaseException]) -> None:
@@ -322,7 +326,7 @@ def at(share: float, several: list[float]) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
 
 
-def report(found: Found) -> None:
+def report(found: Measured) -> None:
     case = found.case
     pace = f"{case.pace:g} s of thought" if case.pace else "as fast as they can"
     print(

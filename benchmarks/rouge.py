@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from evaluation.metrics.porter import stem
 from evaluation.metrics.rouge import Measure, Score, scores
-from evaluation.metrics.rouge_units import Settings
+from evaluation.metrics.rouge_units import RougeOptions
 
 Text = list[str]
 Topic = tuple[list[Text], list[Text]]
@@ -112,7 +112,7 @@ def check(topics: Sequence[Topic]) -> None:
         for kind in kinds:
             expected = [[one[kind][key] for key in "rpf"] for one in theirs]
             np.testing.assert_allclose(mine[kind], expected, rtol=0, atol=1.1e-5)
-        unstemmed = scores(summaries, references[:1], ["rouge-1", "rouge-2"], Settings(stem=False))
+        unstemmed = scores(summaries, references[:1], ["rouge-1", "rouge-2"], RougeOptions(stem=False))
         for k, summary in enumerate(summaries):
             found = plain.score("\n".join(references[0]), "\n".join(summary))
             for measure, key in (("rouge-1", "rouge1"), ("rouge-2", "rouge2")):

@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPMessage
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -71,7 +72,7 @@ class Browser:
     def __post_init__(self) -> None:
         self.connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
 
-    def ask(self, kind: str, method: str, path: str, body: str = "", **headers: str) -> tuple[int, dict[str, str], str]:
+    def ask(self, kind: str, method: str, path: str, body: str = "", **headers: str) -> tuple[int, HTTPMessage, str]:
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         extra = {name.replace("_", "-"): value for name, value in headers.items()}
         started = time.perf_counter()
@@ -90,7 +91,7 @@ class Browser:
             self.cookies[name] = rest.split(";")[0]
         if answer.status >= 400:
             raise RuntimeError(f"{method} {path} answered {answer.status}: {text[:500]}")
-        return answer.status, dict(answer.headers), text
+        return answer.status, answer.headers, text
 
     def begin(self, link: str) -> str:
         """Follow the invitation; the address of the first pair."""
@@ -186,7 +187,7 @@ def website(folder: str) -> Iterator[tuple[str, int, str]]:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     link = make_study()
-    command = ["gunicorn", "-c", "python:annotate.gunicorn", "benchmarks.serving:application"]
+    command = ["gunicorn", "-c", "python:annotate.server.gunicorn", "benchmarks.serving:application"]
     server = subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT)
     try:
         wait_for("127.0.0.1", port)
@@ -200,7 +201,7 @@ def make_study(topics: int = 3, sentences: int = 300) -> str:
     """A study with room for every judgment that the run can make; the path of an invitation to it."""
     from django.contrib.auth.models import User
 
-    from annotate import judging, links, studies
+    from annotate import invitations, judging, studies
     from annotate.models import Sentence, SourceDocument, Topic
 
     owner = User.objects.create(username="owner", is_superuser=True)
@@ -219,7 +220,7 @@ def make_study(topics: int = 3, sentences: int = 300) -> str:
             for i in range(sentences)
         )
         judging.open_tallies([topic])
-    return links.invitation_path(studies.invite(study, owner))
+    return invitations.invitation_path(invitations.invite(study, owner))
 
 
 def wait_for(host: str, port: int) -> None:

@@ -31,14 +31,14 @@ from sklearn.metrics.pairwise import linear_kernel
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from evaluation.similarity import similarity
+from evaluation.fit.similarity import similarity, whole
 
 Matrix = NDArray[np.float64]
 SLOW = 1000
 
 
 def ours(sentences: list[str]) -> Matrix:
-    return similarity(sentences).matrix
+    return whole(similarity(sentences))
 
 
 def sparse(sentences: list[str]) -> Matrix:

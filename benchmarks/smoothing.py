@@ -19,11 +19,12 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.worlds import TRUTHS, world
-from evaluation import preference
-from evaluation.evidence import Judgments, Settings, Smoothing
-from evaluation.similarity import similarity
+from evaluation.evidence import Judgments, Settings
+from evaluation.fit import preference_matrix
+from evaluation.fit.similarity import similarity
+from formats.settings import SmoothChoice
 
-SMOOTHINGS: tuple[Smoothing, ...] = ("none", "paper", "sharpened", "kernel")
+SMOOTHINGS: tuple[SmoothChoice, ...] = ("none", "paper", "kernel")
 
 
 def main() -> None:
@@ -61,7 +62,7 @@ def replayed(data: Path, seeds: int) -> None:
     sizes = [10, 25, 50, 100, 200, 400, 800]
     right = np.empty((len(sizes), len(SMOOTHINGS), len(topics), seeds))
     for place, (texts, judgments) in enumerate(topics):
-        compared = np.array(similarity(texts).matrix)
+        compared = similarity(texts)
         for seed in range(seeds):
             rng = np.random.default_rng(seed)
             seen, held_out = split(judgments, rng)
@@ -79,8 +80,8 @@ def replayed(data: Path, seeds: int) -> None:
         print(f"{size:>9}  {line}")
 
 
-def utilities_of(judgments: Judgments, n: int, compared: np.ndarray, smooth: Smoothing) -> np.ndarray:
-    return preference.estimate(judgments, n, compared, Settings(smooth=smooth, prior=1.0)).utilities
+def utilities_of(judgments: Judgments, n: int, compared: np.ndarray, smooth: SmoothChoice) -> np.ndarray:
+    return preference_matrix.estimate(judgments, n, compared, Settings(smooth=smooth, prior=1.0)).utilities
 
 
 def cell(values: np.ndarray) -> str:

@@ -31,13 +31,14 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from evaluation import correlation, meta, simulate
-from evaluation.agree import collect
 from evaluation.evidence import Evidence, Judgments, SummaryText
+from evaluation.fit.similarity import similarity
+from evaluation.meta import agreement, correlation
+from evaluation.meta.resampling import Resamples, paired_tests
+from evaluation.meta.scores import collect
 from evaluation.metrics.porter import stem
 from evaluation.metrics.registry import metric
-from evaluation.resampling import Resamples, paired_tests
-from evaluation.similarity import similarity
+from evaluation.scoring import simulate
 
 Result = TypeVar("Result")
 ENDINGS = ["", "", "", "s", "ed", "ing", "ation", "ly", "ement", "ness", "ies", "er"]
@@ -80,7 +81,7 @@ def simulated(topics: list[Evidence]) -> list[Evidence]:
     judged = []
     for topic in topics:
         compared = similarity(topic.sentences)
-        worth = simulate.worth_by_references(compared, [one for reference in topic.references for one in reference])
+        worth = simulate.value_by_references(compared, [one for reference in topic.references for one in reference])
         judgments = simulate.judge(worth, JUDGMENTS, simulate.seed_for(0, topic.topic_id))
         judged.append(
             Evidence(topic.topic_id, topic.sentence_ids, topic.sentences, judgments, topic.summaries, topic.references)
@@ -191,13 +192,13 @@ def main() -> None:
 
     resamples = Resamples.drawn(options.systems, options.topics, "both", options.draws, 0)
     reports, spent = timed(
-        lambda: [meta.report(name, "", human, matrix, resamples) for name, matrix in matrices.items()]
+        lambda: [agreement.report(name, "", human, matrix, resamples) for name, matrix in matrices.items()]
     )
     total += spent
     tried = 10
     expected, peer = timed(lambda: by_scipy(human, matrices["rouge-2"], resamples, tried))
     rows = Resamples(resamples.systems[:tried], resamples.topics[:tried])
-    mine = meta.correlate(human, matrices["rouge-2"], "summary", correlation.kendall, rows)
+    mine = agreement.correlate(human, matrices["rouge-2"], "summary", correlation.kendall, rows)
     np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-12)
     by_pairs = agreement_by_pairs(human, matrices["rouge-2"])
     np.testing.assert_allclose(reports[METRICS.index("rouge-2")].agreement.value, by_pairs, rtol=0, atol=1e-12)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence import Judgments
-from evaluation.similarity import similarity
+from evaluation.evidence import Judgments, SummaryText
+from evaluation.fit.similarity import Similarity, similarity
 
 Vector = NDArray[np.float64]
 TRUTHS = ("words", "clusters", "independent")
@@ -20,7 +20,8 @@ TRUTHS = ("words", "clusters", "independent")
 
 @dataclass(frozen=True)
 class World:
-    similarity: NDArray[np.float64]
+    texts: tuple[str, ...]
+    similarity: Similarity
     utilities: Vector
 
     @property
@@ -33,6 +34,18 @@ class World:
         b = (a + rng.integers(1, self.n, size=m)) % self.n
         won = rng.random(m) < 1 / (1 + np.exp(self.utilities[b] - self.utilities[a]))
         return Judgments(a, b, won.astype(float), np.ones(m), np.zeros(m, np.int64))
+
+    def summaries(self, systems: int, rng: np.random.Generator) -> tuple[SummaryText, ...]:
+        """Four sentences each, with words of their own, of systems that choose from badly to well."""
+        every = " ".join(self.texts).split()
+        standard = (self.utilities - self.utilities.mean()) / (self.utilities.std() or 1.0)
+        made = []
+        for k, skill in enumerate(np.linspace(-0.6, 1.2, systems)):
+            chance = np.exp(skill * standard)
+            chosen = rng.choice(self.n, size=min(4, self.n), replace=False, p=chance / chance.sum())
+            kept = [word for j in chosen for word in self.texts[j].split() if rng.random() < 0.7]
+            made.append(SummaryText(f"s{k:02}", (" ".join([*kept, *rng.choice(every, size=6)]),)))
+        return tuple(made)
 
 
 def world(truth: str, n: int, spread: float, rng: np.random.Generator) -> World:
@@ -61,5 +74,5 @@ def world(truth: str, n: int, spread: float, rng: np.random.Generator) -> World:
     rng_words = rng.normal(size=words) * (np.arange(words) > 30)
     values = utilities[truth]()
     values = (values - values.mean()) * (spread / values.std())
-    compared = similarity([" ".join(f"w{word}" for word in text) for text in texts])
-    return World(np.array(compared.matrix), values)
+    sentences = tuple(" ".join(f"w{word}" for word in text) for text in texts)
+    return World(sentences, similarity(sentences), values)

@@ -1,6 +1,6 @@
 """How fast are the pages about people, however many there are?
 
-    python -m benchmarks.people_pages [--annotators 1000] [--judgments 100000] [--rounds 5]
+    python -m benchmarks.annotator_pages [--annotators 1000] [--judgments 100000] [--rounds 5]
 
 A made-up study as the worker would leave it, in an SQLite database of its own; every page is asked for as a browser
 would, template and middleware included, by somebody signed in. Medians of the rounds, in seconds of the
@@ -17,16 +17,16 @@ import time
 from pathlib import Path
 
 PAGES = (
-    ("judges", ""),
-    ("judges", "?sort=-fit&page=7"),
-    ("judges", "?sort=-seen"),
+    ("study_annotators", ""),
+    ("study_annotators", "?sort=-fit&page=7"),
+    ("study_annotators", "?sort=-seen"),
     ("agreement", ""),
     ("disputed", ""),
     ("misfits", ""),
     ("coverage", ""),
     ("consistency", ""),
     ("log", ""),
-    ("study_people", ""),
+    ("study_members", ""),
     ("leaderboard", ""),
     ("study", ""),
 )
