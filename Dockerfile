@@ -10,7 +10,7 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     OPENBLAS_NUM_THREADS=1
 
 WORKDIR /app
-# For `manage.py backup`; Debian's version is that of the database in docker-compose.yml.
+# For `manage.py backup`; Debian's version is the one of the database in docker-compose.yml.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends postgresql-client=15+* \
     && rm -rf /var/lib/apt/lists/*
