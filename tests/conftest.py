@@ -18,8 +18,8 @@ import hypothesis
 import pytest
 
 from annotate.management.commands.test import PARTS
+from lab.services import free_port
 from tests.guard import sitecustomize as guard
-from tests.services import free_port
 
 # Playwright runs an event loop in the thread of the test, where Django would refuse to talk to the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -102,7 +102,7 @@ def tables_can_be_emptied() -> Iterator[None]:
     """Between tests that commit, Django deletes all rows, also those that are only ever added."""
     from django.test import TransactionTestCase
 
-    from annotate.only_added import erasing
+    from annotate.database.append_only import erasing
 
     empty = TransactionTestCase._fixture_teardown
 
@@ -189,7 +189,7 @@ class Web:
 
 @pytest.fixture(scope="session")
 def web_process(processes: Processes) -> Iterator[Web]:
-    process = processes.start("web", "gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi")
+    process = processes.start("web", "gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi")
     web = Web(processes.environment["PREFERENDUM_ORIGIN"], process)
     deadline = time.monotonic() + 90
     while True:
@@ -220,7 +220,7 @@ def worker(transactional_db: None, processes: Processes) -> Iterator[subprocess.
     """
     from annotate.models import WorkerPulse
 
-    process = processes.start("worker", "celery", "-A", "evaluation.worker", "worker", "--loglevel", "WARNING")
+    process = processes.start("worker", "celery", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING")
     for _ in range(600):
         if WorkerPulse.objects.exists():
             break

@@ -13,15 +13,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 import formats
 from annotate import imports, judging, studies
-from annotate.models import Annotator, Assignment, Study, Topic, Upload
-from evaluation import intake, tasks
+from annotate.models import Annotator, Assignment, ScoredBy, Study, Topic, Upload
 from evaluation.evaluate import TopicResult, evaluate
-from evaluation.records import find_work, load_evidence
+from evaluation.evidence import AS_PUBLISHED
+from evaluation.worker import tasks
+from evaluation.worker.agenda import find_work
+from evaluation.worker.records import load_evidence
 
 EXAMPLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "model_example.json").read_text())
 
-#: The settings that the worked example was calculated with.
-PAPER: dict[str, Any] = {"smooth": "paper", "value": "strength", "normalize": "length", "match": "any", "prior": 0.1}
+#: The score that the worked example was calculated with.
+PAPER: dict[str, Any] = {"score": "published"}
 
 _numbers = itertools.count(1)
 
@@ -57,7 +59,7 @@ def example_bundle(topic: str = "ohio") -> formats.Bundle:
 def example_study(**settings: Any) -> tuple[Study, Topic]:
     """A study of the worked example's topic alone, with its judgments and settings."""
     made = study(**PAPER | settings)
-    (topic,) = intake.take_in(made, example_bundle())
+    (topic,) = imports.store(made, example_bundle())
     return made, topic
 
 
@@ -69,7 +71,7 @@ def wide_topic(made: Study, sentences: int, name: str = "wide", systems: int = 3
         formats.Summary(f"system{k}", sentences=tuple(texts[k :: sentences // 3][:3])) for k in range(systems)
     )
     topic = formats.Topic(name, documents=(formats.Text("d1", sentences=tuple(texts)),), summaries=summaries)
-    (stored,) = intake.take_in(made, formats.Bundle(topics=(topic,)))
+    (stored,) = imports.store(made, formats.Bundle(topics=(topic,)))
     return stored
 
 
@@ -88,12 +90,15 @@ def judge(annotator: Annotator, answer: str = "left") -> Assignment:
 
 def to_do() -> list[tuple[str, int]]:
     """What is behind, but for reports on people and closer looks, which come after everything else."""
-    after = {"report_people", "examine_topic", "examine_study"}
+    after = {"report_annotators", "examine_topic", "examine_study"}
     return [(work.task, work.key) for work in find_work() if work.task not in after]
 
 
-def from_scratch(topic: Topic) -> TopicResult:
-    """What the topic's judgments come to, computed here and now."""
+def from_scratch(topic: Topic) -> dict[ScoredBy, TopicResult]:
+    """What the topic's judgments come to in both ways of scoring, computed here and now."""
     snapshot = load_evidence(topic.pk, tasks.split)
     assert snapshot is not None
-    return evaluate(snapshot.evidence, snapshot.settings)
+    return {
+        ScoredBy.RECOMMENDED: evaluate(snapshot.evidence, snapshot.settings),
+        ScoredBy.PUBLISHED: evaluate(snapshot.evidence, AS_PUBLISHED),
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 import re
 import subprocess
@@ -17,8 +16,6 @@ import pytest
 from django.apps import apps
 from django.db import models
 from django.urls import URLPattern, URLResolver, get_resolver
-
-from annotate.models.study import Similarity
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("annotate", "evaluation", "formats")
@@ -214,7 +211,6 @@ def test_nobody_goes_round_the_models():
 
 def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     from annotate.models import Annotator, Assignment, Judgment
-    from annotate.models.study import Match, Normalization, Smoothing, Value
     from formats import study_records
 
     assert set(study_records.KINDS) == set(Annotator.Kind.values)
@@ -222,23 +218,6 @@ def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     assert set(study_records.REASONS) == set(Assignment.Reason.values)
     assert set(study_records.SKIP_REASONS) == {"", *Assignment.SkipReason.values}
     assert set(study_records.ANSWERS) == set(Judgment.Answer.values)
-    assert set(study_records.SMOOTHINGS) == set(Smoothing.values)
-    assert set(study_records.VALUES) == set(Value.values)
-    assert set(study_records.NORMALIZATIONS) == set(Normalization.values)
-    assert set(study_records.MATCHES) == set(Match.values)
-
-
-def test_an_archive_keeps_every_setting_of_a_study():
-    from annotate.studies import SETTINGS
-    from formats.study_records import StudySettings
-
-    assert {one.name for one in dataclasses.fields(StudySettings)} == {*SETTINGS, "extra"}
-
-
-def test_every_promise_of_a_choice_is_kept_by_the_mathematics():
-    from evaluation.similarity import SIMILARITIES
-
-    assert set(Similarity.values) == set(SIMILARITIES)
 
 
 # Pages

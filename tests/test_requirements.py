@@ -19,7 +19,6 @@ FLOORS = {
     "celery": "5.7",
     "defusedxml": "0.7.1",
     "django": "5.2.19",
-    "django-axes": "8.3",
     "django-csp": "4.0",
     "djangorestframework": "3.18",
     "gunicorn": "27",

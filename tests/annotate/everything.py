@@ -11,10 +11,11 @@ from django.db import transaction
 from django.urls import URLPattern, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import accounts, exports, imports, judging, links, previews, studies
+from annotate import accounts, exports, imports, invitations, judging
+from annotate.judging import what_if
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
-from tests.annotate.making import TOPIC, Role, cut, lines
+from tests.annotate.making import TOPIC, Role, lines
 
 #: What is sent where something must be.
 BODIES = {
@@ -82,7 +83,7 @@ def furnish(study: Study) -> Keys:
     apart, judged = making.take_in(study, TOPIC, TOPIC | {"topic_id": "M2"})
     making.prepare(judged)
     upload = making.receive(study, lines(TOPIC | {"topic_id": "M3"}))
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     export = exports.request_export(study, owner)
     exports.write_export(export)
     judge = judging.join(
@@ -94,15 +95,16 @@ def furnish(study: Study) -> Keys:
         {
             "study_id": study.pk,
             "user_id": making.member(study, Role.ADMIN).pk,
-            "invitation_id": studies.invite(study, owner).pk,
+            "invitation_id": invitations.invite(study, owner).pk,
             "topic_id": apart.pk,
             "document_id": apart.documents.get(name="d2").pk,
             "summary_id": apart.summaries.first().pk,
+            "system_id": apart.summaries.first().system_id,
             "token_id": token.pk,
             "path": "no/such/thing/",
             "key": assignment.key,
             ("key", "api_draw"): judge.key,
-            ("key", "api_preview"): previews.request_preview(study, owner, [judge]).key,
+            ("key", "api_preview"): what_if.ask(study, owner, [judge]).key,
             **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
             **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},
         }
@@ -129,7 +131,7 @@ def everything() -> World:
         "reader": program(owner, study=study, read_only=True),
         "narrow": program(owner, study=other),
     }
-    world.clients["participant"].post(links.invitation_path(studies.invite(study, owner)))
+    world.clients["participant"].post(invitations.invitation_path(invitations.invite(study, owner)))
     User.objects.filter(pk=closed.pk).update(is_active=False)
     accounts.revoke_token(Token.objects.filter(user=owner, name="test").earliest("pk"), owner)
     return world

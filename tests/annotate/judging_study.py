@@ -9,7 +9,19 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotate import judging
-from annotate.models import Annotator, Assignment, KnownPair, Pair, Sentence, SourceDocument, Study, Tally, Topic
+from annotate.models import (
+    Annotator,
+    Assignment,
+    GoldPair,
+    Judgment,
+    Pair,
+    Sentence,
+    SourceDocument,
+    Study,
+    Tally,
+    Topic,
+)
+from formats.settings import KINDS_COUNTED
 from tests.annotate import making
 
 
@@ -22,7 +34,7 @@ def ready_study(sentences: int = 8, topics: int = 1, **fields: Any) -> Study:
 
 
 def add_topic(study: Study, name: str, sentences: int, position: int) -> Topic:
-    topic = Topic.objects.create(study=study, name=name, title=f"Topic {name}", position=position)
+    topic = Topic.objects.create(study=study, name=name, title=f"Topic {name}", position=position, cut_version=1)
     texts = [f"Sentence {index} of {name}." for index in range(sentences)]
     document = SourceDocument.objects.create(topic=topic, name="d1", position=0, sentences=texts)
     Sentence.objects.bulk_create(
@@ -33,7 +45,7 @@ def add_topic(study: Study, name: str, sentences: int, position: int) -> Topic:
     return topic
 
 
-def prepare_pairs(study: Study, use: str, number: int, topic: str = "T0") -> list[KnownPair]:
+def prepare_pairs(study: Study, use: str, number: int, topic: str = "T0") -> list[GoldPair]:
     """The first sentence is better than each of the next ones for practice, the last one better for hidden pairs."""
     sentences = list(Sentence.objects.filter(topic__study=study, topic__name=topic).order_by("position"))
     if use == "gold":
@@ -76,11 +88,8 @@ def let_lapse(*assignments: Assignment) -> None:
 
 def assert_books_balance(study: Study) -> None:
     """What is counted beside the rows is what a count of the rows gives, and nothing is beyond what was wanted."""
-    places = Count(
-        "assignments",
-        filter=Q(assignments__holds_place=True, assignments__annotator__excluded_at=None)
-        & ~Q(assignments__annotator__kind="simulated"),
-    )
+    of_a_person = Q(assignments__annotator__kind="human", assignments__annotator__excluded_at=None)
+    places = Count("assignments", filter=of_a_person & Q(assignments__holds_place=True))
     for pair in Pair.objects.filter(topic__study=study).annotate(places=places):
         assert pair.taken == pair.places <= pair.need, pair
     for tally in Tally.objects.filter(topic__study=study).select_related("topic"):
@@ -98,7 +107,8 @@ def assert_books_balance(study: Study) -> None:
     for assignment in Assignment.objects.filter(topic__study=study).annotate(last=Max("judgments__revision")):
         assert assignment.revision == (assignment.last or 0)
     for topic in Topic.objects.filter(study=study):
-        counted = judging.counted_judgments(topic).values_list("assignment", flat=True)
+        counted = Judgment.objects.counted().filter(assignment__topic=topic).values_list("assignment", flat=True)
         expected = Assignment.objects.filter(topic=topic, state="judged", holds_place=True, annotator__excluded_at=None)
+        expected = expected.filter(annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
         assert set(counted) == set(expected.values_list("pk", flat=True))
         assert len(counted) == len(set(counted))

@@ -8,10 +8,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import transaction
 
 from annotate import imports, studies
-from annotate.models import Membership, Sentence, Study, Topic, TopicProgress, Upload
+from annotate.models import Membership, Study, Topic, Upload
 
 Role = Membership.Role
 
@@ -52,11 +51,6 @@ def owner(study: Study) -> User:
     return user
 
 
-def cut(text: str, language: str) -> int:
-    """Sentences of the tests end in a full stop."""
-    return sum(1 for part in text.split(".") if part.strip())
-
-
 def lines(*records: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
@@ -66,23 +60,17 @@ def receive(study: Study, content: bytes, name: str = "topics.jsonl", user: User
 
 
 def take_in(study: Study, *records: dict[str, Any]) -> list[Topic]:
-    """Store topics as the worker does, but for the cutting."""
+    """Store topics as the worker does, once somebody has confirmed them."""
+    before = set(study.topics.values_list("pk", flat=True))
     upload = receive(study, lines(*(records or (TOPIC,))))
-    bundle = imports.read_upload(upload, cut)
-    assert bundle is not None, upload.complaints
-    with transaction.atomic():
-        return imports.store_texts(study, bundle)
+    imports.process(upload)
+    imports.confirm(upload, owner(study))
+    imports.process(upload)
+    assert upload.state == Upload.State.STORED, upload.complaints
+    return list(study.topics.exclude(pk__in=before))
 
 
 def prepare(topic: Topic) -> None:
-    """Cut a topic as the worker would, in sentences that end in a full stop."""
+    """Cut a topic as the worker does."""
+    imports.cut_topic(topic.pk)
     topic.refresh_from_db()
-    Sentence.objects.filter(topic=topic).delete()
-    position = 0
-    for document in topic.documents.all():
-        given = document.mended or document.sentences
-        sentences = given or [f"{part.strip()}." for part in document.text.split(".") if part.strip()]
-        for index, text in enumerate(sentences):
-            Sentence.objects.create(topic=topic, document=document, index=index, position=position, text=text)
-            position += 1
-    TopicProgress.objects.update_or_create(topic=topic, defaults={"prepared_version": topic.text_version})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import formats
-from annotate import judging
+from annotate import imports, judging
 from annotate.models import Study, Topic
-from evaluation import intake, tasks
+from evaluation.worker import tasks
 from tests.annotate import making
 
 RAIN = formats.Topic(
@@ -47,13 +47,13 @@ JUDGED = (
     ("snow", "s1:1", "s1:0", "b"),
 )
 
-AS_PUBLISHED = {"smooth": "paper", "value": "strength", "normalize": "length", "match": "any"}
+AS_PUBLISHED = {"score": "published"}
 
 
 def scored_study(**fields: Any) -> Study:
-    """Two topics, three systems, four judgments of a person and two simulated ones (those of `snow`)."""
-    study = making.study(title="Weather", **fields)
-    intake.take_in(study, formats.Bundle(topics=(RAIN, SNOW)))
+    """Two topics, three systems, four judgments of a person and two simulated ones (those of `snow`), all counted."""
+    study = making.study(**{"title": "Weather", "counted_kinds": "people-and-simulated"} | fields)
+    imports.store(study, formats.Bundle(topics=(RAIN, SNOW)))
     judge(study, *(one for one in JUDGED if one[0] == "rain"))
     judge(study, *(one for one in JUDGED if one[0] == "snow"), kind="simulated", pseudonym="a simulation")
     assert tasks.catch_up(study.pk) == {}
@@ -63,7 +63,7 @@ def scored_study(**fields: Any) -> Study:
 def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human", pseudonym: str = "judge-1") -> None:
     """Bring judgments in, as (topic, left, right, winner)."""
     preferences = [formats.Preference(topic, a, b, winner) for topic, a, b, winner in judged]  # type: ignore[arg-type]
-    judging.bring_preferences(study, preferences, kind, pseudonym)
+    judging.import_judgments(study, preferences, kind, pseudonym)
 
 
 def topic(study: Study, name: str = "rain") -> Topic:

@@ -9,7 +9,7 @@ import pytest
 from django.urls import URLResolver, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import judging, studies
+from annotate import judging, members
 from annotate.models import Annotator, Assignment, Export, Upload
 from tests.annotate import making
 from tests.annotate.everything import Keys, World, api_patterns, everything, furnish, program, undone
@@ -69,8 +69,8 @@ POST   api_upload_confirm     401 401 401 401 404 404 403 202 202 202 403 404
 POST   api_upload_discard     401 401 401 401 404 404 403 200 200 200 403 404
 GET    api_exports            401 401 401 401 404 404 403 200 200 200 200 404
 POST   api_exports            401 401 401 401 404 404 403 202 202 202 202 404
-GET    api_export             401 401 401 401 404 404 403 404 200 404 200 404
-GET    api_export_file        401 401 401 401 404 404 403 404 200 404 200 404
+GET    api_export             401 401 401 401 404 404 403 404 200 200 200 404
+GET    api_export_file        401 401 401 401 404 404 403 404 200 200 200 404
 GET    api_judges             401 401 401 401 404 404 200 403 200 200 200 404
 GET    api_agreement          401 401 401 401 404 404 200 403 200 200 200 404
 GET    api_examination        401 401 401 401 404 404 200 403 200 200 200 404
@@ -155,7 +155,7 @@ def test_whoever_came_by_a_link_does_nothing_through_the_api_not_even_what_is_th
     world.keys = Keys({**world.keys, ("key", "api_draw"): mine.key, "key": assignment.key})
     for name in ("api_draw", "api_judgment", "api_skip", "api_undo"):
         assert world.call("participant", "POST", name).status_code == 401
-    assert world.clients["participant"].get(reverse("desk", args=[mine.key])).status_code == 200
+    assert world.clients["participant"].get(reverse("progress", args=[mine.key])).status_code == 200
 
 
 def nested() -> list[tuple[str, str]]:
@@ -209,7 +209,7 @@ def test_whoever_leaves_the_study_sees_it_no_more(world):
     client = program(member)
     path = world.path("api_study")
     assert client.get(path).status_code == 200
-    studies.remove_member(world.study, making.owner(world.study), member)
+    members.remove_member(world.study, making.owner(world.study), member)
     assert client.get(path).status_code == 404
 
 

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from annotate import links, studies
-from annotate.models import Invitation, Membership, Study, Token
+from annotate import invitations, studies
+from annotate.models import AuditEntry, Invitation, Membership, Study, Token
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "four unrelated words here"
@@ -26,13 +26,13 @@ def study(owner: User) -> Study:
 
 @pytest.fixture
 def invitation(study: Study, owner: User) -> Invitation:
-    return studies.invite(study, owner, role=Membership.Role.RESEARCHER)
+    return invitations.invite(study, owner, role=Membership.Role.RESEARCHER)
 
 
 def test_an_invited_researcher_makes_an_account_and_finds_the_study(client: Client, invitation: Invitation) -> None:
-    door = links.invitation_path(invitation)
+    door = invitations.invitation_path(invitation)
     page = client.get(door)
-    assert "Make an account" in page.content.decode()
+    assert "Create an account" in page.content.decode()
     sign_up = re.search(r'href="(/sign-up/[^"]+)"', page.content.decode())
     assert sign_up
     answer = client.post(sign_up[1], {"username": "grace", "password": PASSWORD})
@@ -57,9 +57,9 @@ def test_a_forged_invitation_makes_no_account(client: Client, invitation: Invita
 def test_an_invitation_that_is_good_no_longer_makes_no_account(
     client: Client, invitation: Invitation, owner: User, change: str
 ) -> None:
-    token = links.invitation_path(invitation).split("/")[2]
+    token = invitations.invitation_path(invitation).split("/")[2]
     if change == "revoked":
-        studies.revoke(invitation, owner)
+        invitations.revoke(invitation, owner)
     else:
         Invitation.objects.filter(pk=invitation.pk).update(max_uses=1, uses=1)
     answer = client.post(f"/sign-up/?invitation={token}", {"username": "eve", "password": PASSWORD})
@@ -88,9 +88,18 @@ def test_five_wrong_passwords_close_the_door_for_that_name(client: Client, owner
     assert "try again" in answer.content.decode().lower()
 
 
+def test_the_log_says_who_signed_in_and_not_from_where(client: Client, owner: User) -> None:
+    client.post("/sign-in/", {"username": "ada", "password": PASSWORD})
+    entry = AuditEntry.objects.get(actor=owner, action="sign in")
+    assert entry.detail == {"by": "password"}
+
+
 def test_a_sign_in_link_leads_to_its_page_and_a_forged_one_nowhere(client: Client, owner: User) -> None:
-    answer = client.get(links.sign_in_path(owner.pk, "/account/"))
-    assert answer["Location"] == "/account/"
+    link = invitations.sign_in_path(owner.pk, "/account/")
+    assert client.head(link).status_code == 200
+    assert "Sign in as ada" in client.get(link).content.decode()
+    assert client.get("/account/").status_code == 302
+    assert client.post(link)["Location"] == "/account/"
     assert "ada" in client.get("/account/").content.decode()
     assert Client().get("/sign-in/forged:link/").status_code == 404
 

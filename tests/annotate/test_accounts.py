@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotate import access, accounts
-from annotate.models import Act, Token
+from annotate.models import AuditEntry, Token
 from annotate.refusal import Refusal
 from tests.annotate import making
 
@@ -20,7 +20,7 @@ def test_a_token_opens_once_made_and_is_kept_as_a_hash_only():
     assert accounts.find_token(secret) == token
     assert len(secret) >= 43
     assert secret not in str(Token.objects.values().get())
-    assert Act.objects.get(act="create token").detail["name"] == "script"
+    assert AuditEntry.objects.get(action="create token").detail["name"] == "script"
 
 
 def test_a_secret_that_is_wrong_opens_nothing():
@@ -35,7 +35,7 @@ def test_a_revoked_token_opens_nothing():
     accounts.revoke_token(token, user)
     accounts.revoke_token(token, user)
     assert accounts.find_token(secret) is None
-    assert Act.objects.filter(act="revoke token").count() == 1
+    assert AuditEntry.objects.filter(action="revoke token").count() == 1
 
 
 def test_the_token_of_somebody_locked_out_opens_nothing():
@@ -68,7 +68,7 @@ def test_nobody_hoards_tokens():
     user = making.person()
     for number in range(accounts.TOKENS_EACH):
         accounts.create_token(user, str(number))
-    with pytest.raises(Refusal, match="revoke"):
+    with pytest.raises(Refusal, match="Revoke"):
         accounts.create_token(user, "one more")
     accounts.revoke_token(Token.objects.all()[0], user)
     accounts.create_token(user, "one more")

@@ -11,11 +11,11 @@ from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
 import formats.study
-from annotate import accounts, exports, imports, judging, studies
+from annotate import accounts, exports, imports, judging, members
 from annotate.models import (
-    Act,
     Annotator,
     Assignment,
+    AuditEntry,
     Fit,
     Invitation,
     Judgment,
@@ -28,8 +28,9 @@ from annotate.models import (
     Upload,
     Utility,
 )
+from formats.settings import SCORING
 from tests.annotate import making
-from tests.annotate.making import TOPIC, Role, cut, lines
+from tests.annotate.making import TOPIC, Role, lines
 
 pytestmark = pytest.mark.django_db
 
@@ -119,7 +120,7 @@ def test_settings_and_state_change_together_or_not_at_all(study, owner):
     error(owner.patch(path, {"state": "open", "prior": -2}, format="json"), 400, "invalid")
     study.refresh_from_db()
     assert (study.state, study.prior) == ("paused", 2.0)
-    assert list(Act.objects.filter(study=study).order_by("pk").values_list("act", flat=True))[-2:] == [
+    assert list(AuditEntry.objects.filter(study=study).order_by("pk").values_list("action", flat=True))[-2:] == [
         "change settings",
         "set state",
     ]
@@ -140,7 +141,7 @@ def test_people_are_invited_given_roles_and_sent_away(study, owner):
     assert made.status_code == 201
     assert made.json()["link"].startswith("http")
     user = making.person()
-    studies.accept(Invitation.objects.get(), user)
+    members.accept(Invitation.objects.get(), user)
     (mine, theirs) = owner.get(f"{API}/studies/{study.pk}/members/").json()["results"]
     assert (mine["role"], theirs["role"], theirs["username"]) == ("owner", "researcher", user.username)
     path = f"{API}/studies/{study.pk}/members/{user.pk}/"
@@ -166,14 +167,6 @@ def test_a_link_that_lets_in_more_than_annotators_is_shown_to_owners_only(study,
 # Uploads
 
 
-def finish(upload: Upload) -> None:
-    """What the worker does with an upload that was confirmed."""
-    bundle = imports.read_upload(upload, cut)
-    imports.mark_stored(upload)
-    for topic in imports.store_texts(upload.study, bundle):
-        making.prepare(topic)
-
-
 @pytest.mark.parametrize("form", ["multipart", "body"])
 def test_a_file_goes_in_by_form_or_as_the_body(form):
     study = making.study()
@@ -188,12 +181,12 @@ def test_a_file_goes_in_by_form_or_as_the_body(form):
     mine = f"{path}{sent.json()['key']}/"
     error(client.post(f"{mine}confirm/"), 409, "state")
     upload = Upload.objects.get()
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     ready = client.get(mine).json()
     assert ready["state"] == "ready"
     assert ready["preview"]["topics"][0]["sentences"] == 5
     assert client.post(f"{mine}confirm/").json()["state"] == "confirmed"
-    finish(upload)
+    imports.process(upload)
     assert client.get(mine).json()["state"] == "stored"
     error(client.post(f"{mine}discard/"), 409, "state")
     assert client.get(f"{API}/studies/{study.pk}/topics/").json()["results"][0]["name"] == "M1"
@@ -203,7 +196,7 @@ def test_a_refused_file_says_where_and_why(study, owner):
     path = f"{API}/studies/{study.pk}/uploads/"
     sent = owner.post(f"{path}?filename=bad.jsonl", b'{"topic_id": 3}\n', content_type="application/json")
     upload = Upload.objects.get(key=sent.json()["key"])
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     found = owner.get(f"{path}{upload.key}/").json()
     assert found["state"] == "refused"
     assert found["complaints"][0] | {"message": ""} == {
@@ -235,18 +228,20 @@ def test_a_topic_says_how_far_the_worker_is(study, owner):
     topic = study.topics.first()
     path = f"{API}/studies/{study.pk}/topics/{topic.pk}/"
     found = owner.get(path).json()
-    assert (found["cut"], found["up_to_date"], found["sentences"], found["judgments"]) == (True, False, 5, 0)
+    assert (found["cut"], found["up_to_date"], found["sentences"], found["judgments"]) == (True, True, 5, 0)
     assert found["extra"] == {"source": "made up"}
-    TopicProgress.objects.filter(topic=topic).update(problem="Out of memory.", fitted_version=1000)
+    judging.raise_version([topic.pk])
+    TopicProgress.objects.create(topic=topic, problem="Out of memory.")
     found = owner.get(path).json()
-    assert (found["up_to_date"], found["problem"]) == (True, "Out of memory.")
+    assert (found["up_to_date"], found["problem"]) == (False, "Out of memory.")
 
 
-def test_a_topic_that_nobody_has_cut_says_so():
+def test_a_topic_that_is_to_be_cut_anew_says_so():
     study = making.study()
     (topic,) = making.take_in(study)
+    imports.mend(topic.documents.get(name="d2"), ["Schools", "closed. Nobody was hurt."], making.owner(study))
     found = client_of(making.owner(study)).get(f"{API}/studies/{study.pk}/topics/{topic.pk}/").json()
-    assert (found["cut"], found["up_to_date"], found["sentences"]) == (False, False, 0)
+    assert (found["cut"], found["up_to_date"]) == (False, False)
 
 
 def test_documents_and_references_come_back_as_they_went_in(study, owner):
@@ -281,27 +276,67 @@ def test_a_document_is_mended_until_somebody_judges(study, owner):
 
 def fit(topic) -> None:
     """Rows as the worker leaves them."""
-    row = Fit.objects.create(
+    rows = {scored_by: _fit(topic, scored_by) for scored_by in ("recommended", "published")}
+    for place, sentence in enumerate(topic.sentences.all()):
+        Utility.objects.create(
+            fit=rows["recommended"],
+            sentence=sentence,
+            strength=0.2,
+            utility=0.5 - place,
+            value=0.7,
+            se=0.1,
+            low=0,
+            high=1,
+            wins=2.5,
+            judgments=3,
+        )
+        Utility.objects.create(
+            fit=rows["published"],
+            scored_by="published",
+            sentence=sentence,
+            strength=0.3,
+            utility=0.25,
+            value=0.3,
+            wins=2.5,
+            judgments=3,
+        )
+    nearest = topic.sentences.first()
+    for summary in Summary.objects.filter(topic=topic):
+        part = {"text": "x", "nearest": nearest.pk, "similarity": 1, "value": 0.2, "factor": 1, "weight": 1}
+        interval = {"se": 0.01, "low": 0.1, "high": 0.3}
+        Score.objects.create(fit=rows["recommended"], summary=summary, score=0.1, coverage=0.4, **interval)
+        published = {"fit": rows["published"], "scored_by": "published", "parts": [part]}
+        Score.objects.create(summary=summary, score=0.2, **published, **interval)
+    TopicProgress.objects.create(topic=topic, fitted_version=topic.tally.data_version)
+
+
+def _fit(topic, scored_by):
+    """Of words that stand once in the first sentence, are worth .9 where the mean is .5, and are in every summary."""
+    words = {
+        "total": 4.0,
+        "mean": 0.5,
+        "words": ["rain"],
+        "occurrences": [1],
+        "idf": [1.0],
+        "values": [0.9],
+        "sentences": [[[topic.sentences.first().pk, 1]]],
+        "of_systems": {"lead": [0], "long": [0]},
+    }
+    settings = {"prior": 0.1, "score": "published"} if scored_by == "published" else {"score": "importance"}
+    return Fit.objects.create(
+        scored_by=scored_by,
+        words=words if scored_by == "recommended" else {},
         topic=topic,
         data_version=topic.tally.data_version,
         judgments=3,
         sentences=5,
-        settings={"prior": 1.0},
+        settings=settings,
         program_version="0",
         residual=0.0,
         iterations=2,
         seconds=0.1,
         created_at=topic.created_at,
     )
-    for place, sentence in enumerate(topic.sentences.all()):
-        Utility.objects.create(
-            fit=row, sentence=sentence, strength=0.2, utility=0.5 - place, se=0.1, low=0, high=1, wins=2.5, judgments=3
-        )
-    nearest = topic.sentences.first()
-    for summary in Summary.objects.filter(topic=topic):
-        part = {"text": "x", "nearest": nearest.pk, "similarity": 1, "value": 0.2, "factor": 1, "weight": 1}
-        Score.objects.create(fit=row, summary=summary, score=0.2, se=0.01, low=0.1, high=0.3, parts=[part])
-    TopicProgress.objects.filter(topic=topic).update(fitted_version=row.data_version)
 
 
 def test_sentences_come_with_their_utilities(study, owner):
@@ -312,6 +347,7 @@ def test_sentences_come_with_their_utilities(study, owner):
     fit(topic)
     first = owner.get(path).json()["results"][0]
     assert (first["utility"], first["strength"], first["wins"], first["judgments"]) == (0.5, 0.2, 2.5, 3)
+    assert (first["value"], first["published_strength"], first["published_utility"]) == (0.7, 0.3, 0.25)
 
 
 def test_a_score_can_be_followed_by_hand(study, owner):
@@ -319,12 +355,18 @@ def test_a_score_can_be_followed_by_hand(study, owner):
     fit(topic)
     listed = owner.get(f"{API}/studies/{study.pk}/summaries/?topic={topic.pk}&system=lead").json()["results"]
     assert [(one["system"], one["topic_name"], one["score"], one["human"]) for one in listed] == [
-        ("lead", "M1", 0.2, {"responsiveness": 3.0})
+        ("lead", "M1", 0.1, {"responsiveness": 3.0})
     ]
+    assert (listed[0]["coverage"], listed[0]["published_score"], listed[0]["published_low"]) == (0.4, 0.2, 0.1)
     found = owner.get(f"{API}/studies/{study.pk}/summaries/{listed[0]['id']}/").json()
     assert found["parts"] == [
         {"text": "x", "nearest": "d1:0", "similarity": 1.0, "value": 0.2, "factor": 1.0, "weight": 1.0}
     ]
+    term = found["words"][0]
+    assert (term["word"], term["occurrences"], term["value"]) == ("rain", 1, 0.9)
+    assert term["contribution"] == 1 * 1.0 * (0.9 - 0.5) / 4.0
+    assert found["sources"] == {"total": 4.0, "mean": 0.5}
+    assert term["sentences"] == [["d1:0", 1]]
 
 
 @pytest.mark.parametrize("query", ["topic=x", "topic=%00", "system=%00", "system=" + "x" * 201, "system=%ED%A0%80"])
@@ -339,12 +381,51 @@ def test_the_leaderboard_is_the_one_of_the_pages(study, owner):
     topic = study.topics.first()
     board = owner.get(f"{API}/studies/{study.pk}/topics/{topic.pk}/leaderboard/").json()
     assert [(one["rank"], one["system"], one["score"]) for one in board["systems"]] == [
-        (1, "lead", 0.2),
-        (1, "long", 0.2),
+        (1, "lead", 0.1),
+        (1, "long", 0.1),
     ]
-    assert (board["judgments"], board["behind"], board["settings"]) == (3, 0, {"prior": 1.0})
+    assert (board["judgments"], board["behind"], board["settings"]) == (3, 0, {"score": "importance"})
+    assert (board["scored_by"], board["score"], board["systems"][0]["coverage"]) == ("recommended", "importance", 0.4)
     whole = owner.get(f"{API}/studies/{study.pk}/leaderboard/").json()
     assert (whole["systems"], whole["fitted_at"]) == ([], None)
+
+
+def test_a_leaderboard_is_read_as_published_too(study, owner):
+    topic = study.topics.first()
+    fit(topic)
+    path = f"{API}/studies/{study.pk}/topics/{topic.pk}/leaderboard/"
+    board = owner.get(path + "?scored_by=published").json()
+    assert (board["scored_by"], board["score"], board["added_prior"]) == ("published", "published", 1)
+    assert [(one["system"], one["score"]) for one in board["systems"]] == [("lead", 0.2), ("long", 0.2)]
+    assert owner.get(path + "?scored_by=lots").status_code == 400
+    study.score = "published"
+    study.save()
+    assert owner.get(path).json()["scored_by"] == "published"
+
+
+def test_a_leaderboard_says_what_it_lacks(study, owner):
+    topic = study.topics.first()
+    fit(topic)
+    path = f"{API}/studies/{study.pk}/topics/{topic.pk}/leaderboard/"
+    Score.objects.filter(summary__system__name="long", scored_by="recommended").update(score=None)
+    TopicProgress.objects.filter(topic=topic).update(problem="no finite utilities")
+    board = owner.get(path).json()
+    assert board["unranked"] == ["long"]
+    assert board["failures"] == [{"topic": topic.name, "problem": "no finite utilities"}]
+    assert owner.get(f"{API}/studies/{study.pk}/leaderboard/").json()["failures"] == board["failures"]
+    assert board["is_outdated"]  # this fit says nothing of smoothing, which the study does
+
+
+def test_a_leaderboard_is_not_outdated_under_the_settings_of_its_study(study, owner):
+    topic = study.topics.first()
+    fit(topic)
+    own = {name: getattr(study, name) for name in ("counted_kinds", *(setting.name for setting in SCORING))}
+    Fit.objects.filter(scored_by="recommended").update(settings=own)
+    path = f"{API}/studies/{study.pk}/topics/{topic.pk}/leaderboard/"
+    assert not owner.get(path).json()["is_outdated"]
+    study.smooth = "none"
+    study.save()
+    assert owner.get(path).json()["is_outdated"]
 
 
 # Judging by program
@@ -464,6 +545,7 @@ def test_a_person_may_bring_several_machines_and_stays_a_person(study):
 
 def test_judgments_are_listed_under_pseudonyms_with_every_revision(study, machine, owner):
     client, draw = machine
+    owner.patch(f"{API}/studies/{study.pk}/", {"counted_kinds": "machines"}, format="json")
     key = client.post(draw).json()["key"]
     for revision in (1, 3):
         client.post(f"{API}/assignments/{key}/judgment/", {"revision": revision, "answer": "left"}, format="json")
@@ -502,6 +584,17 @@ def test_an_export_is_asked_for_written_and_fetched(study, owner):
     assert owner.get(path).json()["results"] == [ready]
     study.exports.get().file.delete(save=False)
     error(owner.get(f"{mine}file/"), 404, "not_found")
+
+
+def test_an_owner_sees_the_exports_of_others_and_nobody_else_does(study, owner):
+    path = f"{API}/studies/{study.pk}/exports/"
+    researcher = client_of(making.member(study, "researcher"))
+    asked = researcher.post(path).json()
+    assert owner.get(path).json()["results"] == [asked]
+    assert owner.get(f"{path}{asked['key']}/").json() == asked
+    mine = owner.post(path).json()
+    assert researcher.get(path).json()["results"] == [asked]
+    error(researcher.get(f"{path}{mine['key']}/file/"), 404, "not_found")
 
 
 # Accounts

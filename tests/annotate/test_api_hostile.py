@@ -104,8 +104,8 @@ LISTS = [
 ]
 #: Below the study's address.
 PAGES = [
-    *("settings/", "people/", "log/", "", "topics/", "recruitment/", "judges/", "agreement/", "leaderboard/"),
-    *("leaderboard.tex", "leaderboard.csv", "known-pairs/", "export/", "export/judgments.csv"),
+    *("settings/", "members/", "log/", "", "topics/", "recruitment/", "annotators/", "agreement/", "leaderboard/"),
+    *("leaderboard.tex", "leaderboard.csv", "gold-pairs/", "export/", "export/judgments.csv"),
 ]
 #: So many of the lists and pages are opened after each value, all of them at the end.
 OF_EACH = PAGES[:4]

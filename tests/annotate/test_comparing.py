@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from django.test import Client
+from django.urls import reverse
 
-from annotate import leaderboards
-from annotate.comparing import compare, holm
+import formats
+from annotate import imports
 from annotate.models import Fit, Score
-from evaluation import ranking
-from tests.annotate import scored
+from annotate.reports import leaderboard
+from evaluation.scoring import ranking
+from evaluation.worker import tasks
+from formats.results import Difference, Standing
+from formats.results.statistics import compare_in_topic
+from tests.annotate import making, scored
 
 
 def test_differences_of_one_topic_are_those_of_the_mathematics() -> None:
@@ -18,8 +26,8 @@ def test_differences_of_one_topic_are_those_of_the_mathematics() -> None:
     scores = rng.normal(size=9)
     root = rng.normal(size=(9, 9))
     covariance = root @ root.T * 0.004
-    ours = compare(dict(zip(systems, scores.tolist(), strict=True)), systems, covariance.tolist())
-    theirs = ranking.compare_systems([ranking.Standing(systems, scores, covariance, 100)])
+    standing = Standing(systems, tuple(scores.tolist()), tuple(map(tuple, covariance.tolist())), 100)
+    ours, theirs = compare_in_topic(standing), ranking.compare_systems([standing])
     assert [(one.better, one.worse, one.significant) for one in ours] == [
         (one.better, one.worse, one.significant) for one in theirs
     ]
@@ -31,28 +39,74 @@ def test_differences_of_one_topic_are_those_of_the_mathematics() -> None:
     assert {one.significant for one in ours} == {True, False}
 
 
-def test_holm_is_that_of_the_mathematics_and_scores_that_cannot_differ_do_not() -> None:
-    p = [0.01, 0.04, 0.03, 0.005]
-    assert holm(p) == pytest.approx(ranking.holm(p))
-    (same,) = compare({"a": 1.0, "b": 1.0}, ("a", "b"), [[0.0, 0.0], [0.0, 0.0]])
-    assert (same.p, same.significant) == (1.0, False)
-
-
 @pytest.mark.django_db
 def test_intervals_that_overlap_do_not_hide_a_difference_that_is_sure() -> None:
-    topic = scored.topic(scored.scored_study(smooth="none"))
-    fit = leaderboards.newest_fit(topic)
+    topic = scored.topic(scored.scored_study(**scored.AS_PUBLISHED))
+    fit = leaderboard.newest_fit(topic, "published")
     names = fit.covariance["systems"]
     n = len(names)
     tied = [[0.01 if i == j else 0.00999 for j in range(n)] for i in range(n)]
     Fit.objects.filter(pk=fit.pk).update(covariance={"systems": names, "matrix": tied})
     for k, name in enumerate(names):
         Score.objects.filter(fit=fit, summary__system__name=name).update(score=0.1 * k, low=0.0, high=1.0)
-    board = leaderboards.of_topic(topic)
+    board = leaderboard.of_topic(topic)
     assert [row.rank for row in board.rows] == [row.rank_low for row in board.rows] == [1, 2, 3]
     assert [len(row.better_than) for row in board.rows] == [2, 1, 0]
     assert all(one.significant for one in board.differences)
     Fit.objects.filter(pk=fit.pk).update(covariance={})
-    board = leaderboards.of_topic(topic)
+    board = leaderboard.of_topic(topic)
     assert board.differences == ()
     assert [(row.rank_low, row.rank_high) for row in board.rows] == [(1, 3)] * 3
+
+
+@pytest.mark.django_db
+def test_a_board_of_more_than_two_hundred_systems_comes_in_pages_with_their_ranks(client: Client) -> None:
+    study = making.study()
+    sentences = tuple(f"Sentence {i} says something of its own, {'very ' * i}much." for i in range(6))
+    summaries = tuple(formats.Summary(f"s{k:03}", sentences=(sentences[k % 6],)) for k in range(201))
+    topic = formats.Topic("T", (formats.Text("d1", sentences=sentences),), summaries=summaries)
+    preferences = tuple(formats.Preference("T", f"d1:{a}", f"d1:{b}", "a") for a in range(6) for b in range(a + 1, 6))
+    imports.store(study, formats.Bundle((topic,), preferences=preferences * 20))
+    assert tasks.catch_up(study.pk) == {}
+    boards = leaderboard.of_study(study), leaderboard.of_topic(study.topics.get())
+    for board in boards:
+        assert len(board.rows) == 201
+        assert board.differences == ()
+        assert board.rows[0].rank_high < 201
+    assert [(row.rank_low, row.rank_high) for row in boards[0].rows] == [
+        (row.rank_low, row.rank_high) for row in boards[1].rows
+    ]
+    client.force_login(making.owner(study))
+    for path in (
+        reverse("leaderboard", args=[study.pk]),
+        reverse("topic_leaderboard", args=[study.pk, study.topics.get().pk]),
+    ):
+        pages = [client.get(path, {"page": number}) for number in (1, 2)]
+        assert [len(page.context["lines"]) for page in pages] == [200, 1]
+        assert "&amp;page=2&amp;seen=" in pages[1].content.decode()
+
+
+def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> leaderboard.Board:
+    """A board whose systems differ by (difference, low, high)."""
+    pairs = (("a", "b", *interval, 0.5, False) for interval in intervals)
+    nothing = leaderboard.of_study(making.study())
+    return replace(nothing, judgments=judgments, differences=tuple(Difference(*pair) for pair in pairs))
+
+
+@pytest.mark.django_db
+def test_judgments_that_might_decide_grow_with_the_square_of_what_is_missing() -> None:
+    clear = board_of((1.1, -0.86, 3.06))  # 1.1 standard errors from 0, and 1.96 are wanted
+    assert clear.is_undecided
+    assert clear.judgments_to_decide == 320  # 100 x (1.96 / 1.1)^2, rounded up to two digits
+    assert board_of((1.1, -0.86, 3.06), judgments=200).judgments_to_decide == 640
+    many = board_of((1.1, -0.86, 3.06), *[(0.1, -1.86, 2.06)] * 44)
+    assert many.judgments_to_decide == 880  # of 45 pairs the clearest must be 3.26 standard errors from 0
+
+
+@pytest.mark.django_db
+def test_where_nothing_stands_out_no_number_of_judgments_is_promised() -> None:
+    assert board_of((0.1, -1.86, 2.06)).judgments_to_decide is None
+    decided = replace(board_of((1.0, 0.5, 1.5)), differences=(Difference("a", "b", 1.0, 0.5, 1.5, 0.01, True),))
+    assert not decided.is_undecided
+    assert decided.judgments_to_decide is None
+    assert board_of().judgments_to_decide is None

@@ -12,12 +12,13 @@ from django.db.models import F
 from django.utils.crypto import salted_hmac
 
 import formats.study
-from annotate import crowd, exports, judging, studies
-from annotate.judging import Nothing, Reason
+from annotate import crowd, exports, invitations, judging, studies
+from annotate.imports.restore import restore
+from annotate.judging import NoPair
 from annotate.models import (
-    Act,
     Annotator,
     Assignment,
+    AuditEntry,
     Consent,
     Judgment,
     Participation,
@@ -26,7 +27,6 @@ from annotate.models import (
     Tally,
 )
 from annotate.refusal import Refusal
-from evaluation import intake
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 from tests.annotate.test_judging_together import at_once
@@ -49,7 +49,7 @@ def recruit(study: Study, **fields: str) -> Recruitment:
 
 def finished(study: Study, person: str) -> Participation:
     annotator = crowd.enter(study, person, "s")
-    while not isinstance(judging.draw(annotator), Nothing):
+    while not isinstance(judging.draw(annotator), NoPair):
         judged(annotator)
         annotator.refresh_from_db()
     return crowd.leave(annotator)
@@ -67,10 +67,10 @@ def test_every_change_of_the_consent_is_a_new_version_and_nothing_else_is():
 
 def test_the_log_says_what_was_changed_and_keeps_the_codes_to_itself():
     crowd_study()
-    act = Act.objects.get(act="recruit")
-    assert act.detail["changes"]["platform"] == ["none", "prolific"]
-    assert act.detail["codes"] == ["code_done", "code_no_work", "code_screened_out"]
-    assert "DONE1" not in json.dumps(act.detail)
+    entry = AuditEntry.objects.get(action="recruit")
+    assert entry.detail["changes"]["platform"] == ["none", "prolific"]
+    assert entry.detail["codes"] == ["code_done", "code_no_work", "code_screened_out"]
+    assert "DONE1" not in json.dumps(entry.detail)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_would_not_work_on_a_platform_is_refused_at_its_field(fields, wrong
         recruit(study, **fields)
     assert wrong in refused.value.fields
     assert not Recruitment.objects.exists()
-    assert not Act.objects.filter(act="recruit").exists()
+    assert not AuditEntry.objects.filter(action="recruit").exists()
 
 
 # Arriving
@@ -244,9 +244,9 @@ def test_whoever_withdraws_leaves_their_answers_and_no_name():
     assert (annotator.user, annotator.judged) == (None, 1)
     participation = Participation.objects.get()
     assert (participation.person, participation.session, participation.outcome) == ("", "", "withdrawn")
-    assert judging.draw(annotator) == Nothing(Reason.DONE)
-    assert judging.counted_judgments(Tally.objects.get().topic).count() == 1
-    assert Act.objects.get(act="withdraw annotator").detail == {"annotator": annotator.pseudonym}
+    assert judging.draw(annotator) == NoPair.DONE
+    assert Judgment.objects.counted().count() == 1
+    assert AuditEntry.objects.get(action="withdraw annotator").detail == {"annotator": annotator.pseudonym}
     assert_books_balance(study)
 
 
@@ -270,8 +270,8 @@ def test_whoever_erases_leaves_nothing_but_a_line_and_a_digest():
     assert not Consent.objects.exists()
     kept = Participation.objects.get(outcome="withdrawn")
     assert (kept.annotator, kept.person, kept.session) == (None, "", "")
-    assert Act.objects.get(act="erase annotator").detail == {"judgments": 1}
-    assert pseudonym not in json.dumps(list(Act.objects.values_list("detail", flat=True)))
+    assert AuditEntry.objects.get(action="erase annotator").detail == {"judgments": 1, "entries": []}
+    assert pseudonym not in json.dumps(list(AuditEntry.objects.values_list("detail", flat=True)))
     assert_books_balance(study)
 
 
@@ -293,7 +293,7 @@ def test_whoever_came_by_an_invitation_may_withdraw_too_and_erase_later():
     crowd.withdraw(annotator, erase=True)
     assert not Annotator.objects.exists()
     assert not Judgment.objects.exists()
-    assert list(Act.objects.order_by("pk").values_list("act", flat=True))[-2:] == [
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))[-2:] == [
         "withdraw annotator",
         "erase annotator",
     ]
@@ -348,7 +348,7 @@ def test_an_archive_tells_nobodys_name_no_code_and_no_consent():
     study = crowd_study()
     finished(study, "CANARY-PERSON")
     crowd.agree(joined(study, user=making.person("canary-account")))
-    studies.invite(study, making.owner(study), label="CANARY-LABEL")
+    invitations.invite(study, making.owner(study), label="CANARY-LABEL")
     file = io.BytesIO()
     formats.study.write(exports.make_archive(study), file)
     with zipfile.ZipFile(file) as archive:
@@ -363,9 +363,9 @@ def test_an_archive_tells_nobodys_name_no_code_and_no_consent():
 def test_a_study_that_is_taken_back_lets_in_only_whom_its_new_owner_invites():
     study = crowd_study()
     finished(study, "p1")
-    studies.invite(study, making.owner(study))
+    invitations.invite(study, making.owner(study))
     owner = making.person("importer")
-    restored = intake.restore(exports.make_archive(study), owner)
+    restored = restore(exports.make_archive(study), owner)
     assert restored.annotators.count() == study.annotators.count()
     assert list(restored.memberships.values_list("user", "role")) == [(owner.pk, "owner")]
     assert crowd.recruitment_of(restored).platform == Recruitment.Platform.NONE

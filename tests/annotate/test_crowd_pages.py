@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import crowd, links, studies
-from annotate.models import Act, Annotator, Assignment, Consent, Judgment, Participation, Recruitment, Study
+from annotate import crowd, invitations, studies
+from annotate.models import Annotator, Assignment, AuditEntry, Consent, Judgment, Participation, Recruitment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.test_crowd import CONSENT, crowd_study, recruit
@@ -28,7 +28,7 @@ def study() -> Study:
 
 
 def entry(study: Study, person: str = "p1", session: str = "s1") -> str:
-    return f"{links.crowd_path(study)}?PROLIFIC_PID={person}&STUDY_ID=x&SESSION_ID={session}"
+    return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}&STUDY_ID=x&SESSION_ID={session}"
 
 
 def begin(client: Client, study: Study, person: str = "p1") -> Assignment:
@@ -65,7 +65,7 @@ def test_nobody_agrees_to_a_text_that_they_have_not_seen(client, study):
     recruit(study, consent="Another text.")
     response = client.post(entry(study), {"consent": "1"})
     assert "Another text." in response.content.decode()
-    assert "was changed just now" in response.content.decode()
+    assert "has just changed" in response.content.decode()
     assert not Annotator.objects.exists()
     assert client.post(entry(study), {"consent": "2"}).status_code == 302
 
@@ -89,7 +89,7 @@ def test_a_link_with_somebody_elses_name_says_nothing_of_them_before_the_form_is
 
 
 def test_a_link_without_a_name_or_with_a_forged_token_lets_nobody_in(client, study):
-    path = links.crowd_path(study)
+    path = invitations.crowd_path(study.recruitment)
     assert client.get(path).status_code == 400
     assert client.post(path + "?PROLIFIC_PID={{%25PROLIFIC_PID%25}}").status_code == 400
     assert client.get(path[:-3] + "xx/?PROLIFIC_PID=p1").status_code == 404
@@ -102,14 +102,14 @@ def test_a_study_that_is_not_open_says_so_to_newcomers(client, study):
     studies.set_state(study, making.owner(study), "closed")
     for response in (client.get(entry(study)), client.post(entry(study), {"consent": "1"})):
         assert response.status_code == 403
-        assert "takes nobody new" in response.content.decode()
+        assert "does not accept new annotators" in response.content.decode()
 
 
 def test_whoever_is_done_gets_the_code_and_the_way_back(client, study):
     html = finish(client, study)
     assert 'value="DONE1"' in html
     assert "https://app.prolific.com/submissions/complete?cc=DONE1" in html
-    assert "Take back" not in html
+    assert "Undo the last answer" not in html
     assert 'value="DONE1"' in finish(Client(), study)  # the same link shows it again, in any browser
 
 
@@ -124,11 +124,11 @@ def test_the_code_comes_with_the_part_that_htmx_asks_for(client, study):
 
 def test_nobody_sees_a_code_before_they_are_done(client, study):
     assignment = begin(client, study)
-    desk = reverse("desk", args=[assignment.annotator.key])
+    progress = reverse("progress", args=[assignment.annotator.key])
     for page in (
         page_of(assignment),
-        desk,
-        desk + "?nothing=done",
+        progress,
+        progress + "?nothing=done",
         reverse("my_data", args=[assignment.annotator.key]),
     ):
         assert "DONE1" not in client.get(page).content.decode()
@@ -142,9 +142,9 @@ def test_no_work_left_has_a_text_and_a_code_of_its_own(client, study):
     studies.change_settings(study, making.owner(study), judgments_per_topic=1)
     answer(client, assignment)
     key = assignment.annotator.key
-    assert "Finish here" in client.get(reverse("desk", args=[key]) + "?nothing=no_work").content.decode()
+    assert "Finish" in client.get(reverse("progress", args=[key]) + "?nothing=no_work").content.decode()
     html = client.post(reverse("leave", args=[key]), follow=True).content.decode()
-    assert "There is no work left" in html
+    assert "No pairs are left" in html
     assert 'value="NOWORK1"' in html
 
 
@@ -152,20 +152,20 @@ def test_whose_part_was_ended_leaves_as_screened_out(client, study):
     annotator = begin(client, study).annotator
     Annotator.objects.update(excluded_at=annotator.joined_at)
     html = client.post(reverse("leave", args=[annotator.key]), follow=True).content.decode()
-    assert "Your part ends here" in html
+    assert "Your part in this study has ended" in html
     assert 'value="OUT1"' in html
 
 
 def test_an_answer_is_not_taken_back_after_the_code_was_given(client, study):
     finish(client, study)
     last = Annotator.objects.get().previous
-    assert client.post(reverse("undo", args=[last])).url.startswith("/desk/")
+    assert client.post(reverse("undo", args=[last])).url.startswith("/progress/")
     assert Annotator.objects.get().judged == 3
     assert not Judgment.objects.filter(answer="undone").exists()
 
 
 def test_an_invitation_asks_for_the_same_consent(client, study):
-    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     assert CONSENT in client.get(link).content.decode()
     client.post(link)
     assert not Annotator.objects.exists()
@@ -200,7 +200,7 @@ def test_erasing_leaves_a_last_page_and_no_way_back(client, study):
     assert "You have withdrawn" in html
     assert not Annotator.objects.exists()
     assert not Judgment.objects.exists()
-    for page in ("desk", "my_data", "my_data_file"):
+    for page in ("progress", "my_data", "my_data_file"):
         assert client.get(reverse(page, args=[key])).status_code == 404
     assert client.post(entry(study), {"consent": "1"}).status_code == 403
 
@@ -241,7 +241,7 @@ def test_whoever_came_by_an_invitation_has_no_code_to_ask_for(client):
     judged(annotator)
     client.force_login(user)
     assert client.post(reverse("leave", args=[annotator.key])).status_code == 404
-    assert "Your code" not in client.get(reverse("desk", args=[annotator.key])).content.decode()
+    assert "Your code" not in client.get(reverse("progress", args=[annotator.key])).content.decode()
 
 
 # The researcher's page
@@ -308,5 +308,5 @@ def test_whoever_pays_reads_who_left_with_which_code_and_no_pseudonym(client, ow
     assert head[:4] == ["person", "session", "outcome", "code"]
     assert [row[:4] for row in rows] == [["p1", "s1", "done", codes[0]], ["'=2*2", "s1", "done", codes[1]]]
     assert not any(name in table for name in Annotator.objects.values_list("pseudonym", flat=True))
-    noted = Act.objects.get(act="download participants")
+    noted = AuditEntry.objects.get(action="download participants")
     assert (noted.study, noted.actor, noted.detail) == (owned, making.owner(owned), {"people": 2})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import AbstractContextManager
@@ -11,11 +12,14 @@ from pathlib import Path
 import pytest
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
+from django.db import OperationalError, connection
+from django.test import Client
 
-from annotate import durability, judging
-from annotate.judging import tallies
-from annotate.secret_key import load_secret_key
+from annotate import judging
+from annotate.database import durability
+from annotate.judging import drawing
+from annotate.server import gunicorn
+from annotate.server.keys import load_secret_key
 from tests.annotate.judging_study import joined, ready_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +83,7 @@ def test_a_weak_postgresql_is_told_what_it_lacks() -> None:
 @postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_pair_that_somebody_sees_outlives_a_crash_of_postgresql() -> None:
-    with tallies.leased(ahead=True), connection.cursor() as cursor:
+    with drawing.leased(ahead=True), connection.cursor() as cursor:
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("on",)
 
@@ -92,11 +96,25 @@ def test_whoever_vanishes_in_the_middle_of_a_transaction_holds_its_locks_for_a_m
         assert cursor.fetchone() == ("1min",)
 
 
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_the_trial_of_postgresql_s_disk_needs_more_room_than_an_answer() -> None:
+    """A full disk still takes small commits, into what its log has kept."""
+    durability.try_a_write()
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SET temp_file_limit = '900kB'")
+        with pytest.raises(OperationalError, match="temp_file_limit"):
+            durability.try_a_write()
+    finally:
+        connection.close()
+
+
 @sqlite
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("ahead", "waits"), [(False, 2), (True, 1)])  # FULL, NORMAL
 def test_a_pair_that_somebody_sees_is_on_the_disk(ahead: bool, waits: int) -> None:
-    with tallies.leased(ahead=ahead), connection.cursor() as cursor:
+    with drawing.leased(ahead=ahead), connection.cursor() as cursor:
         assert cursor.execute("PRAGMA synchronous").fetchone() == (waits,)
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -106,13 +124,13 @@ def test_a_pair_that_somebody_sees_is_on_the_disk(ahead: bool, waits: int) -> No
 @pytest.mark.django_db(transaction=True)
 def test_only_the_pair_after_the_one_that_is_judged_need_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
-    leased = tallies.leased
+    leased = drawing.leased
 
     def listening(*, ahead: bool) -> AbstractContextManager[None]:
         asked.append(ahead)
         return leased(ahead=ahead)
 
-    monkeypatch.setattr(tallies, "leased", listening)
+    monkeypatch.setattr(drawing, "leased", listening)
     annotator = joined(ready_study(gold_share=0.5, sentences=8))
     for _ in range(3):
         now = judging.draw(annotator)
@@ -132,7 +150,7 @@ def test_a_process_does_not_start_on_a_weak_database(monkeypatch: pytest.MonkeyP
 
 
 def test_website_and_worker_ask_when_they_start(tmp_path: Path) -> None:
-    weak = "import annotate.durability as d; d.complaints = lambda connection: ['It forgets.']\n"
+    weak = "import annotate.database.durability as d; d.complaints = lambda connection: ['It forgets.']\n"
     environment = os.environ | {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'weak.sqlite3'}",
         "PREFERENDUM_DATA": str(tmp_path),
@@ -140,7 +158,7 @@ def test_website_and_worker_ask_when_they_start(tmp_path: Path) -> None:
         "DJANGO_SETTINGS_MODULE": "annotate.settings",
     }
     worker = (
-        "import sys; from celery.__main__ import main; sys.argv[1:] = ['-A', 'evaluation.worker', 'worker']; main()"
+        "import sys; from celery.__main__ import main; sys.argv[1:] = ['-A', 'evaluation.worker.app', 'worker']; main()"
     )
     for start in ("import annotate.wsgi", worker):
         done = subprocess.run(
@@ -165,3 +183,46 @@ def test_a_new_secret_key_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest
     assert waited[0][1] == len(key)
     assert load_secret_key(tmp_path) == key
     assert len(waited) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whether_the_database_takes_writes_is_tried_on_its_disk() -> None:
+    """What was rolled back would never have got there."""
+
+    def written() -> int:
+        with connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                return Path(f"{connection.settings_dict['NAME']}-wal").stat().st_size
+            cursor.execute("SELECT pg_current_wal_flush_lsn() - '0/0'::pg_lsn")
+            return int(cursor.fetchone()[0])
+
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)" if connection.vendor == "sqlite" else "CHECKPOINT")
+    before = written()
+    assert durability.try_a_write(1.0) < 60.0
+    assert written() > before
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+def test_a_full_disk_takes_no_writes(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
+    assert client.get("/health/ready").status_code == 200
+    monkeypatch.setattr(durability.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 4096))
+    assert client.get("/health/ready").status_code == 503
+
+
+def test_a_web_process_frozen_in_a_transaction_is_killed_within_ten_seconds() -> None:
+    assert gunicorn.timeout + 3 <= 10  # the arbiter looks once a second, and asks before it kills; F34 tries it
+
+
+@pytest.mark.parametrize(("program", "seconds"), [("gunicorn", 10), ("celery", 60)])
+def test_postgresql_ends_what_idles_in_a_transaction_sooner_for_the_website(
+    program: str, seconds: int, tmp_path: Path
+) -> None:
+    """The worker may think between two statements while it stores a large file."""
+    code = (
+        f"import {program}; from annotate import settings; print(settings.DATABASES['default']['OPTIONS']['options'])"
+    )
+    environment = os.environ | {"DATABASE_URL": "postgres://somewhere/preferendum", "PREFERENDUM_DATA": str(tmp_path)}
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert f"idle_in_transaction_session_timeout={seconds}s" in said.stdout, said.stderr

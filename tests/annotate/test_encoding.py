@@ -9,7 +9,7 @@ import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import RequestFactory
 
-from annotate.encoding import only_utf8
+from annotate.server.encoding import only_utf8
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +50,7 @@ def answered(kind: str, path: str = "/sign-in/", question: str = "") -> tuple[st
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_another_encoding_is_refused_in_words(kind: str) -> None:
-    assert answered(kind) == ("415 Unsupported Media Type", b"Send UTF-8, and say so or nothing.")
+    assert answered(kind) == ("415 Unsupported Media Type", b"Send UTF-8, and declare it as UTF-8 or not at all.")
     status, body = answered(kind, "/api/v1/studies/")
     assert status.startswith("415 ")
     assert json.loads(body)["error"]["code"] == "unsupported_media_type"

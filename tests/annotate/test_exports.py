@@ -12,9 +12,11 @@ from django.urls import reverse
 
 import formats
 import formats.study
-from annotate import accounts, exports, imports, judging, only_added, studies
-from annotate.models import Act, Annotator, Assignment, Export, Judgment, Study
-from annotate.snapshot import snapshot
+from annotate import accounts, crowd, exports, imports, judging, members, studies
+from annotate.database import append_only
+from annotate.database.snapshot import snapshot
+from annotate.imports.restore import restore
+from annotate.models import Annotator, Assignment, AuditEntry, Export, Judgment, Study
 from tests.annotate import making
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +25,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def study() -> Study:
     """A study in which two people and a machine have judged, taken back and skipped."""
-    study = making.study(seed=7, judgments_per_pair=2, ties_allowed=True, weigh_annotators=True)
+    study = making.study(seed=7, judgments_per_pair=2, ties_allowed=True, weigh_annotators=True, counted_kinds="all")
     for topic in making.take_in(study, making.TOPIC, making.TOPIC | {"topic_id": "M2"}):
         making.prepare(topic)
     for kind, answers in (("human", "lrt"), ("human", "rl"), ("machine", "ll")):
@@ -35,7 +37,7 @@ def study() -> Study:
     judging.skip(judging.draw(judge), "unclear")
     judging.draw(judge)
     Annotator.objects.filter(pk=judge.pk).update(excluded_at=judge.joined_at)
-    with only_added.erasing():
+    with append_only.erasing():
         Judgment.objects.filter(revision=1).update(extra={"gold": True})
     return study
 
@@ -78,15 +80,12 @@ def test_what_is_written_is_read_back_whole(study, tmp_path):
 def test_a_study_taken_back_gives_the_same_archive(study, tmp_path):
     archive = exports.make_archive(study)
     studies.delete_study(study, study.created_by)
-    restored = imports.restore_texts(archive, making.person())
-    for topic in restored.topics.all():
-        making.prepare(topic)
-    judging.restore(restored, archive)
+    restored = restore(archive, making.person())
     assert exports.make_archive(restored) == archive
 
 
 def test_a_study_may_be_taken_back_under_another_title(study):
-    restored = imports.restore_texts(exports.make_archive(study), making.person(), title="Again")
+    restored = restore(exports.make_archive(study), making.person(), title="Again")
     assert restored.title == "Again"
 
 
@@ -95,7 +94,7 @@ def test_sentences_mended_before_anybody_judged_stay_mended():
     (topic,) = making.take_in(study)
     imports.mend(topic.documents.get(name="d2"), ["Schools", "closed. Nobody was hurt."], making.owner(study))
     making.prepare(topic)
-    restored = imports.restore_texts(exports.make_archive(study), making.person())
+    restored = restore(exports.make_archive(study), making.person())
     (again,) = restored.topics.all()
     assert again.documents.get(name="d2").mended == ["Schools", "closed. Nobody was hurt."]
     assert again.documents.get(name="d1").mended is None
@@ -103,7 +102,7 @@ def test_sentences_mended_before_anybody_judged_stay_mended():
 
 def test_preferences_are_the_judgments_that_count(study):
     found = list(exports.preferences(study))
-    counted = [one for topic in study.topics.all() for one in judging.counted_judgments(topic)]
+    counted = list(Judgment.objects.counted().filter(topic__study=study).order_by("topic__position", "pk"))
     assert len(found) == len(counted) == 4
     for preference, judgment in zip(found, counted, strict=True):
         shown = judgment.assignment
@@ -138,7 +137,7 @@ def test_preferences_that_were_brought_are_given_back_exactly():
         formats.Preference("M1", "d1:0", "d2:1", "a", "w1", 2.5, "2026-01-31T16:53:19Z", {"gold": True}),
         formats.Preference("M1", "d2:1", "d1:2", "tie", "w2", None, "2026-01-31T16:54:00Z"),
     ]
-    judging.bring_preferences(study, given)
+    judging.import_judgments(study, given)
     assert list(exports.preferences(study)) == given
 
 
@@ -163,7 +162,7 @@ def test_an_export_is_asked_for_once_and_written_whole(study):
         content = file.read()
     assert hashlib.sha256(content).hexdigest() == export.sha256
     assert content == packed(study)
-    assert Act.objects.filter(act="request export", actor=owner).count() == 1
+    assert AuditEntry.objects.filter(action="request export", actor=owner).count() == 1
     assert exports.request_export(study, owner) != export
 
 
@@ -185,9 +184,9 @@ def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role,
 
     def change_meanwhile(*given):
         if role:
-            studies.set_role(study, owner, member, role)
+            members.set_role(study, owner, member, role)
         else:
-            studies.remove_member(study, owner, member)
+            members.remove_member(study, owner, member)
         write(*given)
 
     monkeypatch.setattr(formats.study, "write", change_meanwhile)
@@ -217,10 +216,24 @@ def test_a_persons_oldest_exports_make_room_for_new_ones(study, django_capture_o
     assert len(default_storage.listdir("exports")[1]) == exports.KEPT + 1
 
 
+def test_what_a_person_erased_leaves_the_exports_that_were_written(study, django_capture_on_commit_callbacks):
+    export = exports.request_export(study, study.created_by)
+    exports.write_export(export)
+    first, gone = export.file.name, Annotator.objects.filter(kind="human").first()
+    with django_capture_on_commit_callbacks(execute=True):
+        crowd.withdraw(gone, erase=True)
+    assert not default_storage.exists(first)
+    export.refresh_from_db()
+    assert export.state == Export.State.WAITING
+    exports.write_export(export)
+    archive = formats.study.read(export.file.path)
+    assert gone.pseudonym not in {annotator.pseudonym for annotator in archive.annotators}
+    assert len(archive.annotators) == 2
+
+
 def test_an_export_that_fails_says_why(study):
     export = exports.request_export(study, making.owner(study))
-    assert [exports.note_try(export) for _ in range(2)] == [1, 2]
-    exports.give_up(export, "No room.")
+    export.give_up("No room.")
     assert (export.state, export.problem) == (Export.State.FAILED, "No room.")
 
 

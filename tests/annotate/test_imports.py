@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 import formats
 from annotate import exports, imports, judging
 from annotate.models import (
-    Act,
+    AuditEntry,
     HumanScore,
     Reference,
     SourceDocument,
@@ -26,7 +26,7 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from tests.annotate import making
-from tests.annotate.making import TOPIC, cut, lines
+from tests.annotate.making import TOPIC, lines
 
 pytestmark = pytest.mark.django_db
 State = Upload.State
@@ -41,7 +41,7 @@ def test_a_file_is_kept_under_a_name_that_nobody_can_guess_or_choose():
     with default_storage.open(upload.file.name) as file:
         assert file.read() == b"content"
     assert (upload.size, upload.sha256) == (7, hashlib.sha256(b"content").hexdigest())
-    assert Act.objects.get(act="upload").detail["filename"] == "passwd"
+    assert AuditEntry.objects.get(action="upload").detail["filename"] == "passwd"
 
 
 def test_a_file_that_is_too_large_or_empty_is_not_kept(settings):
@@ -120,7 +120,7 @@ def test_nobody_is_blamed_for_a_file_that_got_lost_here():
     upload = making.receive(making.study(), lines(TOPIC))
     default_storage.delete(upload.file.name)
     with pytest.raises(FileNotFoundError):
-        imports.read_upload(upload, cut)
+        imports.process(upload)
     upload.refresh_from_db()
     assert (upload.state, upload.complaints) == (State.WAITING, [])
 
@@ -128,7 +128,7 @@ def test_nobody_is_blamed_for_a_file_that_got_lost_here():
 def test_the_preview_says_what_was_found():
     study = making.study()
     upload = making.receive(study, lines(TOPIC))
-    assert imports.read_upload(upload, cut) is not None
+    imports.process(upload)
     assert upload.state == State.READY
     preview = upload.preview
     assert preview["topics"] == [
@@ -157,14 +157,14 @@ def test_what_was_passed_over_is_said():
         archive.writestr("topics.jsonl", lines(TOPIC))
         archive.writestr("__MACOSX/._topics.jsonl", b"\0\1")
     upload = making.receive(making.study(), packed.getvalue(), "study.zip")
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     (remark,) = upload.preview["remarks"]
     assert "__MACOSX" in remark["file"]
 
 
 def test_a_file_with_faults_is_refused_with_file_line_and_field():
     upload = making.receive(making.study(), lines(TOPIC, {"topic_id": "M2", "documents": [{"id": "d", "text": 3}]}))
-    assert imports.read_upload(upload, cut) is None
+    imports.process(upload)
     assert upload.state == State.REFUSED
     (complaint,) = upload.complaints
     assert (complaint["file"], complaint["line"], complaint["field"]) == ("topics.jsonl", 2, "documents[0].text")
@@ -173,21 +173,19 @@ def test_a_file_with_faults_is_refused_with_file_line_and_field():
 
 def test_reading_a_second_time_changes_nothing():
     upload = making.receive(making.study(), lines(TOPIC))
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     first = Upload.objects.get().changed_at
-    assert imports.read_upload(upload, cut) is None
+    imports.process(upload)
     assert Upload.objects.get().changed_at == first
 
 
 def test_a_confirmed_file_is_read_again_and_refused_if_the_study_has_changed_since():
     study = making.study()
     upload = making.receive(study, lines(TOPIC))
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     imports.confirm(upload, making.owner(study))
-    assert imports.read_upload(upload, cut) is not None
-    assert upload.state == State.CONFIRMED
     making.take_in(study)
-    assert imports.read_upload(upload, cut) is None
+    imports.process(upload)
     assert upload.state == State.REFUSED
     assert "already" in upload.complaints[0]["found"]
 
@@ -198,12 +196,12 @@ def test_only_what_was_read_can_be_confirmed_and_twice_is_as_good_as_once():
     upload = making.receive(study, lines(TOPIC))
     with pytest.raises(Refusal, match="waiting to be read"):
         imports.confirm(upload, owner)
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     imports.confirm(upload, owner)
     imports.confirm(upload, owner)
-    imports.mark_stored(upload)
+    imports.process(upload)
     imports.confirm(upload, owner)
-    assert Act.objects.filter(act="confirm upload").count() == 1
+    assert AuditEntry.objects.filter(action="confirm upload").count() == 1
 
 
 def test_a_discarded_file_is_gone(django_capture_on_commit_callbacks):
@@ -216,13 +214,14 @@ def test_a_discarded_file_is_gone(django_capture_on_commit_callbacks):
     imports.discard(upload, owner)
     with pytest.raises(Refusal):
         imports.confirm(upload, owner)
-    assert imports.read_upload(upload, cut) is None
+    imports.process(upload)
+    assert upload.state == State.DISCARDED
 
 
 def test_what_is_being_stored_cannot_be_discarded():
     study = making.study()
     upload = making.receive(study, lines(TOPIC))
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     imports.confirm(upload, making.owner(study))
     with pytest.raises(Refusal, match="being stored"):
         imports.discard(upload, making.owner(study))
@@ -231,21 +230,22 @@ def test_what_is_being_stored_cannot_be_discarded():
 def test_a_file_is_stored_once():
     study = making.study()
     upload = making.receive(study, lines(TOPIC))
-    imports.read_upload(upload, cut)
-    with pytest.raises(Refusal):
-        imports.mark_stored(upload)
+    imports.process(upload)
+    imports.process(upload)
+    assert not Topic.objects.exists()
     imports.confirm(upload, making.owner(study))
-    imports.mark_stored(upload)
-    with pytest.raises(Refusal):
-        imports.mark_stored(upload)
+    imports.process(upload)
+    imports.process(upload)
+    assert upload.state == State.STORED
+    assert AuditEntry.objects.filter(action="store upload").count() == Topic.objects.count() == 1
 
 
-def test_a_file_that_kills_its_reader_is_given_up():
+def test_a_file_that_is_given_up_says_why():
     upload = making.receive(making.study(), lines(TOPIC))
-    assert [imports.note_try(upload) for _ in range(3)] == [1, 2, 3]
-    imports.give_up(upload, "The reader died three times.")
+    upload.give_up("The reader died three times.")
+    assert (upload.state, upload.problem) == (State.FAILED, "The reader died three times.")
+    imports.process(upload)
     assert upload.state == State.FAILED
-    assert upload.complaints[0]["params"] == {"problem": "The reader died three times."}
 
 
 def test_everything_that_a_file_brings_is_stored():
@@ -274,9 +274,11 @@ def csv(*rows: str) -> bytes:
 
 
 def store(study, content, name):
-    bundle = imports.read_upload(making.receive(study, content, name), cut)
-    assert bundle is not None
-    return imports.store_texts(study, bundle)
+    upload = making.receive(study, content, name)
+    imports.process(upload)
+    imports.confirm(upload, making.owner(study))
+    imports.process(upload)
+    assert upload.state == State.STORED
 
 
 def test_a_later_system_is_scored_from_the_judgments_already_there():
@@ -292,7 +294,7 @@ def test_a_summary_that_is_there_stays():
     study = making.study()
     making.take_in(study)
     upload = making.receive(study, csv("topic,system,text", "M1,lead,Another."), "summaries.csv")
-    assert imports.read_upload(upload, cut) is None
+    imports.process(upload)
     assert upload.complaints[0]["field"] == "system"
 
 
@@ -306,10 +308,10 @@ def test_a_later_human_score_replaces_the_earlier_one():
 
 def test_two_intakes_of_one_file_leave_it_once():
     study = making.study()
-    bundle = imports.read_upload(making.receive(study, lines(TOPIC)), cut)
-    imports.store_texts(study, bundle)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        imports.store_texts(study, bundle)
+    bundle = formats.Bundle((formats.Topic("M1", (formats.Text("d1", "It rained."), formats.Text("d2", "Yes."))),))
+    imports.store(study, bundle)
+    with pytest.raises(IntegrityError):
+        imports.store(study, bundle)
     assert Topic.objects.count() == 1
     assert SourceDocument.objects.count() == 2
 
@@ -318,11 +320,11 @@ def test_preferences_about_sentences_that_are_not_there_are_refused_by_name():
     study = making.study()
     making.take_in(study)
     upload = making.receive(study, csv("topic,a,b,winner", "M1,d1:0,d2:2,a"), "preferences.csv")
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     (complaint,) = upload.complaints
     assert (complaint["line"], complaint["field"]) == (2, "b")
     upload = making.receive(study, csv("topic,a,b,winner", "M1,d1:0,d2:1,a"), "preferences.csv")
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     assert upload.state == State.READY
 
 
@@ -330,8 +332,8 @@ def test_preferences_about_sentences_that_are_not_there_are_refused_by_name():
 def test_preferences_are_held_against_sentences_that_are_cut_and_those_that_will_be(prepared):
     study = making.study()
     (topic,) = making.take_in(study)
-    if prepared:
-        making.prepare(topic)
+    if not prepared:
+        Topic.objects.filter(pk=topic.pk).update(cut_version=0)
     for sentence, state in (
         ("d1:2", State.READY),
         ("d1:3", State.REFUSED),
@@ -339,7 +341,7 @@ def test_preferences_are_held_against_sentences_that_are_cut_and_those_that_will
         ("d2:2", State.REFUSED),
     ):
         upload = making.receive(study, csv("topic,a,b,winner", f"M1,d1:0,{sentence},a"), "preferences.csv")
-        imports.read_upload(upload, cut)
+        imports.process(upload)
         assert upload.state == state, sentence
 
 
@@ -359,7 +361,7 @@ def test_a_mended_document_is_cut_as_a_person_says():
     imports.mend(document, None, owner)
     document.refresh_from_db()
     assert document.mended is None
-    assert Act.objects.filter(act="mend document").count() == 2
+    assert AuditEntry.objects.filter(action="mend document").count() == 2
 
 
 @pytest.mark.parametrize(
@@ -369,7 +371,7 @@ def test_a_mended_document_is_cut_as_a_person_says():
 def test_mending_moves_borders_and_no_words(sentences):
     study = making.study()
     making.take_in(study)
-    with pytest.raises(Refusal, match="borders"):
+    with pytest.raises(Refusal, match="not change the text"):
         imports.mend(SourceDocument.objects.get(name="d2"), sentences, making.owner(study))
 
 

@@ -11,13 +11,13 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from annotate import crowd, judging, links, studies
+from annotate import crowd, invitations
 from annotate.models import (
     Annotator,
     Assignment,
     Consent,
+    GoldPair,
     Judgment,
-    KnownPair,
     Participation,
     Sentence,
     Study,
@@ -35,7 +35,7 @@ HTMX = {"HX-Request": "true"}
 
 
 def invitation(study: Study) -> str:
-    return links.invitation_path(studies.invite(study, making.owner(study)))
+    return invitations.invitation_path(invitations.invite(study, making.owner(study)))
 
 
 def begin(client: Client, link: str) -> Assignment:
@@ -65,7 +65,7 @@ def platform_study(**fields) -> Study:
 
 
 def arrival(study: Study, person: str = "5f0c") -> str:
-    return f"{links.crowd_path(study)}?PROLIFIC_PID={person}"
+    return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}"
 
 
 # Practice
@@ -75,11 +75,11 @@ def test_practice_says_what_is_right_and_why_and_leads_on(client):
     study = ready_study(training=True, training_threshold=0.5)
     prepare_pairs(study, "training", 2)
     link = invitation(study)
-    assert "First come 2 practice pairs" in client.get(link).content.decode()
+    assert "You start with 2 practice pairs" in client.get(link).content.decode()
     first = begin(client, link)
     html = client.get(page_of(first)).content.decode()
     assert "Practice pair 1 of 2" in html
-    assert "Why can you not judge this pair?" not in html
+    assert "Why can’t you judge this pair?" not in html
     assert client.post(f"{page_of(first)}ahead/", headers=HTMX).status_code == 204
     response = answer(client, first, wrong(first))
     assert response.url == page_of(first)
@@ -89,12 +89,12 @@ def test_practice_says_what_is_right_and_why_and_leads_on(client):
     client.post(f"{page_of(first)}undo/")
     client.post(f"{page_of(first)}skip/", {"reason": "unclear"})
     assert Judgment.objects.count() == 1
-    client.post(f"/desk/{first.annotator.key}/draw/")
+    client.post(f"/progress/{first.annotator.key}/draw/")
     second = held()
     got = answer(client, second, second.expected, headers=HTMX | {"Judge-Showing": ""}).json()
     assert "Right" in got["part"]
     assert (got["here"], got["ahead"]) == (page_of(second), None)
-    client.post(f"/desk/{first.annotator.key}/draw/")
+    client.post(f"/progress/{first.annotator.key}/draw/")
     assert "Pair 1 of 30" in client.get(page_of(held())).content.decode()
     assert_books_balance(study)
 
@@ -105,9 +105,9 @@ def test_whoever_fails_practice_leaves_with_the_code_for_it_and_stays_out(client
     client.post(arrival(study), {"consent": "1"})
     first = held()
     answer(client, first, wrong(first))
-    response = client.post(f"/desk/{first.annotator.key}/draw/", follow=True)
+    response = client.post(f"/progress/{first.annotator.key}/draw/", follow=True)
     html = response.content.decode()
-    assert "This task is not for you" in html
+    assert "Too few of your practice answers" in html
     assert "OUT1" in html
     assert Participation.objects.get().outcome == "screened_out"
     other = Client()
@@ -229,16 +229,16 @@ def test_somebody_who_answers_faster_than_people_read_is_asked_kindly_and_kept(c
     study = ready_study(reading_speed=10)  # 34 characters: 3.4 seconds
     first = begin(client, invitation(study))
     client.post(page_of(first), {"answer": "left", "revision": 1, "seconds": 1})
-    assert "quicker than people read" in client.get(page_of(held())).content.decode()
+    assert "faster than people can read" in client.get(page_of(held())).content.decode()
     second = held()
     client.post(page_of(second), {"answer": "left", "revision": 1, "seconds": 4})
-    assert "quicker than people read" not in client.get(page_of(held())).content.decode()
-    assert judging.counted_judgments(first.topic).count() == 2
+    assert "faster than people can read" not in client.get(page_of(held())).content.decode()
+    assert Judgment.objects.counted().filter(topic=first.topic).count() == 2
 
 
 def test_a_run_of_skips_asks_kindly_and_too_many_end_it_with_the_code(client):
     study = platform_study(sentences=20, skips_in_a_row=4, pairs_per_annotator=15)
-    assert "Whoever skips 4 pairs in a row" in client.get(arrival(study)).content.decode()
+    assert "If you skip 4 pairs in a row" in client.get(arrival(study)).content.decode()
     client.post(arrival(study), {"consent": "1"})
     said = []
     for _ in range(4):
@@ -309,7 +309,7 @@ def test_a_program_joins_a_study_that_asks_for_consent_once_whoever_runs_it_agre
 def test_a_researcher_prepares_a_pair_and_takes_it_back(client):
     study = ready_study(topics=2)
     client.force_login(making.owner(study))
-    page = f"/studies/{study.pk}/known-pairs/"
+    page = f"/studies/{study.pk}/gold-pairs/"
     topic = Topic.objects.get(name="T1")
     assert "Sentence 3 of T1." in client.get(f"{page}?topic={topic.pk}").content.decode()
     better, worse = topic.sentences.all()[:2]
@@ -322,20 +322,20 @@ def test_a_researcher_prepares_a_pair_and_takes_it_back(client):
     }
     assert client.post(page, sent | {"worse": better.pk}).status_code == 200
     assert client.post(page, sent).url == f"{page}?topic={topic.pk}"
-    known = KnownPair.objects.get()
+    known = GoldPair.objects.get()
     assert (known.better, known.worse, known.use, known.explanation) == (better, worse, "training", "It tells more.")
     html = client.get(page).content.decode()
     assert "It tells more." in html
-    assert "Practice is switched off" in html
+    assert "Practice is off" in html
     assert client.post(page, sent).status_code == 200
-    client.post(f"{page}{known.pk}/forget/")
-    assert not KnownPair.objects.exists()
+    client.post(f"{page}{known.pk}/delete/")
+    assert not GoldPair.objects.exists()
 
 
 def test_a_table_of_pairs_is_taken_whole_or_not_at_all(client):
     study = ready_study()
     client.force_login(making.owner(study))
-    page = f"/studies/{study.pk}/known-pairs/"
+    page = f"/studies/{study.pk}/gold-pairs/"
 
     def send(*rows: str):
         table = "\n".join(["topic,better,worse,use,explanation", *rows]).encode()
@@ -344,11 +344,11 @@ def test_a_table_of_pairs_is_taken_whole_or_not_at_all(client):
     refused = send("T0,d1:0,d1:1,gold,", "T0,d1:0,d1:99,gold,", "T9,d1:0,d1:1,gold,", "T0,d1:2,d1:3,maybe,")
     html = refused.content.decode()
     assert refused.status_code == 400
-    assert not KnownPair.objects.exists()
+    assert not GoldPair.objects.exists()
     rows = [[strip_tags(cell).strip() for cell in row.split("</td>")[:3]] for row in html.split("<tr>")[2:]]
     assert sorted(rows) == [["pairs.csv", "3", "worse"], ["pairs.csv", "4", "topic"], ["pairs.csv", "5", "use"]]
     assert send("T0,d1:0,d1:1,gold,", 'T0,d1:2,d1:3,training,"Two, and why."').status_code == 302
-    assert set(KnownPair.objects.values_list("use", "explanation")) == {("gold", ""), ("training", "Two, and why.")}
+    assert set(GoldPair.objects.values_list("use", "explanation")) == {("gold", ""), ("training", "Two, and why.")}
 
 
 def test_what_is_wrong_with_a_table_of_pairs_is_said_in_the_readers_language(client, monkeypatch):
@@ -356,8 +356,8 @@ def test_what_is_wrong_with_a_table_of_pairs_is_said_in_the_readers_language(cli
     client.force_login(making.owner(study))
     table = SimpleUploadedFile("pairs.csv", b"topic,better,worse,use\nT9,d1:0,d1:1,gold\nT0,d1:0,d1:0,gold\n")
     monkeypatch.setattr("annotate.views.research.complaints._", lambda text: f"<{text}>")
-    html = unescape(client.post(f"/studies/{study.pk}/known-pairs/", {"file": table}).content.decode())
-    assert '<"T9", which is not known (most alike: "T0")>' in html
+    html = unescape(client.post(f"/studies/{study.pk}/gold-pairs/", {"file": table}).content.decode())
+    assert '<"T9", which is unknown (most similar: "T0")>' in html
     assert "<a topic of the study>" in html
     assert "<Choose two different sentences.>" in html
     assert "<a pair that can be prepared>" in html
@@ -366,8 +366,8 @@ def test_what_is_wrong_with_a_table_of_pairs_is_said_in_the_readers_language(cli
 def test_an_archive_takes_prepared_pairs_and_checks_along(tmp_path):
     import formats.study
     from annotate import exports
-    from annotate.snapshot import snapshot
-    from evaluation import intake
+    from annotate.database.snapshot import snapshot
+    from annotate.imports.restore import restore
     from tests.annotate.judging_study import joined, judged
 
     study = ready_study(gold_share=0.3, repeat_share=0.3, sentences=12, skips_in_a_row=7)
@@ -378,13 +378,13 @@ def test_an_archive_takes_prepared_pairs_and_checks_along(tmp_path):
     path = tmp_path / "study.zip"
     with snapshot(), path.open("wb") as file:
         formats.study.write(exports.make_archive(study), file)
-    again = intake.restore(formats.study.read(path), making.owner(study), title="Again")
+    again = restore(formats.study.read(path), making.owner(study), title="Again")
     assert (again.gold_share, again.repeat_share, again.skips_in_a_row) == (0.3, 0.3, 7)
     columns = ("reason", "expected", "swapped", "holds_place", "occasion")
     shown = [list(one.assignments.order_by("pk").values_list(*columns)) for one in (annotator, again.annotators.get())]
     assert shown[0] == shown[1]
     assert {reason for reason, *_ in shown[0]} == {"random", "gold", "repeat"}
-    assert KnownPair.objects.filter(topic__study=again).count() == 5
-    before, after = (judging.counted_judgments(one.topics.get()).count() for one in (study, again))
+    assert GoldPair.objects.filter(topic__study=again).count() == 5
+    before, after = (Judgment.objects.counted().filter(topic__study=one).count() for one in (study, again))
     assert before == after == sum(place for *_, place, _occasion in shown[0])
     assert_books_balance(again)

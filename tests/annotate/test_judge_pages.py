@@ -7,9 +7,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import judging, links, studies
+from annotate import invitations, judging
 from annotate.judging import checks
-from annotate.judging.drawing import lease_of
+from annotate.judging.drawing import LEASE
 from annotate.models import Annotator, Assignment, Invitation, Judgment, Membership, Sentence, Study
 from tests.annotate import making
 from tests.annotate.judging_study import (
@@ -34,7 +34,7 @@ def study() -> Study:
 
 @pytest.fixture
 def link(study: Study) -> str:
-    return links.invitation_path(studies.invite(study, making.owner(study)))
+    return invitations.invitation_path(invitations.invite(study, making.owner(study)))
 
 
 def begin(client: Client, link: str) -> Assignment:
@@ -79,7 +79,7 @@ def test_joining_again_in_the_same_browser_goes_on_as_the_same_annotator(client,
     assert begin(client, link) == first
     assert Annotator.objects.count() == 1
     assert Invitation.objects.get().uses == 1
-    assert "Go on" in client.get(link).content.decode()
+    assert "Continue" in client.get(link).content.decode()
 
 
 def test_somebody_signed_in_is_the_same_annotator_in_every_browser(link):
@@ -114,7 +114,7 @@ def test_a_forged_link_leads_nowhere(client, link):
 
 
 def test_an_invitation_to_research_is_not_one_to_judge(client, study):
-    path = links.invitation_path(studies.invite(study, making.owner(study), role=Membership.Role.RESEARCHER))
+    path = invitations.invitation_path(invitations.invite(study, making.owner(study), role=Membership.Role.RESEARCHER))
     assert client.get(path).status_code == 200
     client.post(path)
     assert not Annotator.objects.exists()
@@ -137,7 +137,7 @@ def test_showing_a_page_writes_nothing(client, link):
     paths = [page_of(one) for one in Assignment.objects.all()]
     paths += [reverse("context", args=[first.key, side]) for side in ("left", "right")]
     annotator = Annotator.objects.get()
-    paths += [reverse(name, args=[annotator.key]) for name in ("desk", "guidelines")]
+    paths += [reverse(name, args=[annotator.key]) for name in ("progress", "guidelines")]
     before = [list(table.objects.order_by("pk").values()) for table in (Annotator, Assignment, Judgment)]
     for path in [*paths, link]:
         assert client.get(path).status_code == 200, path
@@ -186,7 +186,7 @@ def test_another_answer_from_a_second_tab_is_told_that_the_first_stands(client, 
     first = begin(client, link)
     answer(client, first, "left")
     html = client.get(answer(client, first, "right").url).content.decode()
-    assert "(the first sentence): that answer stands" in html
+    assert "(the first sentence). That answer stands" in html
     assert Judgment.objects.get().answer == "left"
 
 
@@ -220,14 +220,14 @@ def test_a_second_click_on_undo_undoes_no_more(client, link):
     assert Judgment.objects.count() == 2
 
 
-@pytest.mark.parametrize("where", ["pair", "part", "ahead", "desk"])
+@pytest.mark.parametrize("where", ["pair", "part", "ahead", "progress"])
 def test_an_undo_that_arrives_once_more_takes_back_no_later_answer(client, link, where):
     """The network may repeat a request half a minute later, when its pair has been judged again."""
     first = begin(client, link)
     if where == "ahead":
         page = client.post(reverse("ahead", args=[first.key])).content.decode()
     following = answer(client, first).url
-    if where == "desk":
+    if where == "progress":
         Study.objects.update(pairs_per_annotator=1)
         page = client.get(client.post(reverse("draw", args=[Annotator.objects.get().key])).url).content.decode()
     elif where != "ahead":
@@ -306,8 +306,8 @@ def test_a_context_shows_the_sentence_marked_in_its_document(client, link):
 
 def test_pausing_gives_the_pair_back_and_says_so(client, link, study):
     first = begin(client, link)
-    desk = client.post(reverse("pause", args=[first.annotator.key])).url
-    assert "You have paused" in client.get(desk).content.decode()
+    progress = client.post(reverse("pause", args=[first.annotator.key])).url
+    assert "You have paused" in client.get(progress).content.decode()
     assert Assignment.objects.get().state == "expired"
     assert_books_balance(study)
 
@@ -322,14 +322,14 @@ def test_the_last_answer_leads_to_thanks(client, link):
     assert "You judged 2 pairs" in html
     part = answer(client, last, headers=HTMX)
     assert "Thank you" in part.content.decode()
-    assert part["HX-Push-Url"].startswith("/desk/")
+    assert part["HX-Push-Url"].startswith("/progress/")
 
 
 def test_taking_the_last_answer_back_after_the_thanks(client, link):
     Study.objects.update(pairs_per_annotator=1)
     first = begin(client, link)
-    desk = answer(client, first).url
-    assert reverse("undo", args=[first.key]) in client.get(desk).content.decode()
+    progress = answer(client, first).url
+    assert reverse("undo", args=[first.key]) in client.get(progress).content.decode()
     assert client.post(reverse("undo", args=[first.key])).url == page_of(first)
     assert Annotator.objects.get().finished_at is None
     assert client.get(answer(client, first, "right", 3).url).status_code == 200
@@ -347,10 +347,10 @@ def test_a_study_that_is_not_open_takes_the_answer_and_says_so(client, link, sta
 def test_no_work_left_is_not_called_done(client):
     study = ready_study(sentences=2)
     judged(joined(study))
-    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     html = client.get(client.post(link).url).content.decode()
-    assert "nothing left for you to judge at present" in html
-    assert "Look again" in html
+    assert "No pairs for you right now" in html
+    assert "Check again" in html
 
 
 def test_progress_can_be_hidden(client, link):
@@ -375,7 +375,7 @@ def test_nobody_elses_pair_can_be_seen_or_judged(client, link, study):
     begin(client, link)
     other = drawn(joined(study))
     named = [("pair", other.key), ("skip", other.key), ("undo", other.key), ("ahead", other.key)]
-    named += [(name, other.annotator.key) for name in ("desk", "draw", "pause", "guidelines", "shortcuts")]
+    named += [(name, other.annotator.key) for name in ("progress", "draw", "pause", "guidelines", "shortcuts")]
     for name, key in named:
         path = reverse(name, args=[key])
         assert {client.get(path).status_code, Client().get(path).status_code} <= {404, 405}, name
@@ -420,7 +420,7 @@ def test_an_answer_after_the_lease_is_taken(client, link, study):
     assert Assignment.objects.get(pk=first.pk).state == "expired"
     assert first.left.text in client.get(page_of(first)).content.decode()
     answer(client, first)
-    assert judging.counted_judgments(first.topic).filter(assignment=first).exists()
+    assert Judgment.objects.counted().filter(assignment=first).exists()
 
 
 def test_the_pair_ahead_has_a_lease_of_its_own_and_comes_next(client, link):
@@ -486,10 +486,19 @@ def test_a_lease_that_the_script_shows_begins_anew_when_half_of_it_is_over(clien
     first = begin(client, link)
     client.post(reverse("ahead", args=[first.key]), headers=HTMX)
     second = Assignment.objects.latest("pk")
-    Assignment.objects.filter(pk=second.pk).update(expires_at=timezone.now() + lease_of() / 3)
+    Assignment.objects.filter(pk=second.pk).update(expires_at=timezone.now() + LEASE / 3)
     script_answer(client, first, page_of(second))
     second.refresh_from_db()
-    assert second.expires_at > timezone.now() + lease_of() / 2
+    assert second.expires_at > timezone.now() + LEASE / 2
+
+
+def test_an_address_from_when_progress_was_called_a_desk_leads_on(client, link):
+    key = begin(client, link).annotator.key
+    old = reverse("progress", args=[key]).replace("/progress/", "/desk/")
+    assert client.get(f"{old}?nothing=done").url == f"{reverse('progress', args=[key])}?nothing=done"
+    moved = client.post(f"{old}pause/", follow=True)
+    assert [status for _url, status in moved.redirect_chain] == [308, 302]
+    assert "You have paused" in moved.content.decode()
 
 
 @pytest.mark.parametrize("showing", ["/", "nowhere", "/judge/00000000-0000-0000-0000-000000000000/"])
@@ -511,7 +520,7 @@ def test_the_script_is_led_on_when_it_shows_what_is_not_to_be_judged(client, lin
     second = Assignment.objects.order_by("pk")[1]
     script_answer(client, second)
     got = script_answer(client, first, page_of(second), side="right")
-    assert "(the first sentence): that answer stands" in got["said"]
+    assert "(the first sentence). That answer stands" in got["said"]
     assert Assignment.objects.order_by("pk")[2].left.text in got["part"]
 
 
@@ -520,7 +529,7 @@ def test_the_script_is_told_when_everything_is_judged(client, link):
     got = script_answer(client, begin(client, link))
     assert "Thank you" in got["part"]
     assert got["ahead"] is None
-    assert got["here"].startswith("/desk/")
+    assert got["here"].startswith("/progress/")
 
 
 def test_before_the_last_pair_nothing_is_drawn_ahead(client, link):
@@ -531,19 +540,19 @@ def test_before_the_last_pair_nothing_is_drawn_ahead(client, link):
 
 def test_a_reason_that_is_none_is_read_as_none(client, link):
     annotator = begin(client, link).annotator
-    desk = reverse("desk", args=[annotator.key])
-    html, usual = (client.get(path).content.decode() for path in (f"{desk}?nothing=x", desk))
+    progress = reverse("progress", args=[annotator.key])
+    html, usual = (client.get(path).content.decode() for path in (f"{progress}?nothing=x", progress))
     token = re.compile(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"\w+"')
     assert token.sub("", html) == token.sub("", usual)
     assert reverse("draw", args=[annotator.key]) in html
 
 
-def test_a_pair_whose_text_was_cut_anew_leads_back_to_the_desk(client, link, caplog):
+def test_a_pair_whose_text_was_cut_anew_leads_back_to_their_progress(client, link, caplog):
     first = begin(client, link)
     judging.forget_pairs([first.topic_id])
     for gone in (client.get(page_of(first)), answer(client, first)):
-        assert gone.url == reverse("desk", args=[first.annotator.key])
-    assert "not there any more" in client.get(gone.url).content.decode()
+        assert gone.url == reverse("progress", args=[first.annotator.key])
+    assert "no longer exists" in client.get(gone.url).content.decode()
     assert caplog.messages == [f"What was sent to pair {first.key} is not stored: it is not there, or not theirs"]
     assert Client().get(page_of(first)).status_code == 404
     for name in ("skip", "undo", "ahead"):
@@ -575,7 +584,7 @@ def test_an_answer_that_is_not_stored_leaves_a_line_that_says_where_it_went(clie
 def test_given_texts_are_shown_as_text(client):
     study = ready_study(sentences=2, title="<script>1</script>", question="<b>Which?</b>", guidelines="<img src=x>")
     Sentence.objects.update(text="<script>alert(1)</script> & “quoted”")
-    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     first = begin(client, link)
     for path in (link, page_of(first), reverse("context", args=[first.key, "left"])):
         html = client.get(path).content.decode()
@@ -595,7 +604,7 @@ def test_with_equal_texts_pages_are_equal_but_for_random_ids():
     """What reaches the browser holds two texts and random ids: nothing tells which sentences or what for."""
     study = ready_study(sentences=20, judgments_per_pair=3)
     Sentence.objects.update(text="x")
-    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     seen = set()
     for number in range(6):
         browser = Client()

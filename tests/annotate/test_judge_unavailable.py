@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from psycopg.errors import InsufficientPrivilege
 
-from annotate import judging, links, studies
+from annotate import invitations, judging
 from annotate.models import Assignment, Judgment
 from tests.annotate import making
 from tests.annotate.judging_study import ready_study
@@ -34,7 +34,7 @@ def browser() -> Client:
 def first(browser: Client) -> Assignment:
     """The first pair that they are shown."""
     study = ready_study(sentences=12)
-    link = links.invitation_path(studies.invite(study, making.owner(study)))
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     page = browser.get(link)
     begun = browser.post(link, {"csrfmiddlewaretoken": page.context["csrf_token"]})
     return Assignment.objects.get(key=begun.url.split("/")[2])

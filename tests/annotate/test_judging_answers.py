@@ -4,11 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from annotate import judging
-from annotate.judging import Outcome, drawing, proceeding
+from annotate.judging import NoPair, Outcome, answers, drawing
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
 from tests.annotate import making
 from tests.annotate.everything import undone
@@ -69,11 +68,11 @@ def test_undoing_is_a_new_revision_and_the_pair_keeps_its_place(study, annotator
     assignment = judged(annotator)
     assert judging.undo(assignment)
     assert list(Judgment.objects.values_list("revision", "answer")) == [(1, "left"), (2, "undone")]
-    assert not judging.counted_judgments(assignment.topic).exists()
+    assert not Judgment.objects.counted().filter(topic=assignment.topic).exists()
     assert Pair.objects.get().taken == 1
     assert drawn(annotator) == assignment
     assert judging.record_judgment(assignment, 3, "right").outcome == Outcome.STORED
-    assert judging.counted_judgments(assignment.topic).get().answer == "right"
+    assert Judgment.objects.counted().filter(topic=assignment.topic).get().answer == "right"
     assert_books_balance(study)
 
 
@@ -146,7 +145,7 @@ def test_an_answer_whose_place_was_taken_is_kept_as_surplus():
     recorded = judging.record_judgment(late, 1, "right")
     assert (recorded.outcome, recorded.counted) == (Outcome.STORED, False)
     assert Judgment.objects.count() == 2
-    assert judging.counted_judgments(late.topic).count() == 1
+    assert Judgment.objects.counted().filter(topic=late.topic).count() == 1
     slow.refresh_from_db()
     assert slow.judged == 1  # paid all the same
     assert_books_balance(study)
@@ -188,7 +187,7 @@ def test_an_excluded_annotators_judgments_stay_and_do_not_count(annotator):
     assignment = judged(annotator)
     Annotator.objects.filter(pk=annotator.pk).update(excluded_at=assignment.created_at)
     assert Judgment.objects.count() == 1
-    assert not judging.counted_judgments(assignment.topic).exists()
+    assert not Judgment.objects.counted().filter(topic=assignment.topic).exists()
 
 
 # An answer that brings the pair after next
@@ -199,26 +198,24 @@ def shown_ahead(annotator: Annotator) -> tuple[Assignment, Assignment]:
     first = drawn(annotator)
     following = judging.draw(annotator, besides=first)
     assert isinstance(following, Assignment)
-    answered, showing = judging.find_answered(first.key, following.key)
-    assert answered is not None
-    assert showing is not None
-    return answered, showing
+    rows = Assignment.objects.to_show().in_bulk([first.pk, following.pk])
+    return rows[first.pk], rows[following.pk]
 
 
 def test_an_answer_brings_the_pair_after_next_in_one_transaction(django_assert_max_num_queries):
     study = ready_study(sentences=60)  # so many pairs that chance hardly ever tries twice for one that they had
     annotator = joined(study)
     answered, showing = shown_ahead(annotator)
-    # Six, and the test's own savepoints; SQLite takes seven changes one by one.
-    with django_assert_max_num_queries(9 if connection.vendor == "postgresql" else 14):
-        recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
+    with django_assert_max_num_queries(18):  # two for each pair that chance tries though they had it
+        recorded = judging.record_judgment(answered, 1, "left", 2.0, showing=showing)
+    judgment, following = Judgment.objects.get(), recorded.following
+    assert isinstance(following, Assignment)
     judgment = Judgment.objects.get()
     assert (recorded.outcome, recorded.counted, recorded.judgment) == (Outcome.STORED, True, judgment)
-    assert recorded.judgment.at == judgment.at == answered.found_at
     assert abs(judgment.at - timezone.now()) < timedelta(minutes=1)
     assert following == Assignment.objects.get(state="open", annotator=annotator, pk__gt=showing.pk)
     assert len({answered.pair_id, showing.pair_id, following.pair_id}) == 3
-    assert answered.annotator.judged == Annotator.objects.get(pk=annotator.pk).judged == 1
+    assert following.annotator.judged == Annotator.objects.get(pk=annotator.pk).judged == 1
     assert_books_balance(study)
 
 
@@ -226,43 +223,28 @@ def test_whatever_becomes_of_drawing_the_answer_is_stored(study, annotator, monk
     answered, showing = shown_ahead(annotator)
 
     def fail(*given: Any) -> None:
-        following = drawing.draw_at(*given)
+        following = drawing.draw_from(*given)
         Assignment.objects.create(
             key=following.key, topic=study.topics.get(), annotator=annotator, pair=following.pair, swapped=False
         )
 
-    monkeypatch.setattr(proceeding, "draw_at", fail)
-    recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
-    assert (recorded.outcome, recorded.counted, following) == (Outcome.STORED, True, None)
+    monkeypatch.setattr(answers, "draw_from", fail)
+    recorded = judging.record_judgment(answered, 1, "left", 2.0, showing=showing)
+    assert (recorded.outcome, recorded.counted, recorded.following) == (Outcome.STORED, True, None)
     assert recorded.judgment == Judgment.objects.get()
-    assert answered.annotator.judged == Annotator.objects.get(pk=annotator.pk).judged == 1
+    assert Annotator.objects.get(pk=annotator.pk).judged == 1
     assert "no pair could be drawn with an answer" in caplog.text
     assert set(Assignment.objects.filter(state="open")) == {showing}
     assert_books_balance(study)
 
 
-def test_a_second_answer_within_a_second_is_too_soon_whichever_was_found_first(settings):
+def test_a_second_answer_within_a_second_is_too_soon_unless_the_clock_was_set_back(settings):
     settings.PACE_SECONDS = 60.0
-    study = ready_study(sentences=30)
-    answered, showing = shown_ahead(joined(study))
-    assert answered.found_at is not None
-    for before, refused in ((-30, judging.TooSoon), (-90, None), (30, judging.TooSoon)):
-        Annotator.objects.update(judged_at=answered.found_at + timedelta(seconds=before))
+    assignment = drawn(joined(ready_study(sentences=30)))
+    for seconds, refused in ((-30, judging.TooSoon), (30, judging.TooSoon), (90, None)):
+        Annotator.objects.update(judged_at=timezone.now() + timedelta(seconds=seconds))
         with pytest.raises(refused) if refused else nullcontext(), undone():
-            judging.record_and_draw(answered, showing, 1, "left", 2.0)
-        answered, showing = judging.find_answered(answered.key, showing.key)
-
-
-def test_an_answer_that_was_found_before_one_that_is_stored_does_not_set_the_time_back(settings):
-    settings.PACE_SECONDS = 0.1
-    answered, showing = shown_ahead(joined(ready_study(sentences=30)))
-    assert answered.found_at is not None
-    answered.found_at -= timedelta(seconds=10)
-    later = timezone.now() - timedelta(seconds=5)
-    Annotator.objects.update(judged_at=later)
-    recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
-    assert following is None  # it was looked at again
-    assert recorded.judgment.at == Annotator.objects.get().judged_at > later
+            judging.record_judgment(assignment, 1, "left", 2.0)
 
 
 def be_nearly_done(answered: Assignment, showing: Assignment) -> None:
@@ -278,7 +260,7 @@ def pause_the_study(answered: Assignment, showing: Assignment) -> None:
 
 
 def want_checks_only(answered: Assignment, showing: Assignment) -> None:
-    showing.annotator.study.gold_share = 1.0
+    Study.objects.update(gold_share=1.0)
 
 
 def allow_one_an_hour(answered: Assignment, showing: Assignment) -> None:
@@ -287,14 +269,12 @@ def allow_one_an_hour(answered: Assignment, showing: Assignment) -> None:
 
 def come_to_the_end_of_a_run(answered: Assignment, showing: Assignment) -> None:
     Annotator.objects.update(judged=drawing.RUN - 2)
-    answered.annotator.judged = drawing.RUN - 2
 
 
 def give_them_their_share(answered: Assignment, showing: Assignment) -> None:
     """Four pairs of a topic with room for eight, and five judged of the eight they shall judge in two topics."""
     Study.objects.update(judgments_per_topic=8, person_cap=0.01)
     Annotator.objects.update(judged=5, quota=8)
-    answered.annotator.judged = 5
     give_another(answered, showing, state="judged")
     give_another(answered, showing, state="judged", occasion=2)
     for _ in range(10):
@@ -314,24 +294,29 @@ def give_another(answered: Assignment, showing: Assignment, occasion: int = 1, s
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "drawn"),
     [
-        be_nearly_done,
-        fill_the_topic,
-        pause_the_study,
-        want_checks_only,
-        allow_one_an_hour,
-        come_to_the_end_of_a_run,
-        give_them_their_share,
-        give_another,
+        (be_nearly_done, NoPair.DONE),
+        (fill_the_topic, None),
+        (pause_the_study, NoPair.PAUSED),
+        (want_checks_only, None),
+        (allow_one_an_hour, NoPair.HOUR),
+        (come_to_the_end_of_a_run, None),
+        (give_them_their_share, None),
     ],
 )
-def test_where_drawing_takes_more_than_a_look_it_is_left_to_a_draw_of_its_own(change):
+def test_an_answer_brings_no_pair_that_a_draw_of_its_own_would_not(change, drawn):
     answered, showing = shown_ahead(joined(ready_study(sentences=30, topics=2, pairs_per_annotator=100)))
     change(answered, showing)
-    recorded, following = judging.record_and_draw(answered, showing, 1, "left", 2.0)
-    assert (recorded.outcome, following) == (Outcome.STORED, None)
-    assert answered.annotator.judged == Annotator.objects.get(pk=answered.annotator_id).judged
+    recorded = judging.record_judgment(answered, 1, "left", 2.0, showing=showing)
+    assert (recorded.outcome, recorded.following) == (Outcome.STORED, drawn)
+
+
+def test_an_answer_brings_the_pair_that_they_hold_already():
+    answered, showing = shown_ahead(joined(ready_study(sentences=30)))
+    give_another(answered, showing)
+    recorded = judging.record_judgment(answered, 1, "left", 2.0, showing=showing)
+    assert recorded.following == Assignment.objects.get(occasion=1)
 
 
 def lapse_and_be_drawn_by_another(assignment: Assignment) -> None:
@@ -372,9 +357,8 @@ def record(assignment: Assignment) -> Send:
     return lambda: judging.record_judgment(assignment, 1, "left", 2.0)
 
 
-def record_as_found(assignment: Assignment) -> Send:
-    answered, _shown = judging.find_answered(assignment.key, None)
-    return lambda: judging.record_and_draw(answered, Assignment(), 1, "left", 2.0)[0]
+def record_and_draw(assignment: Assignment) -> Send:
+    return lambda: judging.record_judgment(assignment, 1, "left", 2.0, showing=assignment)
 
 
 def what_comes_of_it(study: Study, way: Callable[[Assignment], Send], change: Callable[[Assignment], Any]) -> Any:
@@ -416,5 +400,5 @@ def what_comes_of_it(study: Study, way: Callable[[Assignment], Send], change: Ca
 )
 def test_whatever_happens_between_finding_and_storing_counts(change, settings):
     settings.PACE_SECONDS = 60.0 if change is be_given_an_answer_a_moment_ago else 0.0
-    looked, as_found = (what_comes_of_it(ready_study(sentences=2), way, change) for way in (record, record_as_found))
-    assert looked == as_found
+    alone, drawing_on = (what_comes_of_it(ready_study(sentences=2), way, change) for way in (record, record_and_draw))
+    assert alone == drawing_on

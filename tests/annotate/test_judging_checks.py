@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from annotate import judging, studies
-from annotate.judging import Nothing, Reason, checks
-from annotate.models import Annotator, Assignment, Judgment, KnownPair, Sentence, Study, Suggestion, Topic
+from annotate.judging import NoPair, checks
+from annotate.models import Annotator, Assignment, GoldPair, Judgment, Sentence, Study, Suggestion, Topic
 from annotate.refusal import Refusal
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, prepare_pairs, ready_study
@@ -40,7 +40,7 @@ def test_practice_comes_first_and_counts_for_nothing():
     annotator.refresh_from_db()
     assert annotator.judged == 1
     assert annotator.trained_at is not None
-    assert judging.counted_judgments(Topic.objects.get()).count() == 1
+    assert Judgment.objects.counted().count() == 1
     assert Judgment.objects.count() == 5  # stored all the same
     assert_books_balance(study)
 
@@ -50,9 +50,9 @@ def test_whoever_has_too_few_right_is_screened_out_for_good():
     prepare_pairs(study, "training", 4)
     annotator = joined(study)
     practise(annotator, right=2, wrong=2)
-    assert judging.draw(annotator) == Nothing(Reason.SCREENED_OUT)
-    judging.forget_known_pair(KnownPair.objects.earliest("pk"), making.owner(study))
-    assert judging.draw(Annotator.objects.get()) == Nothing(Reason.SCREENED_OUT)
+    assert judging.draw(annotator) == NoPair.SCREENED_OUT
+    judging.delete_gold_pair(GoldPair.objects.earliest("pk"), making.owner(study))
+    assert judging.draw(Annotator.objects.get()) == NoPair.SCREENED_OUT
 
 
 def test_a_practice_pair_left_open_is_shown_again_and_none_is_shown_later():
@@ -92,7 +92,7 @@ def test_machines_those_who_have_begun_and_studies_without_prepared_pairs_know_n
 # Pairs with a known answer, and repeats
 
 
-def test_everybody_gets_the_share_of_known_pairs_and_repeats_and_all_counts_as_work():
+def test_everybody_gets_the_share_of_gold_pairs_and_repeats_and_all_counts_as_work():
     study = ready_study(sentences=40, gold_share=0.1, repeat_share=0.1, pairs_per_annotator=60, judgments_per_topic=500)
     prepare_pairs(study, "gold", 20)
     for _ in range(3):
@@ -101,8 +101,8 @@ def test_everybody_gets_the_share_of_known_pairs_and_repeats_and_all_counts_as_w
         reasons = Counter(one.reason for one in done)
         assert reasons["gold"] == 6
         assert 4 <= reasons["repeat"] <= 6
-        assert judging.draw(annotator) == Nothing(Reason.DONE)
-    assert judging.counted_judgments(Topic.objects.get()).count() == Assignment.objects.filter(reason="random").count()
+        assert judging.draw(annotator) == NoPair.DONE
+    assert Judgment.objects.counted().count() == Assignment.objects.filter(reason="random").count()
     assert_books_balance(study)
 
 
@@ -119,7 +119,7 @@ def test_a_repeat_has_its_sides_swapped_and_comes_later_and_once():
     assert_books_balance(study)
 
 
-def test_when_a_known_pair_comes_differs_from_person_to_person():
+def test_when_a_gold_pair_comes_differs_from_person_to_person():
     study = ready_study(gold_share=0.1)
     people = [Annotator(study=study) for _ in range(400)]
     first = [next(turn for turn in range(10) if checks.due(one, turn) == "gold") for one in people]
@@ -127,7 +127,7 @@ def test_when_a_known_pair_comes_differs_from_person_to_person():
     assert all(sum(checks.due(one, turn) == "gold" for turn in range(100)) == 10 for one in people)
 
 
-def test_a_known_pair_says_on_the_server_which_side_is_right():
+def test_a_gold_pair_says_on_the_server_which_side_is_right():
     study = ready_study(gold_share=0.5, pairs_per_annotator=100, sentences=20)
     prepare_pairs(study, "gold", 10)
     annotator = joined(study)
@@ -137,7 +137,7 @@ def test_a_known_pair_says_on_the_server_which_side_is_right():
     assert all(getattr(one, one.expected) == best for one in found)
 
 
-def test_a_known_pair_that_ran_out_is_never_taken_for_evidence():
+def test_a_gold_pair_that_ran_out_is_never_taken_for_evidence():
     study = ready_study(gold_share=0.5, judgments_per_pair=2)
     prepare_pairs(study, "gold", 7)
     other = joined(study)
@@ -154,7 +154,7 @@ def test_a_known_pair_that_ran_out_is_never_taken_for_evidence():
     assert_books_balance(study)
 
 
-def test_a_known_pair_is_skipped_and_taken_back_like_any_other():
+def test_a_gold_pair_is_skipped_and_taken_back_like_any_other():
     study = ready_study(gold_share=0.5, pairs_per_annotator=100)
     prepare_pairs(study, "gold", 7)
     annotator = joined(study)
@@ -180,7 +180,7 @@ def test_a_pair_is_prepared_once_of_two_sentences_of_one_topic(better, worse):
     judging.prepare_pair(study, owner, better=sentence["T0", 0], worse=sentence["T0", 1], use="training")
     with pytest.raises(Refusal):
         judging.prepare_pair(study, owner, better=sentence[better], worse=sentence[worse], use="gold")
-    assert KnownPair.objects.count() == 1
+    assert GoldPair.objects.count() == 1
 
 
 # Random beside suggested
@@ -216,7 +216,7 @@ def test_a_person_gives_no_more_than_their_share_of_a_topic():
     people = [joined(study) for _ in range(20)]
     # Three times an even share is 6 of 40, but an even spread of their own 60 pairs over two topics is 30.
     for _ in range(60):
-        if isinstance(judging.draw(people[0]), Nothing):
+        if isinstance(judging.draw(people[0]), NoPair):
             break
         judged(people[0])
     given = Counter(Assignment.objects.filter(annotator=people[0]).values_list("topic", flat=True))
@@ -225,7 +225,7 @@ def test_a_person_gives_no_more_than_their_share_of_a_topic():
     Annotator.objects.filter(pk=people[1].pk).update(quota=4)
     Study.objects.update(pairs_per_annotator=8)
     for annotator in people[2:4]:
-        while not isinstance(judging.draw(annotator), Nothing):
+        while not isinstance(judging.draw(annotator), NoPair):
             judged(annotator)
         given = Counter(Assignment.objects.filter(annotator=annotator).values_list("topic", flat=True))
         assert max(given.values()) <= 6
@@ -236,7 +236,7 @@ def test_a_lone_person_is_never_told_to_stop_by_their_share():
     annotator = joined(study)
     for _ in range(50):
         judged(annotator)
-    assert judging.draw(annotator) == Nothing(Reason.DONE)
+    assert judging.draw(annotator) == NoPair.DONE
 
 
 def test_whoever_reaches_the_hours_limit_goes_on_later():
@@ -244,7 +244,7 @@ def test_whoever_reaches_the_hours_limit_goes_on_later():
     annotator = joined(study)
     for _ in range(3):
         judged(annotator)
-    assert judging.draw(annotator) == Nothing(Reason.HOUR)
+    assert judging.draw(annotator) == NoPair.HOUR
     Assignment.objects.update(closed_at=timezone.now() - timedelta(minutes=61))
     judged(annotator)
 
@@ -266,7 +266,7 @@ def test_so_many_skips_in_a_row_end_the_work_and_an_answer_begins_the_count_anew
     judged(annotator)
     for _ in range(3):
         judging.skip(drawn(annotator), "unclear")
-    assert judging.draw(annotator) == Nothing(Reason.SKIPPED)
+    assert judging.draw(annotator) == NoPair.SKIPPED
     Study.objects.update(skips_in_a_row=4)
     drawn(Annotator.objects.get())
     assert_books_balance(study)
@@ -284,7 +284,7 @@ def test_answers_at_once_are_taken_a_moment_later_and_none_is_lost(settings):
     assert Judgment.objects.count() == 1
     assert Topic.objects.get().tally.data_version == version
     Annotator.objects.update(judged_at=timezone.now() - timedelta(seconds=61))
-    assert judging.record_judgment(judging.find_shown(second.key), 1, "left", 0.1).counted
+    assert judging.record_judgment(Assignment.objects.to_show().get(pk=second.pk), 1, "left", 0.1).counted
     assert_books_balance(study)
 
 
@@ -308,7 +308,7 @@ def test_nobody_is_told_that_they_are_done_while_there_is_work_for_them():
     annotator = joined(study)
     for _ in range(15):
         judged(annotator)
-    assert judging.draw(annotator) == Nothing(Reason.NO_WORK)
+    assert judging.draw(annotator) == NoPair.NO_WORK
     other = joined(study)
     for _ in range(15):
         judged(other)

@@ -3,11 +3,11 @@ from itertools import combinations
 
 import pytest
 from django.db import IntegrityError, connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate import judging
-from annotate.judging import Nothing, Reason, choosing, drawing
+from annotate.judging import NoPair, choosing, drawing
 from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally, Topic
-from annotate.prepared import Place
 from tests.annotate.judging_study import (
     add_topic,
     assert_books_balance,
@@ -21,11 +21,11 @@ from tests.annotate.judging_study import (
 pytestmark = pytest.mark.django_db
 
 
-def judge_until_nothing(annotator: Annotator, most: int = 200) -> tuple[list[Assignment], Nothing]:
+def judge_until_nothing(annotator: Annotator, most: int = 200) -> tuple[list[Assignment], NoPair]:
     done = []
     for _ in range(most):
         assignment = judging.draw(annotator)
-        if isinstance(assignment, Nothing):
+        if isinstance(assignment, NoPair):
             return done, assignment
         judging.record_judgment(assignment, 1, "right", 3.0)
         done.append(assignment)
@@ -36,7 +36,7 @@ def test_a_drawn_pair_is_under_a_lease_and_takes_a_place():
     study = ready_study()
     assignment = drawn(joined(study))
     assert assignment.state == "open"
-    assert assignment.expires_at - assignment.created_at == drawing.lease_of()
+    assert assignment.expires_at - assignment.created_at == drawing.LEASE
     assert (Pair.objects.get().taken, Tally.objects.get().taken) == (1, 1)
 
 
@@ -60,10 +60,10 @@ def test_no_pair_is_drawn_ahead_of_the_last_one():
     annotator = joined(ready_study(pairs_per_annotator=2))
     judged(annotator)
     last = drawn(annotator)
-    assert judging.draw(annotator, besides=last) == Nothing(Reason.DONE)
+    assert judging.draw(annotator, besides=last) == NoPair.DONE
     assert Annotator.objects.get().finished_at is None
     judging.record_judgment(last, 1, "left")
-    assert judging.draw(annotator) == Nothing(Reason.DONE)
+    assert judging.draw(annotator) == NoPair.DONE
     assert Annotator.objects.get().finished_at is not None
 
 
@@ -79,9 +79,9 @@ def test_left_and_right_are_drawn_by_lot_and_stored():
 def test_pairs_are_drawn_at_random_among_all_sentences():
     study = ready_study(sentences=6, judgments_per_topic=1000, judgments_per_pair=100)
     seen = Counter()
-    desk = drawing.look_at_topic(Topic.objects.get().pk)
+    topic = Tally.objects.lock(Topic.objects.get().pk)
     for _ in range(300):
-        pair = choosing._random(desk, joined(study)).pair
+        pair = choosing._random(topic, joined(study)).pair
         seen[pair.first_id, pair.second_id] += 1
     assert len(seen) == 15  # but for twice in 10^8 runs
     assert max(seen.values()) < 50
@@ -90,7 +90,7 @@ def test_pairs_are_drawn_at_random_among_all_sentences():
 def test_nobody_gets_a_pair_twice_and_all_pairs_come():
     annotator = joined(ready_study(sentences=5, judgments_per_pair=3, pairs_per_annotator=50))
     done, nothing = judge_until_nothing(annotator)
-    assert nothing.reason == Reason.NO_WORK
+    assert nothing == NoPair.NO_WORK
     assert len(done) == len({one.pair_id for one in done}) == 10
 
 
@@ -116,14 +116,14 @@ def test_started_pairs_come_first():
 def test_a_topic_takes_as_many_judgments_as_are_wanted():
     study = ready_study(sentences=8, judgments_per_topic=5)
     done, nothing = judge_until_nothing(joined(study))
-    assert (len(done), nothing.reason) == (5, Reason.NO_WORK)
+    assert (len(done), nothing) == (5, NoPair.NO_WORK)
     assert_books_balance(study)
 
 
 def test_somebody_judges_as_many_pairs_as_they_are_asked_for():
     study = ready_study(pairs_per_annotator=4)
     done, nothing = judge_until_nothing(joined(study))
-    assert (len(done), nothing.reason) == (4, Reason.DONE)
+    assert (len(done), nothing) == (4, NoPair.DONE)
     done, _nothing = judge_until_nothing(joined(study, quota=6))
     assert len(done) == 6
 
@@ -151,15 +151,15 @@ def test_a_topic_that_is_not_cut_yet_is_passed_over():
 
 
 def test_without_any_sentence_there_is_no_work():
-    assert judging.draw(joined(ready_study(sentences=0))) == Nothing(Reason.NO_WORK)
+    assert judging.draw(joined(ready_study(sentences=0))) == NoPair.NO_WORK
 
 
-@pytest.mark.parametrize(("state", "reason"), [("paused", Reason.PAUSED), ("closed", Reason.CLOSED)])
+@pytest.mark.parametrize(("state", "reason"), [("paused", NoPair.PAUSED), ("closed", NoPair.CLOSED)])
 def test_nobody_draws_while_the_study_is_not_open(state, reason):
     study = ready_study()
     annotator = joined(study)
     Study.objects.update(state=state)
-    assert judging.draw(annotator) == Nothing(reason)
+    assert judging.draw(annotator) == reason
 
 
 def test_an_answer_on_its_way_is_taken_while_the_study_is_paused():
@@ -211,7 +211,7 @@ def test_wishes_that_others_have_fulfilled_cost_a_draw_nothing(django_assert_max
     for _ in range(40):
         judged(joined(study))
     annotator = joined(study)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         assignment = drawn(annotator)
     assert (assignment.pair.first, assignment.pair.second) == pairs[40]
 
@@ -220,7 +220,7 @@ def test_an_abandoned_pair_goes_to_somebody_else_when_its_lease_is_over():
     study = ready_study(sentences=2)
     gone, here = joined(study), joined(study)
     abandoned = drawn(gone)
-    assert judging.draw(here) == Nothing(Reason.NO_WORK)
+    assert judging.draw(here) == NoPair.NO_WORK
     let_lapse(abandoned)
     assert drawn(here).pair == abandoned.pair
     assert_books_balance(study)
@@ -230,7 +230,7 @@ def test_a_topic_that_is_full_of_abandoned_pairs_is_asked_for_again():
     """Whoever comes new has never been in the topic, and nothing of it is free until somebody looks."""
     study = ready_study(sentences=2, topics=3, judgments_per_pair=1, judgments_per_topic=1)
     gone = [drawn(joined(study)) for _ in range(3)]
-    assert judging.draw(joined(study)) == Nothing(Reason.NO_WORK)
+    assert judging.draw(joined(study)) == NoPair.NO_WORK
     let_lapse(*gone)
     again = [drawn(joined(study)) for _ in range(3)]
     assert {one.pair_id for one in again} == {one.pair_id for one in gone}
@@ -265,7 +265,7 @@ def test_pausing_gives_back_what_somebody_holds():
 def test_an_excluded_annotator_draws_nothing():
     annotator = joined(ready_study())
     Annotator.objects.update(excluded_at=annotator.joined_at)
-    assert judging.draw(annotator) == Nothing(Reason.EXCLUDED)
+    assert judging.draw(annotator) == NoPair.EXCLUDED
 
 
 def test_a_raised_need_opens_pairs_again_and_a_lowered_one_keeps_what_there_is():
@@ -313,11 +313,13 @@ def test_the_cost_of_a_draw_and_a_judgment_does_not_grow(django_assert_max_num_q
 
 def test_what_somebody_holds_is_found_without_walking_through_what_they_judged():
     """SQLite chose to; with a thousand judgments each that was most of the time of a draw."""
-    drawn(joined(ready_study()))
-    statement = drawing._open.written().statement
+    annotator = joined(ready_study())
+    drawn(annotator)
+    with CaptureQueriesContext(connection) as asked:
+        drawn(annotator)
+    held, _half_over = (query["sql"] for query in asked if 'SELECT "annotate_assignment"."id" AS' in query["sql"])
     with connection.cursor() as cursor:
-        explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
-        cursor.execute(explain + statement.sql, [1 if isinstance(one, Place) else one for one in statement.parameters])
+        cursor.execute(f"{'EXPLAIN QUERY PLAN' if connection.vendor == 'sqlite' else 'EXPLAIN'} {held}")
         plan = " ".join(str(row) for row in cursor.fetchall())
     assert connection.vendor != "sqlite" or "assignment_by_annotator" in plan
 
@@ -330,5 +332,5 @@ def test_what_is_given_back_after_a_need_was_lowered_is_not_asked_for_again():
     study.refresh_from_db()
     judging.keep_needs(study)
     judging.skip(second, "unclear")
-    assert judging.draw(joined(study)) == Nothing(Reason.NO_WORK)
+    assert judging.draw(joined(study)) == NoPair.NO_WORK
     assert_books_balance(study)

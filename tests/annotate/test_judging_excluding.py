@@ -10,9 +10,19 @@ from django.forms.models import model_to_dict
 from django.utils import timezone
 
 from annotate import judging
-from annotate.models import Act, AgreementReport, AnnotatorReport, Fit, Judgment, Score, Study, SystemScore, Utility
+from annotate.models import (
+    AgreementReport,
+    AnnotatorReport,
+    AuditEntry,
+    Fit,
+    Judgment,
+    Score,
+    Study,
+    SystemScore,
+    Utility,
+)
 from annotate.refusal import Refusal
-from evaluation import tasks
+from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 
@@ -24,7 +34,7 @@ def computed(study: Study) -> dict[str, Any]:
     tasks.catch_up(study.pk)
     # No study's people are looked at twice within ten seconds.
     AgreementReport.objects.filter(study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     apart = {
         "id",
         "fit",
@@ -43,10 +53,14 @@ def computed(study: Study) -> dict[str, Any]:
         ]
 
     return {
-        "fits": rows(Fit.objects.filter(topic__study=study, curve_owed=False).exclude(covariance={}).order_by("topic")),
-        "utilities": rows(Utility.objects.filter(sentence__topic__study=study).order_by("sentence")),
-        "scores": rows(Score.objects.filter(summary__topic__study=study).order_by("summary")),
-        "systems": rows(SystemScore.objects.filter(system__study=study).order_by("system")),
+        "fits": rows(
+            Fit.objects.filter(topic__study=study, curve_owed=False)
+            .exclude(covariance={})
+            .order_by("topic", "scored_by")
+        ),
+        "utilities": rows(Utility.objects.filter(sentence__topic__study=study).order_by("sentence", "scored_by")),
+        "scores": rows(Score.objects.filter(summary__topic__study=study).order_by("summary", "scored_by")),
+        "systems": rows(SystemScore.objects.filter(system__study=study).order_by("system", "ranking__scored_by")),
         "people": rows(AnnotatorReport.objects.filter(annotator__study=study).order_by("annotator")),
         "agreement": rows(AgreementReport.objects.filter(study=study)),
         "books": rows(row for topic in study.topics.order_by("pk") for row in topic.pairs.order_by("pk")),
@@ -91,16 +105,16 @@ def test_the_places_of_somebody_excluded_are_free_for_others_and_theirs_again_wh
     study = ready_study(sentences=2, judgments_per_topic=5)
     first, second = joined(study), joined(study)
     judged(first)
-    assert judging.draw(second) == judging.Nothing(judging.Reason.NO_WORK)
+    assert judging.draw(second) == judging.NoPair.NO_WORK
     judging.exclude(first, making.owner(study), "Too fast.")
     assert_books_balance(study)
     judged(second)
     assert judging.readmit(first, making.owner(study), "They are fast.")
     assert_books_balance(study)
-    assert judging.counted_judgments(study.topics.get()).count() == 2
+    assert Judgment.objects.counted().count() == 2
     judging.exclude(first, making.owner(study), "After all.")
     assert_books_balance(study)
-    assert judging.counted_judgments(study.topics.get()).count() == 1
+    assert Judgment.objects.counted().count() == 1
 
 
 def test_somebody_excluded_gets_no_pairs_gives_theirs_back_and_an_answer_on_its_way_is_kept_uncounted() -> None:
@@ -108,7 +122,7 @@ def test_somebody_excluded_gets_no_pairs_gives_theirs_back_and_an_answer_on_its_
     person = joined(study)
     held = drawn(person)
     judging.exclude(person, making.owner(study), "Too fast.")
-    assert judging.draw(person) == judging.Nothing(judging.Reason.EXCLUDED)
+    assert judging.draw(person) == judging.NoPair.EXCLUDED
     recorded = judging.record_judgment(held, 1, "left", 3.0)
     assert (recorded.outcome, recorded.counted) == (judging.Outcome.STORED, False)
     assert not judging.undo(held)
@@ -130,8 +144,8 @@ def test_an_exclusion_needs_a_reason_and_is_done_once_and_leaves_a_line() -> Non
     assert judging.exclude(person, making.owner(study), " Too fast. ")
     assert not judging.exclude(person, making.owner(study), "Again.")
     assert not judging.exclude(study.annotators.get(), making.owner(study), "Again.")
-    (act,) = Act.objects.filter(study=study, act="exclude annotator")
-    assert (act.detail["annotator"], act.detail["reason"], act.detail["judgments"]) == (
+    (entry,) = AuditEntry.objects.filter(study=study, action="exclude annotator")
+    assert (entry.detail["annotator"], entry.detail["reason"], entry.detail["judgments"]) == (
         person.pseudonym,
         "Too fast.",
         1,
@@ -140,7 +154,7 @@ def test_an_exclusion_needs_a_reason_and_is_done_once_and_leaves_a_line() -> Non
         judging.readmit(person, making.owner(study), "")
     assert judging.readmit(person, making.owner(study), "Mistaken.")
     assert not judging.readmit(person, making.owner(study), "Mistaken.")
-    assert Act.objects.filter(study=study, act="take annotator back in").count() == 1
+    assert AuditEntry.objects.filter(study=study, action="take annotator back in").count() == 1
 
 
 def test_somebody_may_be_given_a_rest_in_which_all_that_they_judged_counts() -> None:
@@ -150,12 +164,14 @@ def test_somebody_may_be_given_a_rest_in_which_all_that_they_judged_counts() -> 
     drawn(person)
     assert judging.rest(person, making.owner(study), True)
     assert not judging.rest(person, making.owner(study), True)
-    assert judging.draw(person) == judging.Nothing(judging.Reason.RESTING)
-    assert judging.counted_judgments(study.topics.get()).count() == 1
+    assert judging.draw(person) == judging.NoPair.RESTING
+    assert Judgment.objects.counted().count() == 1
     assert_books_balance(study)
     assert judging.rest(person, making.owner(study), False)
     drawn(person)
-    assert [act.act for act in Act.objects.filter(study=study, act__contains="pause").order_by("pk")] == [
+    assert [
+        entry.action for entry in AuditEntry.objects.filter(study=study, action__contains="pause").order_by("pk")
+    ] == [
         "pause annotator",
         "end pause of annotator",
     ]

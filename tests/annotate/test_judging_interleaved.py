@@ -20,8 +20,8 @@ from django.db import connection
 from django.utils import timezone
 
 from annotate import imports, judging
-from annotate.judging import Nothing, Outcome, choosing, drawing
-from annotate.judging.drawing import lease_of
+from annotate.judging import NoPair, Outcome, choosing, drawing
+from annotate.judging.drawing import LEASE
 from annotate.models import Annotator, Assignment, Judgment, Sentence, SourceDocument, Study, Suggestion
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
@@ -140,7 +140,7 @@ def in_every_order(
 ) -> int:
     """Make the situation anew for each order and check what came of it; how many orders there are."""
     orders, prefix = 0, list[int]()
-    monkeypatch.setattr(choosing, "TRIES", 1)  # many tries to find a pair by chance would be as many orders
+    monkeypatch.setattr(choosing, "TRIES", (1,))  # many tries to find a pair by chance would be as many orders
     while True:
         chance = random.Random(7)  # chance must not decide what is asked
         for module in (choosing, drawing):
@@ -162,17 +162,10 @@ def in_every_order(
         prefix = [chosen for chosen, _of in path[:-1]] + [path[-1][0] + 1]
 
 
-@pytest.fixture(params=["as found", "looked at again"])
-def answer(request: pytest.FixtureRequest) -> Callable[..., Job]:
-    """Makes the job to store an answer: at once, as pages do, or after another look under the lock, as machines do."""
-
-    def make(assignment: Assignment, side: str = "left") -> Job:
-        fresh, _shown = judging.find_answered(assignment.key, None)
-        if request.param == "as found":
-            return lambda: judging.record_and_draw(fresh, Assignment(), 1, side, 2.0)[0]
-        return partial(judging.record_judgment, fresh, 1, side, 2.0)
-
-    return make
+def answer(assignment: Assignment, side: str = "left", showing: Assignment | None = None) -> Job:
+    """The job to store an answer as a request finds it."""
+    found = Assignment.objects.to_show().get(pk=assignment.pk)
+    return partial(judging.record_judgment, found, 1, side, 2.0, showing=showing)
 
 
 class FirstLock(threading.local):
@@ -196,7 +189,7 @@ def places_of(study: Study) -> int:
 
 
 @pytest.mark.parametrize("other", ["left", "right"])
-def test_one_form_sent_twice_in_any_order_is_one_judgment(answer, other, sessions, monkeypatch):
+def test_one_form_sent_twice_in_any_order_is_one_judgment(other, sessions, monkeypatch):
     def make() -> tuple[Study, list[Job], Check]:
         study = ready_study(sentences=3)
         assignment = drawn(joined(study))
@@ -214,7 +207,7 @@ def test_one_form_sent_twice_in_any_order_is_one_judgment(answer, other, session
     assert orders >= 4
 
 
-def test_two_late_answers_in_any_order_share_the_one_place(answer, sessions, monkeypatch):
+def test_two_late_answers_in_any_order_share_the_one_place(sessions, monkeypatch):
     def make() -> tuple[Study, list[Job], Check]:
         study = ready_study(sentences=2)
         late = []
@@ -245,7 +238,7 @@ def test_two_draws_in_any_order_share_the_one_place(sessions, monkeypatch):
         study = ready_study(sentences=2)
 
         def check(results: list[Any]) -> None:
-            assert sum(isinstance(one, Nothing) for one in results) == 1
+            assert sum(isinstance(one, NoPair) for one in results) == 1
             assert places_of(study) == 1
 
         return study, [draw(joined(study)), draw(joined(study))], check
@@ -255,7 +248,7 @@ def test_two_draws_in_any_order_share_the_one_place(sessions, monkeypatch):
     assert orders >= 20
 
 
-def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(answer, sessions, monkeypatch):
+def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(sessions, monkeypatch):
     def make() -> tuple[Study, list[Job], Check]:
         study = ready_study(sentences=2)
         late = drawn(joined(study))
@@ -264,7 +257,7 @@ def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(answer, sessi
         def check(results: list[Any]) -> None:
             recorded, taken = results
             assert recorded.outcome == Outcome.STORED
-            assert recorded.counted == isinstance(taken, Nothing)
+            assert recorded.counted == isinstance(taken, NoPair)
             assert places_of(study) == 1
 
         return study, [answer(late), draw(joined(study))], check
@@ -281,17 +274,17 @@ def test_an_answer_that_brings_a_pair_and_a_draw_in_any_order_share_the_one_plac
         study = ready_study(sentences=3, random_share=0.0)
         annotator = joined(study)
         now = drawn(annotator)
-        answered, showing = judging.find_answered(now.key, judging.draw(annotator, besides=now).key)
+        showing = judging.draw(annotator, besides=now)
         for rank, (first, second) in enumerate(combinations(Sentence.objects.filter(topic=now.topic_id), 2)):
             Suggestion.objects.create(topic_id=now.topic_id, rank=rank, first=first, second=second)
 
         def check(results: list[Any]) -> None:
-            (recorded, following), other = results
+            recorded, other = results
             assert recorded.outcome == Outcome.STORED
-            assert (following is None) == isinstance(other, Assignment)
+            assert (recorded.following is None) == isinstance(other, Assignment)
             assert places_of(study) == 3
 
-        return study, [lambda: judging.record_and_draw(answered, showing, 1, "left", 2.0), draw(joined(study))], check
+        return study, [answer(now, showing=showing), draw(joined(study))], check
 
     orders = in_every_order(sessions, make, monkeypatch, of_tallies)
     print(orders, "orders")
@@ -305,29 +298,22 @@ def test_two_tabs_in_any_order_hold_one_pair_more_and_no_third(sessions, monkeyp
         study = ready_study(sentences=8)
         annotator = joined(study)
         now = drawn(annotator)
-        answered, showing = judging.find_answered(now.key, judging.draw(annotator, besides=now).key)
+        showing = judging.draw(annotator, besides=now)
         tab = Annotator.objects.select_related("study").get(pk=annotator.pk)
 
         def check(results: list[Any]) -> None:
-            (recorded, _following), _other = results
+            recorded, _other = results
             assert recorded.outcome == Outcome.STORED
             assert Assignment.objects.filter(annotator=annotator, state="open").count() <= 2
 
-        return (
-            study,
-            [
-                lambda: judging.record_and_draw(answered, showing, 1, "left", 2.0),
-                lambda: judging.draw(tab, besides=showing),
-            ],
-            check,
-        )
+        return study, [answer(now, showing=showing), lambda: judging.draw(tab, besides=showing)], check
 
     orders = in_every_order(sessions, make, monkeypatch, of_tallies)
     print(orders, "orders")
     assert orders >= 4
 
 
-def test_two_answers_and_two_draws_in_any_order_fill_two_places(answer, sessions, monkeypatch):
+def test_two_answers_and_two_draws_in_any_order_fill_two_places(sessions, monkeypatch):
     """One answer comes in time and one late, while two others reach for the late one's place."""
 
     def make() -> tuple[Study, list[Job], Check]:
@@ -353,7 +339,7 @@ def writes(statement: str) -> bool:
     return "UPDATE" in statement or statement == "COMMIT"
 
 
-def test_an_answer_and_an_admin_who_lets_its_annotator_rest_never_wait_for_each_other(answer, sessions, monkeypatch):
+def test_an_answer_and_an_admin_who_lets_its_annotator_rest_never_wait_for_each_other(sessions, monkeypatch):
     def make() -> tuple[Study, list[Job], Check]:
         study = ready_study()
         annotator = joined(study)
@@ -372,7 +358,7 @@ def test_an_answer_and_an_admin_who_lets_its_annotator_rest_never_wait_for_each_
     assert orders >= 4
 
 
-def test_an_answer_and_another_tab_that_goes_on_with_the_pair_never_wait_for_each_other(answer, sessions, monkeypatch):
+def test_an_answer_and_another_tab_that_goes_on_with_the_pair_never_wait_for_each_other(sessions, monkeypatch):
     """The tab looks for a pair in the topic that they judged last, finds the one they hold, and renews its lease."""
 
     def make() -> tuple[Study, list[Job], Check]:
@@ -384,7 +370,7 @@ def test_an_answer_and_another_tab_that_goes_on_with_the_pair_never_wait_for_eac
         Assignment.objects.filter(pk=other.pk).update(annotator=annotator)
         Annotator.objects.filter(pk=annotator.pk).update(judged=1, seconds=5.0, previous=other.key)
         Annotator.objects.filter(pk=other.annotator_id).update(judged=0, seconds=0.0, previous=None)
-        Assignment.objects.filter(pk=held.pk).update(expires_at=timezone.now() + lease_of() / 4)
+        Assignment.objects.filter(pk=held.pk).update(expires_at=timezone.now() + LEASE / 4)
 
         def check(results: list[Any]) -> None:
             recorded, _drawn = results

@@ -17,12 +17,12 @@ from annotate.management.commands.makemessages import texts_of
 SOME = {
     "Saved: %(answer)s.": "annotate/views",
     "invitation links only": "annotate/models",
-    "Why can you not judge this pair?": "templates/judge",
+    "Why can’t you judge this pair?": "templates/judge",
     "Krippendorff’s alpha against the number of judgments": "templates/monitor/course.svg",
     "a time with its zone such as 2026-01-31T16:53:19Z": "formats/preferences.py",
-    "%(name)s, which is not known": "formats/complaints.py",
-    "%(name)s, which is not known (most alike: %(near)s)": "formats/complaints.py",
-    "a pair that can be prepared": "annotate/judging/known.py",
+    "%(name)s, which is unknown": "formats/complaints.py",
+    "%(name)s, which is unknown (most similar: %(near)s)": "formats/complaints.py",
+    "a pair that can be prepared": "annotate/judging/gold_pairs.py",
     "no zip": "formats/study.py",
     "fewer": "formats/tables.py",
 }

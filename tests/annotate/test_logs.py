@@ -13,8 +13,8 @@ from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
-from annotate import gunicorn, logs
-from evaluation import worker
+from annotate.server import gunicorn, logs
+from evaluation.worker import app
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_page_that_broke_names_the_request_that_the_log_names(
 def test_every_line_about_a_request_carries_its_id_and_its_route(browser: Client, said: io.StringIO) -> None:
     names = [browser.get(path)[logs.HEADER] for path in ("/about/", "/no/such/page/", "/join/Secret-Invitation/")]
     assert len(set(names)) == 3
-    asked = [line for line in lines(said) if line["name"] == "annotate.logs"]
+    asked = [line for line in lines(said) if line["name"] == "annotate.server.logs"]
     assert [line["request"] for line in asked] == names
     assert [line["message"] for line in asked] == ["GET /about/", "GET (no such address)", "GET /join/<str:token>/"]
     assert [line["status"] for line in asked] == [200, 404, 404]
@@ -125,9 +125,9 @@ def test_what_a_worker_says_names_its_task(said: io.StringIO) -> None:
     class Task:
         name = "refit_topic"
 
-    worker.name_the_task(task_id="topic:12 5f2a", task=Task(), args=(12,))
+    app.name_the_task(task_id="topic:12 5f2a", task=Task(), args=(12,))
     logging.getLogger("evaluation").warning("inside")
-    worker.forget_the_task()
+    app.forget_the_task()
     logging.getLogger("evaluation").warning("outside")
     inside, outside = lines(said)
     assert (inside["task"], inside["work"]) == ("5f2a", "refit_topic 12")
@@ -157,4 +157,4 @@ def test_without_a_database_everybody_is_told_to_come_back(browser: Client, path
     if path.startswith("/api/"):
         assert response.json()["error"]["code"] == "unavailable"
     else:
-        assert "send it again in a few seconds" in response.content.decode()
+        assert "Send it again in a few seconds" in response.content.decode()

@@ -20,12 +20,12 @@ from prometheus_client import values
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotate import gunicorn, metrics
 from annotate.models import Assignment, TopicProgress, WorkerPulse
-from annotate.secret_key import load_metrics_token
+from annotate.server import gunicorn, prometheus
+from annotate.server.keys import load_metrics_token
+from lab.services import free_port, wait_until
 from tests.annotate.judging_study import drawn, joined, judged, ready_study
 from tests.conftest import Processes, stop
-from tests.services import free_port, wait_until
 
 TOKEN = "a token that nobody guesses"
 
@@ -94,7 +94,7 @@ def test_a_page_that_cannot_be_counted_is_answered(client: Client, monkeypatch: 
     def labels(*_: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(metrics.requests, "labels", labels)
+    monkeypatch.setattr(prometheus.requests, "labels", labels)
     assert client.get("/health/live").status_code == 200
 
 
@@ -140,12 +140,12 @@ def test_a_judgment_waits_also_where_one_came_before_it_that_does_not_count(clie
 @pytest.mark.django_db
 def test_it_asks_as_often_however_much_there_is(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(8):
-        metrics.page()
+        prometheus.page()
     for _ in range(2):
         study = ready_study(topics=3)
         judged(joined(study))
     with django_assert_num_queries(8):
-        metrics.page()
+        prometheus.page()
 
 
 @pytest.mark.django_db
@@ -156,7 +156,7 @@ def test_it_names_addresses_and_nothing_that_was_put_into_them(client: Client) -
     found = scraped(client)
     assert any(key[0] == "preferendum_request_seconds_count" and "join" in key for key in found)
     assert any(key[1:3] == ("other", "none") for key in found)
-    page = metrics.page().decode()
+    page = prometheus.page().decode()
     assert "somebodys-invitation" not in page
     assert "BREW" not in page
     assert "no/such" not in page
@@ -171,7 +171,7 @@ def two(transactional_db: None, processes: Processes) -> Iterator[tuple[str, Any
     bind = f"127.0.0.1:{free_port()}"
     process = processes.start(
         "metrics",
-        *("gunicorn", "-c", "python:annotate.gunicorn", "annotate.wsgi"),
+        *("gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"),
         PREFERENDUM_BIND=bind,
         PREFERENDUM_ORIGIN=f"http://{bind}",
         PREFERENDUM_WEB_PROCESSES="2",
@@ -252,6 +252,6 @@ def test_a_full_disk_keeps_no_process_from_serving(tmp_path: Path, monkeypatch: 
     log = SimpleNamespace(warning=lambda text, *given: said.append(text % given))
     gunicorn.post_fork(SimpleNamespace(log=log), SimpleNamespace(slot=0))
     assert values.ValueClass is before
-    assert metrics.FOLDER not in os.environ
+    assert prometheus.FOLDER not in os.environ
     assert "No space left" in said[0]
     assert list(tmp_path.iterdir()) == []

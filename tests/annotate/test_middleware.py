@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 from django.core.exceptions import SuspiciousOperation
 from django.db import OperationalError, connection
 from django.http import Http404, HttpResponseBase
 from django.test import Client
 
-from annotate import limits
-from annotate.middleware import OF_FILES
+from annotate.server import limits
+from annotate.server.middleware import OF_FILES
 from tests.annotate import making
 from tests.annotate.everything import World, everything, undone
 from tests.annotate.visitors import Website, pages, website
@@ -139,11 +138,11 @@ def test_what_is_refused_before_a_view_sees_it_carries_the_headers_too(settings,
     for _ in range(limits.GUESSES.times + 1):
         answers["429 guessed"] = client.get("/join/no-such-invitation/")
     person = making.person()
-    for _ in range(django_settings.AXES_FAILURE_LIMIT + 1):
+    for _ in range(limits.WRONG_PASSWORDS_OF_NAME.times + 1):
         answers["429 locked"] = Client().post("/sign-in/", {"username": person.username, "password": "wrong"})
     settings.SECURE_SSL_REDIRECT = True
     answers["301 to TLS"] = Client().get("/about/")
-    monkeypatch.setattr("annotate.middleware._database_takes_writes", lambda: False)
+    monkeypatch.setattr("annotate.server.middleware._database_takes_writes", lambda: False)
     answers["503 probe"] = Client().get("/health/ready")
     wrong = {name: response.status_code for name, response in answers.items() if f"{response.status_code}" != name[:3]}
     assert wrong == {}
@@ -235,6 +234,6 @@ def test_whoever_signs_out_leaves_nothing_behind() -> None:
 
 def test_a_policy_that_is_missing_would_be_seen(monkeypatch, db):
     """The check of these tests is no sham."""
-    monkeypatch.setattr("annotate.middleware.HEADERS", {})
+    monkeypatch.setattr("annotate.server.middleware.HEADERS", {})
     found = lacking(Client().get("/about/"))
     assert found == ["Cross-Origin-Resource-Policy", "Cross-Origin-Embedder-Policy", "Permissions-Policy"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,23 +10,27 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import closer, concord, health, judges, judging, only_added, previews, studies
+from annotate import judging, studies
+from annotate.database import append_only
+from annotate.judging import what_if
 from annotate.models import (
     Annotator,
     AnnotatorReport,
     Assignment,
     Claim,
     Judgment,
-    Preview,
     Ranking,
     Study,
     Topic,
     TopicProgress,
     Upload,
+    WhatIfQuestion,
     WorkerPulse,
 )
 from annotate.refusal import Refusal
-from evaluation import tasks
+from annotate.reports import agreement, annotators, diagnostics, worker
+from evaluation.worker import tasks
+from formats.results import Agreement, Bounded, Outcome, SystemResult, WhatIf, to_json
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
@@ -55,7 +60,6 @@ def settled(study: Study) -> None:
         TopicProgress.objects.update_or_create(
             topic=topic,
             defaults={
-                "prepared_version": topic.text_version,
                 "fitted_version": topic.tally.data_version,
                 "problem": "",
             },
@@ -68,8 +72,8 @@ def settled(study: Study) -> None:
 def test_a_page_says_when_no_worker_was_ever_there() -> None:
     text = shown(signed_in(ready_study()))
     assert "No worker is running" in text
-    assert "None has been heard of yet" in text
-    assert "celery -A evaluation.worker worker" in text
+    assert "None has been seen yet" in text
+    assert "celery -A evaluation.worker.app worker" in text
 
 
 def test_a_worker_that_was_silent_for_long_is_not_there() -> None:
@@ -88,7 +92,7 @@ def test_what_failed_says_why() -> None:
     settled(study)
     topic = study.topics.get(name="T0")
     judging.raise_version([topic.pk])
-    TopicProgress.objects.filter(topic=topic).update(problem="Too <b>many</b> sentences.", tries=2)
+    TopicProgress.objects.filter(topic=topic).update(problem="Too <b>many</b> sentences.")
     Ranking.objects.create(study=study, created_at=timezone.now(), problem="It broke.")
     text = shown(signed_in(study))
     assert "Too &lt;b&gt;many&lt;/b&gt; sentences." in text
@@ -105,7 +109,7 @@ def test_how_far_behind_the_scores_are_is_told_by_the_oldest_judgment_they_lack(
     judged(annotator)
     judged(annotator)
     settled(study)
-    assert health.look(Study.objects.all()).lag is None
+    assert worker.look(Study.objects.all()).lag is None
     judged(annotator)
     judged(annotator)
     topic = Topic.objects.get()
@@ -122,7 +126,7 @@ def test_how_far_behind_the_scores_are_is_told_by_the_oldest_judgment_they_lack(
         created_at=timezone.now(),
     )
     third = Judgment.objects.order_by("pk")[2]
-    found = health.look(Study.objects.all())
+    found = worker.look(Study.objects.all())
     assert found.oldest == third.at
     assert not found.is_late
     assert [one.topic for one in found.pending] == [topic]
@@ -133,12 +137,12 @@ def test_scores_that_are_a_minute_late_are_pointed_out() -> None:
     study = ready_study()
     settled(study)
     judged(joined(study))
-    with only_added.erasing():
+    with append_only.erasing():
         Judgment.objects.update(at=timezone.now() - timedelta(minutes=2))
-    found = health.look(Study.objects.all())
+    found = worker.look(Study.objects.all())
     assert found.is_late
     assert found.lag >= 120
-    assert "it is behind" in shown(signed_in(study))
+    assert "running but behind" in shown(signed_in(study))
 
 
 def test_nobody_sees_the_failures_of_studies_that_are_not_theirs() -> None:
@@ -157,7 +161,7 @@ def test_nobody_sees_the_failures_of_studies_that_are_not_theirs() -> None:
     text = shown(other)
     assert "Secret trouble" not in text
     assert "Topic T0" not in text
-    assert "something of another study" in text
+    assert "a task of another study" in text
     assert "Topic T0" in shown(signed_in(study))
 
 
@@ -172,10 +176,10 @@ def test_files_that_wait_or_failed_are_listed() -> None:
     study = ready_study()
     settled(study)
     upload = making.receive(study, b"{}", name="news.jsonl")
-    found = health.look(Study.objects.all())
+    found = worker.look(Study.objects.all())
     assert (found.files_waiting, found.failures) == (1, 0)
     Upload.objects.filter(pk=upload.pk).update(state="failed")
-    found = health.look(Study.objects.all())
+    found = worker.look(Study.objects.all())
     assert (found.files_waiting, found.failures) == (0, 1)
     assert "news.jsonl" in shown(signed_in(study))
 
@@ -199,11 +203,11 @@ def test_an_open_page_gets_news_only_when_there_are_some() -> None:
     assert b"No worker is running" in news.content
 
 
-# Judges
+# Annotators
 
 
-def line(study: Study, annotator: Annotator) -> judges.Judge:
-    (found,) = (one for one in judges.look_at(study) if one.annotator.pk == annotator.pk)
+def line(study: Study, annotator: Annotator) -> annotators.AnnotatorRow:
+    (found,) = (one for one in annotators.rows_of(study) if one.annotator.pk == annotator.pk)
     return found
 
 
@@ -217,7 +221,7 @@ def test_one_line_tells_how_somebody_judges() -> None:
     found = line(study, annotator)
     assert found.judged == 4
     assert found.seconds == 7.0
-    assert (found.left.count, found.left.of) == (2, 3)
+    assert (found.left.count, found.left.n) == (2, 3)
     assert (found.ties, found.skips, found.undone, found.surplus) == (1, 1, 1, 0)
     assert found.seen_at is not None
 
@@ -228,7 +232,7 @@ def test_an_answer_that_was_changed_counts_as_what_it_is_now() -> None:
     assignment = judged(annotator, "left")
     judging.undo(assignment)
     judging.record_judgment(assignment, 3, "right", 5.0)
-    assert (line(study, annotator).left.count, line(study, annotator).left.of) == (0, 1)
+    assert (line(study, annotator).left.count, line(study, annotator).left.n) == (0, 1)
 
 
 def test_an_answer_whose_place_was_taken_is_surplus() -> None:
@@ -242,20 +246,13 @@ def test_an_answer_whose_place_was_taken_is_surplus() -> None:
     assert line(study, quick).surplus == 0
 
 
-def test_a_share_says_between_what_it_may_lie() -> None:
-    assert judges.Share(0, 0).interval is None
-    assert judges.Share(30, 30).percents == (89, 100)
-    low, high = judges.Share(16, 30).interval
-    assert (round(low, 3), round(high, 3)) == (0.361, 0.698)
-
-
 def test_machines_and_simulations_come_after_people_and_are_called_so() -> None:
     study = ready_study()
     judging.join(study, kind="simulated", pseudonym="references")
     human = joined(study)
-    assert [one.annotator.kind for one in judges.look_at(study)] == ["human", "simulated"]
+    assert [one.annotator.kind for one in annotators.rows_of(study)] == ["human", "simulated"]
     judged(human)
-    text = signed_in(study).get(reverse("judges", args=[study.pk])).content.decode()
+    text = signed_in(study).get(reverse("study_annotators", args=[study.pk])).content.decode()
     assert "simulated" in text
     assert human.pseudonym in text
 
@@ -263,23 +260,25 @@ def test_machines_and_simulations_come_after_people_and_are_called_so() -> None:
 @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("researcher", 403), ("annotator", 404)])
 def test_judges_are_shown_to_who_looks_after_people(role: str, status: int) -> None:
     study = ready_study()
-    assert signed_in(study, role).get(reverse("judges", args=[study.pk])).status_code == status
+    assert signed_in(study, role).get(reverse("study_annotators", args=[study.pk])).status_code == status
 
 
 def test_a_study_without_annotators_says_so() -> None:
     study = ready_study()
-    assert "Nobody has joined yet" in signed_in(study).get(reverse("judges", args=[study.pk])).content.decode()
+    assert (
+        "Nobody has joined yet" in signed_in(study).get(reverse("study_annotators", args=[study.pk])).content.decode()
+    )
 
 
 def test_stored_figures_and_flags_are_shown_in_words() -> None:
     study = ready_study(judgments_per_pair=3)
     for _ in range(2):
         judged(joined(study))
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     AnnotatorReport.objects.filter(annotator__study=study).update(flags=["sided"])
-    text = signed_in(study).get(reverse("judges", args=[study.pk])).content.decode()
-    assert text.count("Answers by side?") == 2
-    assert "A flag is a question, not a verdict" in text
+    text = signed_in(study).get(reverse("study_annotators", args=[study.pk])).content.decode()
+    assert text.count("Prefers one side?") == 2
+    assert "A flag is a reason to look, not a verdict" in text
 
 
 def test_surplus_is_what_came_too_late_and_never_a_repeat_or_a_hidden_check() -> None:
@@ -303,14 +302,14 @@ def test_the_table_is_sorted_by_what_is_asked_for_and_who_has_no_value_comes_las
     )
 
     def order(sort: str) -> list[int]:
-        return [one.annotator.pk for one in judges.page_of(study, sort, None)[1]]
+        return [one.annotator.pk for one in annotators.page_of(study, sort, None)[1]]
 
     assert order("seconds") == [quick.pk, slow.pk, none.pk]
     assert order("-seconds") == [slow.pk, quick.pk, none.pk]
     assert order("joined") == order("nonsense") == [slow.pk, none.pk, quick.pk]
-    for sort in judges.SORTS:
+    for sort in annotators.SORTS:
         assert set(order(sort)) == set(order(f"-{sort}")) == {slow.pk, none.pk, quick.pk}
-    text = signed_in(study).get(reverse("judges", args=[study.pk]) + "?sort=-seconds").content.decode()
+    text = signed_in(study).get(reverse("study_annotators", args=[study.pk]) + "?sort=-seconds").content.decode()
     assert 'aria-sort="descending"' in text
 
 
@@ -322,7 +321,7 @@ def many() -> Study:
     return big_study(annotators=120, judgments=2_400, topics=2, sentences=30)
 
 
-PAGES = ("judges", "agreement", "disputed", "misfits", "coverage", "consistency", "log", "leaderboard")
+PAGES = ("study_annotators", "agreement", "disputed", "misfits", "coverage", "consistency", "log", "leaderboard")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -335,8 +334,8 @@ def test_no_page_asks_more_than_twenty_times_however_many_people_there_are(name,
 
 def test_annotators_come_fifty_a_page(many) -> None:
     client = signed_in(many)
-    text = client.get(reverse("judges", args=[many.pk]) + "?page=2&sort=name").content.decode()
-    assert text.count("Choose judge-") == 50
+    text = client.get(reverse("study_annotators", args=[many.pk]) + "?page=2&sort=name").content.decode()
+    assert text.count("Select judge-") == 50
     assert "judge-0050" in text
     assert "judge-0100" not in text
     assert "sort=name&amp;page=3" in text
@@ -354,7 +353,7 @@ def test_two_people_are_asked_about_and_the_pairs_on_which_they_differ_are_shown
     assert "He wore a hat." in text
     assert "Schools in the towns were closed." in text
     assert "It rained in Ohio." not in text  # on that pair they agree
-    disputes = concord.between(study, ann, bob)
+    disputes = agreement.between(study, ann, bob)
     assert [(one.first, one.second) for one in disputes] in (
         [((ann,), (bob,)), ((ann,), (bob,))],
         [((bob,), (ann,)), ((ann,), (bob,))],
@@ -366,103 +365,106 @@ def test_two_people_are_asked_about_and_the_pairs_on_which_they_differ_are_shown
 
 
 def test_what_preferred_means_does_not_depend_on_the_side() -> None:
-    assert concord._preferred(False, "left") == concord._preferred(True, "right") == "first"
-    assert concord._preferred(True, "left") == concord._preferred(False, "right") == "second"
+    assert agreement._preferred(False, "left") == agreement._preferred(True, "right") == "first"
+    assert agreement._preferred(True, "left") == agreement._preferred(False, "right") == "second"
 
 
 def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() -> None:
     study = ready_study(topics=2, judgments_per_pair=3)
     for _ in range(3):
         judged(joined(study))
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     text = signed_in(study).get(reverse("agreement", args=[study.pk])).content.decode()
-    assert "How far people agree" in text
-    assert "cannot be told" in text
+    assert "How well annotators agree" in text
+    assert "too few data" in text
 
 
 def test_thin_cells_of_the_heat_map_have_no_colour() -> None:
     a, b = Annotator(pseudonym="a"), Annotator(pseudonym="b")
-    assert concord.Cell(a, b, concord.THIN - 1, 1).step is None
-    assert [concord.Cell(a, b, 10, alike).step for alike in (0, 5, 10)] == [0, 5, 9]
-    assert concord.Cell(a, b, 0, 0).percent is None
+    assert agreement.Cell(a, b, agreement.THIN - 1, 1).step is None
+    assert [agreement.Cell(a, b, 10, alike).step for alike in (0, 5, 10)] == [0, 5, 9]
+    assert agreement.Cell(a, b, 0, 0).percent is None
 
 
 # Excluding somebody
 
 
 @pytest.fixture
-def two_judges() -> Study:
+def two_annotators() -> Study:
     study = scored.scored_study(judgments_per_pair=3, smooth="none")
     scored.judge(study, ("rain", "d1:0", "d1:1", "b"), pseudonym="bob")
     assert tasks.catch_up(study.pk) == {}
     return study
 
 
-def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_page(two_judges) -> None:
-    study = two_judges
+def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_page(two_annotators) -> None:
+    study = two_annotators
     bob = study.annotators.get(pseudonym="bob")
     client = signed_in(study)
-    asked = client.post(reverse("preview_ask", args=[study.pk]), {"annotator": bob.pk})
+    asked = client.post(reverse("what_if_ask", args=[study.pk]), {"annotator": bob.pk})
     text = client.get(asked["Location"]).content.decode()
     assert "No worker is running" in text
     assert 'hx-trigger="every 1s"' in text
-    preview = Preview.objects.get(study=study)
-    tasks.work_out_preview(preview.pk)
+    preview = WhatIfQuestion.objects.get(study=study)
+    tasks.answer_what_if(preview.pk)
     text = client.get(asked["Location"]).content.decode()
-    assert "Score then" in text
+    assert "Score after" in text
     assert "Kendall" in text
     bob.refresh_from_db()
     assert bob.excluded_at is None
-    client.post(reverse("preview_do", args=[study.pk, preview.key]), {"reason": " "})
+    client.post(reverse("what_if_do", args=[study.pk, preview.key]), {"reason": " "})
     bob.refresh_from_db()
     assert bob.excluded_at is None
-    done = client.post(reverse("preview_do", args=[study.pk, preview.key]), {"reason": "A <b>coin</b>."}, follow=True)
+    done = client.post(reverse("what_if_do", args=[study.pk, preview.key]), {"reason": "A <b>coin</b>."}, follow=True)
     bob.refresh_from_db()
     assert bob.excluded_at is not None
     text = done.content.decode()
     assert "A &lt;b&gt;coin&lt;/b&gt;." in text
-    assert "Take them back in" in text
-    back = client.post(reverse("preview_ask", args=[study.pk]), {"annotator": bob.pk, "back": "1"})
-    assert not Preview.objects.latest("pk").leave_out
+    assert "Include again" in text
+    back = client.post(reverse("what_if_ask", args=[study.pk]), {"annotator": bob.pk, "back": "1"})
+    assert not WhatIfQuestion.objects.latest("pk").leave_out
     client.post(back["Location"] + "do/", {"reason": "It was a mistake."})
     bob.refresh_from_db()
     assert bob.excluded_at is None
     log = client.get(reverse("log", args=[study.pk])).content.decode()
     assert "exclude annotator" in log
     assert "It was a mistake." in log
-    assert "The chain is whole" in log
+    assert "The log is intact" in log
     only = client.get(reverse("log", args=[study.pk]) + "?act=exclude+annotator").content.decode()
     assert "It was a mistake." not in only
 
 
-def test_an_open_preview_hears_nothing_until_there_is_news(two_judges) -> None:
-    client = signed_in(two_judges)
-    bob = two_judges.annotators.get(pseudonym="bob")
-    asked = client.post(reverse("preview_ask", args=[two_judges.pk]), {"annotator": bob.pk})["Location"]
+def test_an_open_preview_hears_nothing_until_there_is_news(two_annotators) -> None:
+    client = signed_in(two_annotators)
+    bob = two_annotators.annotators.get(pseudonym="bob")
+    asked = client.post(reverse("what_if_ask", args=[two_annotators.pk]), {"annotator": bob.pk})["Location"]
     version = client.get(asked).context["version"]
     assert client.get(f"{asked}?seen={version}").status_code == 204
-    tasks.work_out_preview(Preview.objects.get().pk)
+    tasks.answer_what_if(WhatIfQuestion.objects.get().pk)
     news = client.get(f"{asked}?seen={version}").content.decode()
     assert "<html" not in news
-    assert "Score then" in news
+    assert "Score after" in news
 
 
-def test_a_preview_says_how_many_places_a_system_would_rise_or_fall(two_judges) -> None:
-    study = two_judges
-    preview = previews.request_preview(study, making.owner(study), [study.annotators.get(pseudonym="bob")])
-    board = {rank: {"system": name, "rank": rank, "score": 1 / rank, "low": None} for rank, name in enumerate("abc", 1)}
-    then = [board[2] | {"rank": 1}, board[3] | {"rank": 2}, board[1] | {"rank": 3}]
-    agreed = {"agreement": {}, "judgments": 1}
-    figures = {"before": agreed | {"systems": list(board.values())}, "after": agreed | {"systems": then}}
-    Preview.objects.filter(pk=preview.pk).update(state=Preview.State.READY, figures=figures)
-    text = signed_in(study).get(reverse("preview", args=[study.pk, preview.key])).content.decode()
+def test_a_preview_says_how_many_places_a_system_would_rise_or_fall(two_annotators) -> None:
+    study = two_annotators
+    preview = what_if.ask(study, making.owner(study), [study.annotators.get(pseudonym="bob")])
+    known = SystemResult("a", 1.0, None, None, None, 1, 1, 3, 1)
+    board = [replace(known, system=name, rank=rank) for rank, name in enumerate("abc", 1)]
+    then = [replace(board[place], rank=rank) for rank, place in enumerate((1, 2, 0), 1)]
+    unknown = Bounded(None, None, None)
+    agreed = Agreement(1, 0, 0, unknown, unknown, unknown, "nobody_twice")
+    before, after = (Outcome(1, 1, tuple(systems), agreed) for systems in (board, then))
+    figures = to_json(WhatIf(before, after, None, None, (), ()))
+    WhatIfQuestion.objects.filter(pk=preview.pk).update(state=WhatIfQuestion.State.READY, figures=figures)
+    text = signed_in(study).get(reverse("what_if", args=[study.pk, preview.key])).content.decode()
     assert [text.count(moved) for moved in ("▲ 1<", "▼ 2<", "▼")] == [2, 1, 1]
 
 
-def test_of_several_all_are_excluded_or_none(two_judges, monkeypatch) -> None:
-    study = two_judges
+def test_of_several_all_are_excluded_or_none(two_annotators, monkeypatch) -> None:
+    study = two_annotators
     people = list(study.annotators.filter(kind=Annotator.Kind.HUMAN)[:2])
-    preview = previews.request_preview(study, making.owner(study), people)
+    preview = what_if.ask(study, making.owner(study), people)
     exclude = judging.exclude
 
     def break_off(one: Annotator, *given: object) -> bool:
@@ -471,48 +473,50 @@ def test_of_several_all_are_excluded_or_none(two_judges, monkeypatch) -> None:
         return exclude(one, *given)
 
     monkeypatch.setattr(judging, "exclude", break_off)
-    path = reverse("preview_do", args=[study.pk, preview.key])
+    path = reverse("what_if_do", args=[study.pk, preview.key])
     assert "not this one" in signed_in(study).post(path, {"reason": "x"}, follow=True).content.decode()
     assert not study.annotators.exclude(excluded_at=None).exists()
 
 
 @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("researcher", 403), ("annotator", 404)])
-def test_only_who_looks_after_people_sees_and_excludes_them(role, status, two_judges) -> None:
-    study = two_judges
+def test_only_who_looks_after_people_sees_and_excludes_them(role, status, two_annotators) -> None:
+    study = two_annotators
     bob = study.annotators.get(pseudonym="bob")
-    preview = previews.request_preview(study, making.owner(study), [bob])
+    preview = what_if.ask(study, making.owner(study), [bob])
     client = signed_in(study, role)
-    for name, keys in (("judge_of_study", [bob.pk]), ("preview", [preview.key]), ("log", []), ("consistency", [])):
+    for name, keys in (("study_annotator", [bob.pk]), ("what_if", [preview.key]), ("log", []), ("consistency", [])):
         assert client.get(reverse(name, args=[study.pk, *keys])).status_code == status
     changed = 302 if status == 200 else status
-    assert client.post(reverse("preview_ask", args=[study.pk]), {"annotator": bob.pk}).status_code == changed
-    assert client.post(reverse("judge_rest", args=[study.pk, bob.pk]), {"rest": "on"}).status_code == changed
-    done = client.post(reverse("preview_do", args=[study.pk, preview.key]), {"reason": "x"})
+    assert client.post(reverse("what_if_ask", args=[study.pk]), {"annotator": bob.pk}).status_code == changed
+    assert client.post(reverse("annotator_rest", args=[study.pk, bob.pk]), {"rest": "on"}).status_code == changed
+    done = client.post(reverse("what_if_do", args=[study.pk, preview.key]), {"reason": "x"})
     assert done.status_code == changed
     bob.refresh_from_db()
     assert (bob.excluded_at is not None) == (status == 200)
 
 
-def test_nobody_of_another_study_is_looked_at_or_asked_about(two_judges) -> None:
+def test_nobody_of_another_study_is_looked_at_or_asked_about(two_annotators) -> None:
     stranger = joined(ready_study())
-    client = signed_in(two_judges)
-    assert client.get(reverse("judge_of_study", args=[two_judges.pk, stranger.pk])).status_code == 404
-    client.post(reverse("preview_ask", args=[two_judges.pk]), {"annotator": [stranger.pk, "x", "9" * 30]})
-    assert not Preview.objects.exists()
+    client = signed_in(two_annotators)
+    assert client.get(reverse("study_annotator", args=[two_annotators.pk, stranger.pk])).status_code == 404
+    client.post(reverse("what_if_ask", args=[two_annotators.pk]), {"annotator": [stranger.pk, "x", "9" * 30]})
+    assert not WhatIfQuestion.objects.exists()
 
 
-def test_the_leaderboard_says_whether_the_first_place_rests_on_one_person(two_judges) -> None:
-    study = two_judges
+def test_the_leaderboard_says_whether_the_first_place_rests_on_one_person(two_annotators) -> None:
+    study = two_annotators
     client = signed_in(study, "researcher")
-    assert "any one person" not in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    assert "Influence of" not in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
     text = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
-    assert "Does it rest on any one person?" in text
-    assert "3 people were left out in turn" in text
-    assert "Without whom" not in text  # that is for who looks after people
-    assert "Without whom" in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
+    assert "Influence of single annotators" in text
+    assert "2 annotators were left out in turn" in text
+    assert '<th scope="col">Without</th>' not in text  # that is for who looks after people
+    assert (
+        '<th scope="col">Without</th>' in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
+    )
 
 
 def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() -> None:
@@ -524,8 +528,8 @@ def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() 
         for k, one in enumerate(people):
             figures = {"repeats": {"value": k / 10, "n": repeats}, "fit": {"value": -k / 10, "n": 9}}
             AnnotatorReport.objects.create(annotator=one, version=1, figures=figures, computed_at=timezone.now())
-        return [one.by for one in closer.least_consistent(study)[:1]] + [
-            one.annotator.pseudonym for one in closer.least_consistent(study)
+        return [one.by for one in diagnostics.least_consistent(study)[:1]] + [
+            one.annotator.pseudonym for one in diagnostics.least_consistent(study)
         ]
 
     names = [one.pseudonym for one in people]
@@ -543,3 +547,11 @@ def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> 
     assert "1 → 3" in log
     assert "no → yes" in log
     assert "judgments_per_pair" not in log
+
+
+def test_only_a_superuser_reads_on_which_machine_a_worker_runs(client: Client) -> None:
+    WorkerPulse.objects.create(name="machine.example:4711", at=timezone.now(), program_version="7.8.9")
+    for superuser in (False, True):
+        client.force_login(making.person(f"person{superuser}", is_superuser=superuser))
+        page = client.get(reverse("health")).content.decode()
+        assert ("machine.example" in page, "7.8.9" in page) == (superuser, superuser)

@@ -14,7 +14,7 @@ import pytest
 from django.http import HttpResponseBase
 from django.test import Client
 
-from annotate.models import Act, Annotator, Assignment, Export, Invitation, Judgment, Membership, Study, Upload
+from annotate.models import Annotator, Assignment, AuditEntry, Export, Invitation, Judgment, Membership, Study, Upload
 from tests.annotate import scored
 from tests.annotate.everything import Keys, undone
 from tests.annotate.visitors import VISITORS, Website, furnish, pages, website
@@ -28,7 +28,8 @@ GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn
 GET  404 404 404 404 404 404 404 404 404 404 404 404 200  metrics
 GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
 POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
-GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link
+GET  200 200 200 200 200 200 200 200 200 200 200 200 200  sign_in_link
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link
 POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_out
 GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up
@@ -38,14 +39,16 @@ POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
 POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
-GET  404 404 404 404 200 404 404 404 404 404 404 404 404  desk guidelines pair context my_data my_data_file
+GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context my_data my_data_file
 POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  leave
+GET  308 308 308 308 308 308 308 308 308 308 308 308 308  moved
+POST 308 308 308 308 308 308 308 308 308 308 308 308 308  moved
 GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
 POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study study_topics topic topic_documents sentence summary
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard system
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_csv leaderboard_tex leaderboard_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
@@ -53,19 +56,19 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings upload_new upload document_mend
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  known_pairs
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  known_pairs known_pair_forget
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  gold_pairs
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  gold_pairs gold_pair_delete
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  judgments_jsonl judgments_csv
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_settings study_recruitment study_state study_export
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document_unmend
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_people judges
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  judge_of_study preview agreement disputed misfits
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_members study_annotators
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if agreement disputed misfits
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  coverage consistency log
-POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_people invitation_revoke
-POST   L   L   L   L   L   L 404 404 404 302 403 302 302  judge_rest preview_ask preview_do
+POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_members invitation_revoke
+POST   L   L   L   L   L   L 404 404 404 302 403 302 302  annotator_rest what_if_ask what_if_do
 """
 CELLS = {
     (line.split()[0], name, visitor): line.split()[1:][place]
@@ -145,12 +148,12 @@ def test_what_lies_in_another_study_is_not_found_in_this_one(site):
     assert set(found.values()) == {"404"}, found
 
 
-def test_nobody_judges_under_the_desk_of_somebody_else(site):
+def test_nobody_judges_under_the_key_of_somebody_else(site):
     """Whichever of the two keys of an address, or of a form, belongs to somebody else."""
     mine = site.keys
     theirs = Annotator.objects.filter(study=site.study, judged=0).exclude(key=mine["key"]).exclude(invitation=None)
     site.keys = Keys({**mine, "key": theirs.latest("pk").key})
-    assert answer(site.visit("participant", "GET", "desk")) == "404"
+    assert answer(site.visit("participant", "GET", "progress")) == "404"
     site.keys = Keys({**mine, ("key", "pair"): Assignment.objects.exclude(annotator__key=mine["key"]).first().key})
     assert answer(site.visit("participant", "POST", "pair")) == "404"
     forged = site.clients["participant"].post(site.path("pair"), {"answer": "left", "revision": 1, "ticket": "x" * 43})
@@ -179,7 +182,7 @@ def seen(response: HttpResponseBase) -> tuple[int, str]:
 
 def test_what_was_refused_left_no_trace(site):
     def traces() -> list[object]:
-        tables = (Upload, Export, Invitation, Annotator, Assignment, Judgment, Act, Membership)
+        tables = (Upload, Export, Invitation, Annotator, Assignment, Judgment, AuditEntry, Membership)
         return [*(table.objects.count() for table in tables), list(Study.objects.order_by("pk").values())]
 
     before = traces()

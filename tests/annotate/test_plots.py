@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.plots import Scale, axis, decimals, interval_plot, rank_plot, round_step, shortened
+from annotate.reports.plots import Scale, axis, decimals, interval_plot, rank_plot, round_step, shortened
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 9))
 

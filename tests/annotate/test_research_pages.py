@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from html import unescape
 from xml.etree import ElementTree
@@ -12,13 +13,15 @@ from xml.etree import ElementTree
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from annotate import exports, imports, studies
+import formats
+from annotate import exports, imports, invitations, studies
 from annotate.models import (
     Annotator,
     Export,
@@ -30,13 +33,14 @@ from annotate.models import (
     Sentence,
     SourceDocument,
     Study,
+    Summary,
     SystemScore,
     TopicProgress,
     Upload,
     Utility,
     WorkerPulse,
 )
-from evaluation import intake, tasks
+from evaluation.worker import tasks
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +91,7 @@ def pages(study: Study) -> dict[str, str]:
     topic = scored.topic(study)
     key, document = (study.pk,), SourceDocument.objects.get(topic=topic, name="d1")
     upload = making.receive(study, b"x")
-    imports.read_upload(upload, making.cut)
+    imports.process(upload)
     return {
         "study": reverse("study", args=key),
         "topics": reverse("study_topics", args=key),
@@ -100,13 +104,14 @@ def pages(study: Study) -> dict[str, str]:
         "documents": reverse("topic_documents", args=(study.pk, topic.pk)),
         "topic leaderboard": reverse("topic_leaderboard", args=(study.pk, topic.pk)),
         "topic csv": reverse("topic_leaderboard_csv", args=(study.pk, topic.pk)),
+        "system": reverse("system", args=(study.pk, topic.summaries.get(system__name="=hat").system_id)),
         "summary": reverse("summary", args=(study.pk, topic.summaries.get(system__name="=hat").pk)),
         "sentence": reverse("sentence", args=(study.pk, topic.sentences.get(text__startswith="Heavy").pk)),
         "mend": reverse("document_mend", args=(study.pk, topic.pk, document.pk)),
         "upload new": reverse("upload_new", args=key),
         "upload": reverse("upload", args=(study.pk, upload.key)),
         "settings": reverse("study_settings", args=key),
-        "people": reverse("study_people", args=key),
+        "people": reverse("study_members", args=key),
         "recruitment": reverse("study_recruitment", args=key),
         "participants": reverse("participants_csv", args=key),
         "export": reverse("study_export", args=key),
@@ -166,8 +171,10 @@ def test_an_admin_reads_results_and_looks_after_people_and_changes_no_texts(clie
 def test_things_of_another_study_are_not_found_under_ones_own(client: Client, study: Study) -> None:
     own = making.study()
     client.force_login(making.owner(own))
-    things = [page for page in pages(study).values() if re.search(r"/(topics|summaries|sentences|uploads)/[^n]", page)]
-    assert len(things) == 8
+    things = [
+        page for page in pages(study).values() if re.search(r"/(topics|systems|summaries|sentences|uploads)/[^n]", page)
+    ]
+    assert len(things) == 9
     for page in things:
         assert client.get(page.replace(f"/studies/{study.pk}/", f"/studies/{own.pk}/")).status_code == 404, page
 
@@ -194,7 +201,7 @@ def test_the_list_says_how_far_each_study_is_and_keeps_simulations_apart(
     assert "Weather" in page
     assert "Somebody else" not in page
     assert "2 topics · 4 of 18 judgments" in page  # 15 pairs of six sentences, 3 of three
-    assert "with simulated judgments" in page
+    assert "4 by people (4 imported), 2 simulated" in page
 
 
 def test_a_study_is_begun_with_its_title_alone(client: Client) -> None:
@@ -229,10 +236,14 @@ def test_changed_settings_have_the_scores_computed_anew(client: Client, study: S
     page = reverse("study_settings", args=[study.pk])
     form = client.get(page).context["form"]
     filled = {name: form[name].value() for name in form.fields if form[name].value() is not False}
-    assert client.post(page, filled | {"value": "chance"})["Location"] == page
+    assert client.post(page, filled | {"score": "combined"})["Location"] == page
+    board = words(client.get(reverse("leaderboard", args=[study.pk])))
+    assert "These are the scores of earlier settings" in board
+    assert "score: importance" in board
     tasks.catch_up(study.pk)
     board = words(client.get(reverse("leaderboard", args=[study.pk])))
-    assert "a sentence is worth its chance of being preferred" in board
+    assert "earlier settings" not in board
+    assert "score: combined" in board
 
 
 def test_a_study_is_paused_and_opened_again(client: Client, study: Study, owner: User) -> None:
@@ -265,17 +276,17 @@ def next_of(client: Client, study: Study) -> str:
 def test_each_step_leads_to_the_next_one(client: Client, new_study: Study) -> None:
     assert next_of(client, new_study) == "Next: upload your topics"
     upload = making.receive(new_study, making.lines(making.TOPIC | {"summaries": []}))
-    assert next_of(client, new_study) == "The worker is at it"
-    tasks.read_upload(upload.pk)
-    assert next_of(client, new_study) == "Next: look at your upload and confirm it"
+    assert next_of(client, new_study) == "The worker is busy"
+    tasks.process_upload(upload.pk)
+    assert next_of(client, new_study) == "Next: confirm your upload"
     client.post(reverse("upload_confirm", args=[new_study.pk, upload.key]))
-    assert next_of(client, new_study) == "The worker is at it"
-    tasks.store_upload(upload.pk)
+    assert next_of(client, new_study) == "The worker is busy"
+    tasks.process_upload(upload.pk)
     assert next_of(client, new_study) == "Next: upload summaries"
     late = making.receive(new_study, b"topic,system,text\nM1,lead,It rained.\n", "late.csv")
-    tasks.read_upload(late.pk)
+    tasks.process_upload(late.pk)
     client.post(reverse("upload_confirm", args=[new_study.pk, late.key]))
-    tasks.store_upload(late.pk)
+    tasks.process_upload(late.pk)
     assert next_of(client, new_study) == "Next: invite people to judge"
     scored.judge(new_study, ("M1", "d1:0", "d1:1", "a"))
     assert next_of(client, new_study) == "Judgments are coming in"
@@ -286,8 +297,8 @@ def test_each_step_leads_to_the_next_one(client: Client, new_study: Study) -> No
 
 def test_a_refused_upload_is_what_to_do_next_while_there_is_nothing_else(client: Client, new_study: Study) -> None:
     upload = making.receive(new_study, b"nonsense")
-    tasks.read_upload(upload.pk)
-    assert next_of(client, new_study) == "Next: mend your file"
+    tasks.process_upload(upload.pk)
+    assert next_of(client, new_study) == "Next: correct your file"
 
 
 def test_a_study_says_so_when_no_worker_is_there(client: Client, new_study: Study) -> None:
@@ -295,7 +306,7 @@ def test_a_study_says_so_when_no_worker_is_there(client: Client, new_study: Stud
     WorkerPulse.objects.update(at=timezone.now() - timezone.timedelta(seconds=16))
     assert next_of(client, new_study) == "No worker is running"
     worker()
-    assert next_of(client, new_study) == "The worker is at it"
+    assert next_of(client, new_study) == "The worker is busy"
 
 
 def test_a_topic_that_fails_is_named_with_its_reason_and_blocks_nothing_else(
@@ -317,7 +328,7 @@ def test_the_first_page_asks_for_news_and_is_told_when_there_are_none(client: Cl
     news = client.get(page, {"seen": version})
     assert news.status_code == 200
     assert "<html" not in news.content.decode()
-    assert "The worker is at it" in words(news)
+    assert "The worker is busy" in words(news)
 
 
 # Uploads
@@ -334,17 +345,17 @@ def test_a_file_is_sent_read_looked_at_and_stored(client: Client, new_study: Stu
     page = client.get(answer["Location"])
     assert "waiting to be read" in words(page)
     assert client.get(answer["Location"], {"seen": page.context["version"]}).status_code == 204
-    tasks.read_upload(upload.pk)
+    tasks.process_upload(upload.pk)
     preview = words(client.get(answer["Location"], {"seen": page.context["version"]}))
-    assert "Nothing is stored yet" in preview
+    assert "Nothing has been added to the study yet" in preview
     assert "Topics 1 Documents 2 Sentences 5 References 1 Systems 2 Summaries 2" in preview
     assert "lead , long" in preview
     assert "responsiveness (1)" in preview
     assert not new_study.topics.exists()
     client.post(reverse("upload_confirm", args=[new_study.pk, upload.key]))
-    tasks.store_upload(upload.pk)
+    tasks.process_upload(upload.pk)
     stored = client.get(answer["Location"])
-    assert "is part of the study now" in words(stored)
+    assert "is now part of the study" in words(stored)
     assert "hx-trigger" not in stored.content.decode()  # nothing moves here any more
     assert new_study.topics.count() == 1
 
@@ -353,9 +364,9 @@ def test_every_complaint_names_file_line_field_found_and_expected(client: Client
     broken = making.lines(making.TOPIC, {"topic_id": "M2", "documents": [{"id": "<b>x</b>", "text": 7}]})
     send(client, new_study, broken)
     upload = Upload.objects.get(study=new_study)
-    tasks.read_upload(upload.pk)
+    tasks.process_upload(upload.pk)
     page = client.get(reverse("upload", args=[new_study.pk, upload.key]))
-    assert "Nothing was stored, for 1 reason." in words(page)
+    assert "Nothing was stored, because of 1 problem." in words(page)
     assert "topics.jsonl 2 documents[0].text the number 7 text in double quotes" in words(page)
     assert "<b>x" not in page.content.decode()
     assert not new_study.topics.exists()
@@ -370,8 +381,8 @@ def test_what_was_passed_over_is_said(client: Client, new_study: Study) -> None:
         archive.writestr("README.md", "hello")
     send(client, new_study, packed.getvalue(), "t.zip")
     upload = Upload.objects.get(study=new_study)
-    tasks.read_upload(upload.pk)
-    assert "README.md passed over" in words(client.get(reverse("upload", args=[new_study.pk, upload.key])))
+    tasks.process_upload(upload.pk)
+    assert "README.md ignored" in words(client.get(reverse("upload", args=[new_study.pk, upload.key])))
 
 
 def test_a_file_too_large_is_refused_before_anything_is_kept(
@@ -408,12 +419,12 @@ def test_sentences_stand_in_order_of_their_stored_utility(client: Client, study:
     topic = scored.topic(study)
     page = words(client.get(reverse("topic", args=[study.pk, topic.pk])))
     at = -1
-    for utility in Utility.objects.filter(sentence__topic=topic).order_by("-utility").select_related("sentence"):
+    utilities = Utility.objects.filter(sentence__topic=topic, scored_by="recommended")
+    for utility in utilities.order_by("-utility").select_related("sentence"):
         said = f"{utility.sentence.text} {utility.utility:.2f} [{utility.low:.2f}, {utility.high:.2f}]"
         assert page.index(said) > at
         at = page.index(said)
     assert "from 4 judgments" in page
-    assert "simulated" not in page
 
 
 def test_simulated_judgments_are_called_so_wherever_their_results_stand(
@@ -423,14 +434,14 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
     sentence = snow.sentences.first()
     assert sentence
     places = {
-        reverse("study", args=[study.pk]): "2 simulated judgments",
-        reverse("study_topics", args=[study.pk]): "0 of 3 + 2 simulated",
-        reverse("topic", args=[study.pk, snow.pk]): "2 of them simulated",
-        reverse("topic_leaderboard", args=[study.pk, snow.pk]): "all simulated",
-        reverse("leaderboard", args=[study.pk]): "2 of them simulated",
+        reverse("study", args=[study.pk]): "Judgments that count: 4 by people (4 imported), 2 simulated",
+        reverse("study_topics", args=[study.pk]): "0 of 3 2 simulated",
+        reverse("topic", args=[study.pk, snow.pk]): "from 2 judgments. 2 simulated",
+        reverse("topic_leaderboard", args=[study.pk, snow.pk]): "From 2 judgments 2 simulated",
+        reverse("leaderboard", args=[study.pk]): "From 6 judgments on 2 topics 4 by people (4 imported), 2 simulated",
         reverse("sentence", args=[study.pk, sentence.pk]): "a simulation simulated",
-        reverse("study_people", args=[study.pk]): "a simulation simulated",
-        reverse("leaderboard_tex", args=[study.pk]): "2 of them simulated",
+        reverse("study_members", args=[study.pk]): "a simulation simulated",
+        reverse("leaderboard_tex", args=[study.pk]): "6 judgments: 4 by people (4 imported), 2 simulated",
     }
     for place, said in places.items():
         assert said in words(client.get(place)), place
@@ -452,7 +463,7 @@ def test_a_sentence_shows_the_judgments_that_it_rests_on_from_its_side(
 
 def unjudged(study: Study) -> tuple[SourceDocument, str]:
     """A document that nobody has judged, and the page where it is mended."""
-    intake.take_in(study, making_bundle())
+    imports.store(study, making_bundle())
     document = SourceDocument.objects.get(topic__study=study, topic__name="wind")
     return document, reverse("document_mend", args=[study.pk, document.topic_id, document.pk])
 
@@ -469,14 +480,14 @@ def test_a_border_is_mended_until_the_first_judgment(client: Client, study: Stud
     assert client.get(page).context["form"].initial["sentences"].splitlines()[0] == "Wind blew."
     answer = client.post(page, {"sentences": "Wind blew. Mr.\r\n\r\nSmith lost\r\nhis hat."})
     assert answer["Location"] == reverse("topic_documents", args=[study.pk, document.topic_id])
-    assert "The worker is cutting" in words(client.get(answer["Location"]))
+    assert "The worker is splitting" in words(client.get(answer["Location"]))
     tasks.catch_up(study.pk)
     cut = list(Sentence.objects.filter(document=document).order_by("index").values_list("text", flat=True))
     assert cut == ["Wind blew. Mr.", "Smith lost", "his hat."]
-    assert "mended by hand" in words(client.get(answer["Location"]))
+    assert "· edited" in words(client.get(answer["Location"]))
     scored.judge(study, ("wind", "w1:0", "w1:1", "a"))
     answer = client.post(page, {"sentences": "Wind blew. Mr. Smith lost his hat."})
-    assert "The borders stay as they are" in words(answer)
+    assert "can no longer be edited" in words(answer)
     assert Sentence.objects.filter(document=document).count() == 3
 
 
@@ -494,9 +505,9 @@ def test_mending_goes_back_to_how_it_was_cut_at_first(client: Client, study: Stu
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("Wind blew.\nMr. Smith found his hat.", "with “found his hat.” where the document has “lost his hat.”"),
+        ("Wind blew.\nMr. Smith found his hat.", "with “found his hat.”, but the document has “lost his hat.”"),
         ("Wind blew.\nMr. Smith lost", "The last 7 letters of the document are missing"),
-        ("Wind blew.\nMr. Smith lost his hat.\nAnd more.", "Sentence 3 goes on with “And more.”"),
+        ("Wind blew.\nMr. Smith lost his hat.\nAnd more.", "Sentence 3 continues with “And more.”"),
         ("", "This field is required"),
     ],
 )  # fmt: skip
@@ -514,21 +525,71 @@ def test_changed_words_are_refused_with_the_place(
 # Leaderboards and scores
 
 
-def test_the_leaderboard_shows_the_stored_numbers(client: Client, study: Study, owner: User) -> None:
-    response = client.get(reverse("leaderboard", args=[study.pk]))
+def standings(study: Study, scored_by: str = "recommended") -> QuerySet[SystemScore]:
+    return SystemScore.objects.filter(ranking__study=study, ranking__scored_by=scored_by).select_related("system")
+
+
+@pytest.mark.parametrize(("scored_by", "ranked"), [("recommended", 2), ("published", 3)])
+def test_the_leaderboard_shows_the_stored_numbers(
+    client: Client, study: Study, owner: User, scored_by: str, ranked: int
+) -> None:
+    response = client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": scored_by})
     page, digits = words(response), response.context["digits"]
-    standings = SystemScore.objects.filter(ranking__study=study)
-    assert standings.count() == 3
-    for one in standings.select_related("system"):
-        interval = f"{one.low:.{digits}f} – {one.high:.{digits}f}" if one.low is not None else "–"
+    assert standings(study, scored_by).count() == ranked
+    for one in standings(study, scored_by):
         few = " (1 of 2 topics)" if one.topics == 1 else ""
-        assert f"{one.rank} {one.system.name}{few} {one.score:.{digits}f} {interval}" in page
+        assert f"{one.rank} {one.system.name}{few} {one.score:.{digits}f}" in page
+        assert one.low is None or f"{one.low:.{digits}f} – {one.high:.{digits}f}" in page
     assert "From 6 judgments on 2 topics" in page
-    assert "similar sentences tied by a kernel prior" in page
+
+
+def test_a_study_shows_its_own_score_first_and_the_other_at_a_click(client: Client, study: Study, owner: User) -> None:
+    page = reverse("leaderboard", args=[study.pk])
+    recommended = words(client.get(page))
+    assert "System Importance" in recommended
+    assert "kernel prior" in recommended
+    published = words(client.get(page, {"scored_by": "published"}))
+    assert "System Score as published" in published
+    assert "equations 2–5 as published (Zopf 2018)" in published
+    studies.change_settings(study, owner, score="published")
+    assert client.get(page).context["board"].scored_by == "published"
+    assert client.get(page, {"scored_by": "nonsense"}).context["board"].scored_by == "published"
+
+
+def test_coverage_stands_beside_importance(client: Client, study: Study, owner: User) -> None:
+    page = words(client.get(reverse("leaderboard", args=[study.pk])))
+    for one in standings(study):
+        assert one.coverage is not None
+        assert f"{one.coverage:.2f}" in page
+    assert "Coverage" not in words(client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"}))
+
+
+def test_a_system_without_a_word_of_its_sources_is_named_and_not_ranked(
+    client: Client, study: Study, owner: User
+) -> None:
+    for page in (
+        ("leaderboard", reverse("leaderboard", args=[study.pk])),
+        (
+            "topic_leaderboard",
+            reverse("topic_leaderboard", args=[study.pk, scored.topic(study).pk]),
+        ),
+    ):
+        answer = client.get(page[1])
+        assert "off" not in [row.system for row in answer.context["board"].rows]
+        assert "Not ranked, because its summaries share no word with their sources: off." in words(answer)
+
+
+def test_a_topic_as_published_says_when_it_needed_a_prior(client: Client, study: Study, owner: User) -> None:
+    page = words(client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"}))
+    fits = Fit.objects.newest("published").filter(topic__study=study)
+    needed = [fit for fit in fits if fit.settings["prior"]]
+    assert needed
+    assert f"{len(needed)} topic" in page
+    assert "fitted with prior 0.1" in page
 
 
 def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: Study, owner: User) -> None:
-    ranking = study.ranking
+    ranking = study.rankings.get(scored_by="published")
     ahead = {"difference": 0.1, "low": 0.0, "high": 0.2, "significant": True}
     unknown = {"difference": 0.1, "low": None, "high": None, "p": None, "significant": None}
     ranking.differences = [
@@ -537,10 +598,10 @@ def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: 
         {"better": "=hat", "worse": "off"} | unknown,
     ]
     ranking.save()
-    page = client.get(reverse("leaderboard", args=[study.pk]))
+    page = client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"})
     shown = [[cell["p"] for cell in line["cells"]] for line in page.context["matrix"]]
     assert sorted(p for line in shown for p in line if p) == [".047", "< .001"]
-    lead = next(line["row"] for line in page.context["lines"] if line["row"].system.name == "lead & co_")
+    lead = next(line["row"] for line in page.context["lines"] if line["row"].system == "lead & co_")
     assert lead.better_than == ("=hat", "off")
     assert "?" in words(page)  # where nothing can be said
 
@@ -548,20 +609,21 @@ def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: 
 def test_the_csv_holds_every_digit(client: Client, study: Study, owner: User) -> None:
     answer = client.get(reverse("leaderboard_csv", args=[study.pk]))
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
-    stored = {one.system.name: one for one in SystemScore.objects.filter(ranking__study=study)}
-    assert len(rows) == 3
+    stored = {one.system.name: one for one in standings(study)}
+    assert len(rows) == 2
     for row in rows:
         one = stored[row["system"].removeprefix("'")]  # a name that begins like a formula is defused
         assert float(row["score"]) == one.score
         assert float(row["low"]) == one.low
         assert int(row["rank_high"]) == one.rank_high
+        assert float(row["coverage"]) == one.coverage
     assert any(row["system"] == "'=hat" for row in rows)
 
 
 def test_names_of_systems_mean_nothing_to_latex(client: Client, study: Study, owner: User) -> None:
     table = client.get(reverse("topic_leaderboard_tex", args=[study.pk, scored.topic(study).pk])).content.decode()
     assert r"lead \& co\_ &" in table
-    assert table.count(r"\\") == 1 + 3
+    assert table.count(r"\\") == 1 + 2
     assert r"95\% interval" in table
 
 
@@ -621,33 +683,71 @@ def test_a_board_without_a_worker_says_that_it_does_not_follow(client: Client, s
     scored.judge(study, ("rain", "d2:2", "d1:1", "a"))
     assert "No worker is running" in words(client.get(page))
     worker()
-    assert "newer judgments are being taken in" in words(client.get(page))
+    assert "newer judgments are being added" in words(client.get(page))
 
 
-@pytest.mark.parametrize("chosen", [scored.AS_PUBLISHED, {}], ids=["as published", "as recommended"])
-def test_a_score_is_the_sum_of_what_its_page_shows(client: Client, chosen: dict[str, str]) -> None:
-    study = scored.scored_study(**chosen)
+def numbers(page: HttpResponse) -> list[list[float]]:
+    """The full numbers of each line that adds to a score, as a reader sees them."""
+    lines = re.findall(r'<tr class="term">.*?</tr>|<p class="product number">.*?</p>', page.content.decode(), re.DOTALL)
+    return [[float(number) for number in re.findall(r"<data[^>]*>([^<]*)</data>", line)] for line in lines]
+
+
+def total(page: HttpResponse) -> float:
+    shown = re.search(r'class="total number">.*?<data[^>]*>([^<]*)</data>', page.content.decode(), re.DOTALL)
+    assert shown
+    return float(shown[1])
+
+
+@pytest.mark.parametrize("score", ["importance", "combined", "coverage"])
+def test_a_score_is_followed_word_by_word_to_the_last_digit(client: Client, score: str) -> None:
+    study = scored.scored_study(score=score)
     client.force_login(making.owner(study))
-    for score in Score.objects.filter(summary__topic__study=study):
-        page = client.get(reverse("summary", args=[study.pk, score.summary_id]))
-        assert page.context["total"] == pytest.approx(score.score, abs=1e-12)
-        digits = page.context["digits"]
-        assert f"Sum = {score.score:.{digits}f}" in words(page)
-        for part in page.context["parts"]:
-            assert f"{part['weight']:.4f}" in words(page)
-            if part["nearest"]:
-                assert part["nearest"].text in words(page)
-                utility = Utility.objects.get(sentence=part["nearest"])
-                if chosen == scored.AS_PUBLISHED:
-                    assert part["value"] == pytest.approx(utility.strength, rel=1e-12)
+    for row in Score.objects.filter(summary__topic__study=study, scored_by="recommended", score__isnull=False):
+        page = client.get(reverse("summary", args=[study.pk, row.summary_id]))
+        source = page.context["source"]
+        assert row.score is not None
+        added = []
+        for occurrences, idf, *value, contribution in numbers(page):
+            factor = sum(value) - source.mean if score == "importance" else sum(value) or 1.0
+            by_hand = occurrences * idf * factor / source.total
+            assert contribution == pytest.approx(by_hand, rel=1e-12, abs=1e-17)
+            added.append(contribution)
+        assert total(page) == pytest.approx(math.fsum(added), abs=1e-15)
+        assert total(page) == pytest.approx(row.score, abs=1e-12)
+        assert str(source.total) in words(page)
 
 
-def test_a_sentence_that_resembles_nothing_earns_nothing(client: Client, study: Study, owner: User) -> None:
+def test_a_score_as_published_is_followed_sentence_by_sentence(client: Client, study: Study, owner: User) -> None:
+    for score in Score.objects.filter(summary__topic__study=study, scored_by="published"):
+        page = client.get(reverse("summary", args=[study.pk, score.summary_id]), {"scored_by": "published"})
+        added = []
+        for weight, value, factor, contribution in numbers(page):
+            assert contribution == pytest.approx(weight * value * factor, rel=1e-12)
+            added.append(contribution)
+        assert total(page) == pytest.approx(math.fsum(added), abs=1e-15)
+        assert total(page) == pytest.approx(score.score, abs=1e-12)
+        for part, nearest in page.context["parts"]:
+            if nearest:
+                assert nearest.text in words(page)
+                strength = Utility.objects.get(sentence=nearest, scored_by="published").strength
+                assert part.value == pytest.approx(strength, rel=1e-12)
+
+
+def test_a_summary_without_a_word_of_its_sources_says_so(client: Client, study: Study, owner: User) -> None:
     off = scored.topic(study).summaries.get(system__name="off")
-    page = words(client.get(reverse("summary", args=[study.pk, off.pk])))
-    assert "Resembles no source sentence" in page
+    address = reverse("summary", args=[study.pk, off.pk])
+    assert "shares no word with its sources, so it has no importance" in words(client.get(address))
+    assert "Similar to no source sentence" in words(client.get(address, {"scored_by": "published"}))
     repeated = scored.topic(study).summaries.get(system__name="=hat")
-    assert "redundancy 0.5000" in words(client.get(reverse("summary", args=[study.pk, repeated.pk])))
+    page = words(client.get(reverse("summary", args=[study.pk, repeated.pk]), {"scored_by": "published"}))
+    assert "redundancy 0.5 " in page
+
+
+def test_words_name_the_sentences_that_they_stand_in(client: Client, study: Study, owner: User) -> None:
+    lead = scored.topic(study).summaries.get(system__name="lead & co_")
+    page = words(client.get(reverse("summary", args=[study.pk, lead.pk])))
+    assert "ohio 2" in page
+    assert "d1:0 d1:1" in page
 
 
 def test_a_summary_without_a_score_shows_its_text(client: Client, study: Study, owner: User) -> None:
@@ -656,11 +756,71 @@ def test_a_summary_without_a_score_shows_its_text(client: Client, study: Study, 
     assert "It rained in Ohio." in words(client.get(reverse("summary", args=[study.pk, lead.pk])))
 
 
+def test_a_system_is_followed_from_the_leaderboard_to_its_summaries(client: Client, study: Study, owner: User) -> None:
+    board = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    for one in standings(study):
+        address = reverse("system", args=[study.pk, one.system.pk])
+        assert f'href="{address}?scored_by=recommended"' in board
+        page = client.get(address)
+        for score in Score.objects.filter(summary__system=one.system, scored_by="recommended"):
+            assert reverse("summary", args=[study.pk, score.summary_id]) in page.content.decode()
+            assert f"{score.score:.{page.context['digits']}f}" in words(page)
+        assert f"{one.coverage:.2f}" in words(page)
+
+
+def test_a_system_without_a_place_says_why(client: Client, study: Study, owner: User) -> None:
+    off = study.systems.get(name="off")
+    address = reverse("system", args=[study.pk, off.pk])
+    assert "Not ranked: its summaries share no word with their sources." in words(client.get(address))
+    assert "Rank" in words(client.get(address, {"scored_by": "published"}))
+
+
+@pytest.mark.parametrize(
+    ("deleted", "missing"),
+    [("topics", "The study has no topics"), ("summaries", "There are no summaries to rank")],
+)
+def test_an_empty_leaderboard_names_what_is_missing(
+    client: Client, study: Study, owner: User, deleted: str, missing: str
+) -> None:
+    study.rankings.all().delete()
+    if deleted == "topics":
+        empty = making.study(owner)
+    else:
+        empty = study
+        Score.objects.filter(summary__topic__study=study).delete()
+        Summary.objects.filter(topic__study=study).delete()
+    page = client.get(reverse("leaderboard", args=[empty.pk]))
+    assert missing in words(page)
+    assert reverse("upload_new", args=[empty.pk]) in page.content.decode()
+
+
+def test_a_leaderboard_without_judgments_asks_for_annotators(client: Client, new_study: Study) -> None:
+    imports.store(new_study, formats.Bundle(topics=(scored.SNOW,)))
+    tasks.catch_up(new_study.pk)
+    page = client.get(reverse("leaderboard", args=[new_study.pk]))
+    assert "Nobody has judged yet" in words(page)
+    assert reverse("study_members", args=[new_study.pk]) in page.content.decode()
+
+
+def test_topics_that_fail_are_named_and_nothing_is_mixed(client: Client, study: Study, owner: User) -> None:
+    before = list(standings(study).values_list("system", "score"))
+    studies.change_settings(study, owner, smooth="none", prior=0.0)
+    tasks.catch_up(study.pk)
+    board = client.get(reverse("leaderboard", args=[study.pk]))
+    assert {failure.topic.name for failure in board.context["board"].failures} == {"rain", "snow"}
+    assert "2 topics could not be scored" in words(board)
+    assert "These are the scores of earlier settings" in words(board)
+    assert list(standings(study).values_list("system", "score")) == before
+    table = client.get(reverse("leaderboard_tex", args=[study.pk])).content.decode()
+    assert "% These are the scores of earlier settings." in table
+    assert table.count("% Could not be scored: ") == 2
+
+
 # People
 
 
 def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study, owner: User) -> None:
-    page = reverse("study_people", args=[study.pk])
+    page = reverse("study_members", args=[study.pk])
     client.post(page, {"role": "annotator", "label": "class of May", "max_uses": "3"})
     invitation = Invitation.objects.get(study=study)
     assert (invitation.label, invitation.max_uses) == ("class of May", 3)
@@ -671,13 +831,13 @@ def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study
     client.force_login(owner)
     client.post(reverse("invitation_revoke", args=[study.pk, invitation.pk]))
     assert client.get(page).context["invitations"][0]["link"] == ""
-    assert "taken back" in words(client.get(page))
+    assert "revoked" in words(client.get(page))
 
 
 def test_an_admin_invites_annotators_and_sees_no_link_that_gives_more(client: Client, study: Study) -> None:
-    studies.invite(study, making.owner(study), role=Role.OWNER)
+    invitations.invite(study, making.owner(study), role=Role.OWNER)
     client.force_login(making.member(study, Role.ADMIN))
-    page = reverse("study_people", args=[study.pk])
+    page = reverse("study_members", args=[study.pk])
     assert [line["link"] for line in client.get(page).context["invitations"]] == [""]
     client.post(page, {"role": "owner"})
     assert Invitation.objects.filter(study=study).count() == 1
@@ -689,9 +849,9 @@ def test_an_admin_invites_annotators_and_sees_no_link_that_gives_more(client: Cl
 
 def test_a_wrong_moment_is_said_beside_its_field(client: Client, study: Study, owner: User) -> None:
     answer = client.post(
-        reverse("study_people", args=[study.pk]), {"role": "annotator", "expires_at": "2001-01-01T00:00"}
+        reverse("study_members", args=[study.pk]), {"role": "annotator", "expires_at": "2001-01-01T00:00"}
     )
-    assert "This moment has passed already" in words(answer)
+    assert "This time is in the past" in words(answer)
 
 
 def test_roles_change_and_the_last_owner_stays(client: Client, study: Study, owner: User) -> None:
@@ -705,11 +865,11 @@ def test_roles_change_and_the_last_owner_stays(client: Client, study: Study, own
 
 
 def test_annotators_are_listed_with_what_counts(client: Client, study: Study, owner: User) -> None:
-    lines = client.get(reverse("study_people", args=[study.pk])).context["annotators"]
+    lines = client.get(reverse("study_members", args=[study.pk])).context["annotators"]
     found = {line["annotator"].pseudonym: (line["annotator"].judged, line["counted"]) for line in lines}
     assert found["a simulation"] == (2, 2)
     Annotator.objects.filter(pseudonym="a simulation").update(excluded_at=timezone.now())
-    lines = client.get(reverse("study_people", args=[study.pk])).context["annotators"]
+    lines = client.get(reverse("study_members", args=[study.pk])).context["annotators"]
     assert {line["annotator"].pseudonym: line["counted"] for line in lines}["a simulation"] == 0
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from annotate.secret_key import load_secret_key
+from annotate.server.keys import load_secret_key
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT = {
-    b"": "is empty; delete it and a new key is made at the next start",
+    b"": "is empty; delete it, and the next start creates a new key",
     b"half of a key": "has 13 characters; it needs at least 50",
-    b"\0" * 86: "is no text; it is damaged",
-    b"\x8f" * 86: "is no text; it is damaged",
+    b"\0" * 86: "is not text; it is damaged",
+    b"\x8f" * 86: "is not text; it is damaged",
 }
 
 

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.http import HttpResponse, HttpResponseBase
 from django.test import RequestFactory, override_settings
 
-from annotate.static_files import Middleware
+from annotate.server.static_files import Middleware
 
 Ask = Callable[[str], HttpResponseBase]
 
@@ -24,7 +24,7 @@ Ask = Callable[[str], HttpResponseBase]
 def root(tmp_path: Path, settings: Any) -> Path:
     settings.WHITENOISE_AUTOREFRESH = False
     settings.STATIC_ROOT = tmp_path / "static"
-    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "annotate.static_files.Storage"}}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "annotate.server.static_files.Storage"}}
     settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     release(tmp_path / "first", "body { color: red }")
     return tmp_path / "static"

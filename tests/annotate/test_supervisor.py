@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from annotate.supervisor import Program, port_is_free
+from annotate.server.supervisor import Program, port_is_free
+from lab.services import wait_until
 from tests.conftest import ROOT
-from tests.services import wait_until
 
 PROGRAM = """
 import os, sys, time
@@ -24,7 +24,7 @@ time.sleep(60)
 """
 SUPERVISE = """
 import os
-from annotate.supervisor import Program, Supervisor
+from annotate.server.supervisor import Program, Supervisor
 programs = [Program(name, ["sleeper", f"{name}.pids"]) for name in ("web", "worker")]
 Supervisor(programs, os.environ, lambda line: print(line, flush=True)).run(lambda: None)
 """
@@ -111,5 +111,5 @@ def test_serving_on_a_taken_port_says_so_in_one_line(tmp_path: Path) -> None:
                 check=False,
             )
             assert done.returncode == 1
-            expected = f"CommandError: Port {port} is taken by another program; choose another with --port."
+            expected = f"CommandError: Port {port} is used by another program; choose another one with --port."
             assert done.stderr.strip() == expected

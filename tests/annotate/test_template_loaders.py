@@ -7,8 +7,8 @@ from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import translation
 
-from annotate import template_loaders
-from annotate.template_loaders import fold
+from annotate.server import template_loaders
+from annotate.server.template_loaders import fold
 
 
 def rendered(source: str) -> str:

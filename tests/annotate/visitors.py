@@ -14,12 +14,13 @@ from django.forms import BaseForm
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotate import accounts, crowd, exports, imports, judging, links, previews, studies
+from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
+from annotate.judging import what_if
 from annotate.models import Annotator, Assignment, Membership, Sentence, Study, Topic
 from tests.annotate import making, scored
 from tests.annotate.everything import Keys
-from tests.annotate.making import TOPIC, Role, cut, lines
+from tests.annotate.making import TOPIC, Role, lines
 
 #: Who comes, in the order of the matrix.
 VISITORS = (
@@ -27,7 +28,7 @@ VISITORS = (
     "token",  # no cookie, but a token for the API
     "revoked",  # signed in as the owner, whose account was closed since
     "expired",  # signed in as the owner, and signed out on the server since
-    "participant",  # came by the invitation: the pair and the desk of the addresses are theirs
+    "participant",  # came by the invitation: the pair and the progress of the addresses are theirs
     "other",  # came by the same invitation: nothing in the addresses is theirs
     "annotator",  # an account that judges in the study: nothing in the addresses is theirs
     "outsider",  # an account that judges elsewhere
@@ -53,11 +54,11 @@ BODIES: dict[str, dict[str, object]] = {
     "skip": {"reason": "unclear"},
     "withdraw": {"answers": "erase"},
     "study_state": {"state": "paused"},
-    "judge_rest": {"rest": "on"},
-    "preview_do": {"reason": "It is a test."},
+    "annotator_rest": {"rest": "on"},
+    "what_if_do": {"reason": "It is a test."},
     "study_delete": {"title": "Weather"},
     "member_role": {"role": "researcher"},
-    "study_people": {"role": "annotator", "label": "friends"},
+    "study_members": {"role": "annotator", "label": "friends"},
     "document_mend": {"sentences": "It\nrained.\nRivers rose.\nRoads closed."},
 }
 
@@ -101,7 +102,7 @@ class Website:
             return filled(StudyForm(instance=self.study)) | {"title": "Snow"}
         if name == "study_recruitment":
             return filled(RecruitmentForm(instance=crowd.recruitment_of(self.study))) | {"code_done": "D2"}
-        if name == "known_pairs":
+        if name == "gold_pairs":
             topic = self.keys["topic_id", name]
             last = [one.pk for one in Sentence.objects.filter(topic=topic)][-2:]
             return {"topic": topic, "use": "training"} | dict(zip(("better", "worse"), last, strict=False))
@@ -139,11 +140,11 @@ def furnish(study: Study, visitor: Client) -> Keys:
     )
     (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
     upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
-    imports.read_upload(upload, cut)
+    imports.process(upload)
     export = exports.request_export(study, owner)
     exports.write_export(export)
-    invitation = studies.invite(study, owner)
-    token = links.invitation_path(invitation).split("/")[2]
+    invitation = invitations.invite(study, owner)
+    token = invitations.invitation_path(invitation).split("/")[2]
     visitor.post(reverse("join", args=[token]), {"consent": "1"})
     judge = Annotator.objects.filter(invitation=invitation).latest("pk")
     assignment = judging.draw(judge)
@@ -164,21 +165,21 @@ def furnish(study: Study, visitor: Client) -> Keys:
             ("topic_id", "document_unmend"): apart.pk,
             ("document_id", "document_unmend"): apart.documents.get(name="d1").pk,
             "summary_id": topic.summaries.first().pk,
+            "system_id": topic.summaries.first().system_id,
             "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
             "token_id": mine.pk,
             "side": "left",
-            "known_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,
+            "rest": f"{judge.key}/",
+            "gold_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,
             "annotator_id": judge.pk,
             "key": judge.key,
-            **dict.fromkeys(
-                [("key", "preview"), ("key", "preview_do")], previews.request_preview(study, owner, [judge]).key
-            ),
+            **dict.fromkeys([("key", "what_if"), ("key", "what_if_do")], what_if.ask(study, owner, [judge]).key),
             **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},
             **{("key", name): upload.key for name in ("upload", "upload_confirm", "upload_discard")},
             ("key", "export_file"): export.key,
             ("token", "join"): token,
-            ("token", "crowd"): links.crowd_path(study).split("/")[2],
-            ("token", "sign_in_link"): links.sign_in_path(person.pk, "/about/").split("/")[2],
+            ("token", "crowd"): invitations.crowd_path(study.recruitment).split("/")[2],
+            ("token", "sign_in_link"): invitations.sign_in_path(person.pk, "/about/").split("/")[2],
         }
     )
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from annotate import invitations
 from tests.conftest import CHROMIUM, Web
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
@@ -27,6 +29,12 @@ def settled(page: Page) -> None:
     while page.evaluate("localStorage.getItem('preferendum-answers')") is not None:
         assert time.monotonic() < deadline, "an answer is still on its way"
         page.wait_for_timeout(20)
+
+
+def sign_in(page: Page, user: User, where: str = "/studies/") -> None:
+    page.goto(invitations.sign_in_path(user.pk, where))
+    with page.expect_navigation():
+        page.get_by_role("button", name=f"Sign in as {user.username}").click()
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from annotate import judging, links, studies
+from annotate import invitations
 from annotate.models import Annotator, Assignment, Judgment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
-from tests.browser.conftest import settled
+from tests.browser.conftest import settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -28,7 +28,7 @@ def study(web: Web) -> Study:
 
 @pytest.fixture
 def link(study: Study) -> str:
-    return links.invitation_path(studies.invite(study, making.owner(study)))
+    return invitations.invitation_path(invitations.invite(study, making.owner(study)))
 
 
 def begin(page: Page, link: str) -> None:
@@ -73,7 +73,7 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
     assert answers() == ["left", "right", "tie", "left", "right"]
 
     press(page, "u")
-    expect(page.locator("#said")).to_contain_text("taken back")
+    expect(page.locator("#said")).to_contain_text("undone")
     at_pair(page, 5)
     axe(page)
     press(page, "ArrowLeft")
@@ -109,7 +109,7 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("You have paused")).to_be_visible()
     axe(page)
-    page.get_by_role("button", name="Go on", exact=True).click()
+    page.get_by_role("button", name="Continue", exact=True).click()
     at_pair(page, 11)
     press(page, "ArrowRight")
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
@@ -117,7 +117,7 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
     settled(page)
     assert page.problems == []
     assert Annotator.objects.get().judged == 11
-    assert judging.counted_judgments(Assignment.objects.earliest("pk").topic).count() == 11
+    assert Judgment.objects.counted().count() == 11
     assert_books_balance(study)
 
 
@@ -131,7 +131,7 @@ def test_the_same_without_scripts(browser: Browser, web: Web, link, axe, study):
     at_pair(page, 5)
     expect(page.locator("#said")).to_contain_text("Saved: the first sentence.")
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#said")).to_contain_text("taken back")
+    expect(page.locator("#said")).to_contain_text("undone")
     at_pair(page, 4)
     page.locator("#answer [value=right]").click()
     at_pair(page, 5)
@@ -166,12 +166,17 @@ def test_every_page_is_accessible_and_fits(page, link, axe, width):
     page.locator("#answer [value=left]").click(delay=QUIET)
     # On a phone nothing is left or right of anything.
     expect(page.locator("#said")).to_have_text("Saved: the first sentence.")
-    for path in (first, f"{first}context/left/", f"/desk/{annotator.key}/", f"/desk/{annotator.key}/guidelines/"):
+    for path in (
+        first,
+        f"{first}context/left/",
+        f"/progress/{annotator.key}/",
+        f"/progress/{annotator.key}/guidelines/",
+    ):
         page.goto(path)
         axe(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     Study.objects.update(state="paused")
-    page.goto(f"/desk/{annotator.key}/")
+    page.goto(f"/progress/{annotator.key}/")
     axe(page)
 
 
@@ -216,7 +221,7 @@ def test_keys_with_modifiers_and_keys_too_soon_are_no_answers(page, link):
 def test_shortcuts_can_be_switched_off(page, link):
     begin(page, link)
     press(page, "?")
-    page.get_by_role("button", name="Switch single keys off").click()
+    page.get_by_role("button", name="Turn single keys off").click()
     expect(page.locator("#task")).to_have_attribute("data-shortcuts", "off")
     press(page, "1")
     page.wait_for_timeout(QUIET)
@@ -257,7 +262,7 @@ def test_back_reload_and_a_second_tab_double_nothing(page, context: BrowserConte
     page.go_back()
     expect(page.get_by_role("heading", name="You have judged this pair")).to_be_visible()
     assert page.url == first
-    page.get_by_role("button", name="Go on", exact=True).click()
+    page.get_by_role("button", name="Continue", exact=True).click()
     at_pair(page, 2)
     assert page.url == second
 
@@ -267,7 +272,7 @@ def test_back_reload_and_a_second_tab_double_nothing(page, context: BrowserConte
     at_pair(page, 3)
     settled(page)
     press(tab, "2")
-    expect(tab.locator("#said")).to_contain_text("that answer stands")
+    expect(tab.locator("#said")).to_contain_text("That answer stands")
     at_pair(tab, 3)
     settled(page)
     assert answers() == ["left", "left"]
@@ -278,10 +283,10 @@ def test_an_answer_that_cannot_be_sent_is_kept_and_sent_again(page, link):
     begin(page, link)
     no_posts(page)
     press(page, "2")
-    expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
+    expect(page.locator("#trouble")).to_contain_text("Your answer is saved in this browser")
     assert answers() == []
     page.unroute("**/judge/**")
-    expect(page.locator("#trouble")).to_contain_text("that was kept has arrived")
+    expect(page.locator("#trouble")).to_contain_text("saved answer has arrived")
     at_pair(page, 2)
     assert answers() == ["right"]
     press(page, "1")
@@ -315,7 +320,7 @@ def test_an_answer_survives_closing_the_page(page, link):
     page.goto("about:blank")
     page.unroute("**/judge/**")
     page.goto(link)
-    expect(page.locator("#trouble")).to_contain_text("that was kept has arrived")
+    expect(page.locator("#trouble")).to_contain_text("saved answer has arrived")
     settled(page)
     assert answers() == ["right"]
 
@@ -333,7 +338,7 @@ def test_a_server_in_trouble_is_asked_again(page, link):
 
     page.route("**/judge/**", in_trouble)
     press(page, "1")
-    expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
+    expect(page.locator("#trouble")).to_contain_text("Your answer is saved in this browser")
     at_pair(page, 2)
     settled(page)
     assert answers() == ["left"]
@@ -343,7 +348,7 @@ def test_signing_in_in_another_tab_loses_no_answer(page, context: BrowserContext
     user = making.person()
     begin(page, link)
     tab = context.new_page()
-    tab.goto(links.sign_in_path(user.pk))
+    sign_in(tab, user)
     press(page, "1")
     at_pair(page, 2)
     settled(page)
@@ -420,6 +425,6 @@ def test_an_undo_right_after_an_answer_waits_for_it(page, link):
     press(page, "1")
     at_pair(page, 2)
     press(page, "u")
-    expect(page.locator("#said")).to_contain_text("taken back")
+    expect(page.locator("#said")).to_contain_text("undone")
     at_pair(page, 1)
     assert answers() == ["left", "undone"]

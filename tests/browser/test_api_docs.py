@@ -7,15 +7,16 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from annotate import accounts, links
+from annotate import accounts
 from annotate.models import Study, Upload
 from tests.annotate import making
+from tests.browser.conftest import sign_in
 from tests.conftest import Web
 
 
 def test_calls_are_tried_as_whoever_is_signed_in(page: Page, axe: Callable[[Page], None]) -> None:
     study = making.study(title="Rain in Ohio")
-    page.goto(links.sign_in_path(making.owner(study).pk))
+    sign_in(page, making.owner(study))
     page.goto("/api/v1/docs/")
     call = page.locator("#list_studies")
     call.locator("summary").click()
@@ -63,6 +64,6 @@ def test_without_javascript_everything_can_be_read(browser: Browser, web: Web) -
     page.locator("#draw_pair summary").click()
     expect(page.locator("#draw_pair")).to_contain_text("ties_allowed")
     expect(page.locator("#draw_pair form")).to_be_hidden()
-    page.get_by_role("link", name="The same for programs").click()
+    page.get_by_role("link", name="Machine-readable description").click()
     expect(page.locator("body")).to_contain_text('"openapi"')
     context.close()

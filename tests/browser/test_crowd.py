@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from annotate import links
+from annotate import invitations
 from annotate.models import Annotator, Consent, Judgment, Participation, Study
 from tests.annotate.judging_study import assert_books_balance
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, crowd_study
-from tests.browser.conftest import settled
+from tests.browser.conftest import settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -26,7 +26,7 @@ def study(web: Web) -> Study:
 
 
 def link(study: Study, person: str = "5f0c") -> str:
-    return f"{links.crowd_path(study)}?PROLIFIC_PID={person}&STUDY_ID=a&SESSION_ID=b"
+    return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}&STUDY_ID=a&SESSION_ID=b"
 
 
 def at_pair(page: Page, number: int) -> None:
@@ -67,7 +67,7 @@ def test_arrive_agree_judge_go_on_elsewhere_finish_and_go_back_with_the_code(
         route.fulfill(body="back at the platform")
 
     second.route("https://app.prolific.com/**", leave)
-    second.get_by_role("link", name="Go back to the platform").click()
+    second.get_by_role("link", name="Return to the platform").click()
     expect(second.get_by_text("back at the platform")).to_be_visible()
     assert went == [PROLIFIC]
     other.close()
@@ -87,7 +87,7 @@ def test_somebody_reads_what_is_stored_and_has_it_erased(page: Page, study: Stud
     at_pair(page, 1)
     page.locator("#answer [value=left]").click()
     at_pair(page, 2)
-    page.get_by_role("link", name="Where I am").click()
+    page.get_by_role("link", name="My progress").click()
     axe(page)
     page.get_by_role("link", name="My data").click()
     axe(page)
@@ -95,8 +95,8 @@ def test_somebody_reads_what_is_stored_and_has_it_erased(page: Page, study: Stud
     with page.expect_download() as download:
         page.get_by_role("link", name="Download everything").click()
     assert "5f0c" in download.value.path().read_text()
-    page.get_by_label("They are erased").check()
-    page.get_by_role("button", name="Withdraw for good").click()
+    page.get_by_label("Erase them").check()
+    page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("heading", name="You have withdrawn")).to_be_visible()
     axe(page)
     assert not Annotator.objects.exists()
@@ -115,8 +115,8 @@ def test_somebody_whose_part_was_ended_leaves_with_the_code_for_it(page: Page, s
     annotator = Annotator.objects.get()
     Annotator.objects.update(excluded_at=annotator.joined_at)
     page.keyboard.press("ArrowLeft")
-    page.get_by_role("button", name="Finish here").click()
-    expect(page.get_by_role("heading", name="Your part ends here")).to_be_visible()
+    page.get_by_role("button", name="Finish").click()
+    expect(page.get_by_role("heading", name="Your part in this study has ended")).to_be_visible()
     expect(page.get_by_label("Your code")).to_have_value("OUT1")
     axe(page)
 
@@ -126,8 +126,8 @@ def test_the_page_of_recruitment_is_accessible_and_fits(
     page: Page, study: Study, axe: Axe, web: Web, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(links.sign_in_path(owner(study).pk))
+    sign_in(page, owner(study))
     page.goto(f"/studies/{study.pk}/recruitment/")
-    expect(page.get_by_label("Paste it as the address of your study")).to_be_visible()
+    expect(page.get_by_label("Paste this as the address of your study")).to_be_visible()
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

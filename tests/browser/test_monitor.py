@@ -10,17 +10,14 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate import judging, links
-from annotate.models import Study, TopicProgress, WorkerPulse
-from evaluation import tasks
+from annotate import judging
+from annotate.models import TopicProgress, WorkerPulse
+from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.judging_study import joined, judged, ready_study
+from tests.browser.conftest import sign_in
 
 Axe = Callable[[Page], None]
-
-
-def sign_in(page: Page, study: Study) -> None:
-    page.goto(links.sign_in_path(making.owner(study).pk))
 
 
 def fits_a_phone(page: Page) -> bool:
@@ -32,13 +29,13 @@ def test_health_moves_by_itself_and_reads_well(page: Page, axe: Axe) -> None:
     study = ready_study(topics=3)
     WorkerPulse.objects.create(name="machine:4711", at=timezone.now() + timedelta(hours=1), program_version="1")
     for topic in study.topics.all():
-        TopicProgress.objects.create(topic=topic, prepared_version=1, fitted_version=topic.tally.data_version)
-    sign_in(page, study)
+        TopicProgress.objects.create(topic=topic, fitted_version=topic.tally.data_version)
+    sign_in(page, making.owner(study))
     page.goto(reverse("health"))
     expect(page.get_by_role("status")).to_contain_text("nothing has failed")
     axe(page)
     judged(joined(study))
-    expect(page.get_by_role("heading", name="What waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
     TopicProgress.objects.filter(topic__name="T0").update(problem="It took longer than a minute and was stopped.")
     with transaction.atomic():
         judging.raise_version(study.topics.filter(name="T0").values_list("pk", flat=True))
@@ -57,8 +54,8 @@ def test_the_page_of_judges_reads_well(page: Page, axe: Axe) -> None:
     for _ in range(12):
         judged(annotator)
     judging.join(study, kind="simulated", pseudonym="references")
-    sign_in(page, study)
-    page.goto(reverse("judges", args=[study.pk]))
+    sign_in(page, making.owner(study))
+    page.goto(reverse("study_annotators", args=[study.pk]))
     expect(page.get_by_role("row", name=annotator.pseudonym)).to_contain_text("76–100 %")
     axe(page)
     assert fits_a_phone(page)
@@ -72,26 +69,35 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
             _topic, left, right, _winner = scored.JUDGED[number]
             scored.judge(study, ("rain", left, right, winner), pseudonym=name)
     assert tasks.catch_up(study.pk) == {}
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
-    sign_in(page, study)
-    for name in ("agreement", "disputed", "misfits", "coverage", "consistency", "log", "leaderboard", "judges"):
+    sign_in(page, making.owner(study))
+    for name in (
+        "agreement",
+        "disputed",
+        "misfits",
+        "coverage",
+        "consistency",
+        "log",
+        "leaderboard",
+        "study_annotators",
+    ):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(reverse(name, args=[study.pk]))
         axe(page)
         assert fits_a_phone(page), name
     page.get_by_role("link", name="bob").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Exclude them: see first what would change").focus()
+    page.get_by_role("button", name="Exclude: see what would change").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("worked out as soon as")
+    expect(page.get_by_role("status")).to_contain_text("computed as soon as")
     axe(page)
-    tasks.work_out_preview(study.previews.get().pk)
+    tasks.answer_what_if(study.whatifquestions.get().pk)
     expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
     axe(page)
-    page.get_by_label("Why").fill("Answers like a coin.")
+    page.get_by_label("Reason").fill("Answers like a coin.")
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 annotator is excluded.")).to_be_visible()
     axe(page)

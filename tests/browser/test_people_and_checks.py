@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotate import links, studies
+from annotate import invitations
 from annotate.models import Annotator, Assignment, Judgment, Participation, Sentence, Study, Topic
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import owner
 from tests.annotate.test_crowd import CONSENT, crowd_study
-from tests.browser.conftest import settled
+from tests.browser.conftest import settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -28,7 +28,7 @@ def study(web: Web) -> Study:
 
 
 def link(study: Study, person: str = "5f0c") -> str:
-    return f"{links.crowd_path(study)}?PROLIFIC_PID={person}&STUDY_ID=a&SESSION_ID=b"
+    return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}&STUDY_ID=a&SESSION_ID=b"
 
 
 def held() -> Assignment:
@@ -46,7 +46,7 @@ def practise(page: Page, number: int, right: bool, axe: Axe | None = None) -> No
     if axe:
         axe(page)
     page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Go on")).to_be_focused()
+    expect(page.get_by_role("button", name="Continue")).to_be_focused()
     page.keyboard.press("Enter")
 
 
@@ -60,7 +60,7 @@ def test_arrive_agree_practise_judge_lose_the_network_for_ten_seconds_go_on_and_
 ) -> None:
     page.goto(link(study))
     expect(page.get_by_text(CONSENT)).to_be_visible()
-    expect(page.get_by_text("First come 2 practice pairs")).to_be_visible()
+    expect(page.get_by_text("You start with 2 practice pairs")).to_be_visible()
     axe(page)
     page.get_by_role("button", name="I agree, begin").click()
     practise(page, 1, right=False, axe=axe)
@@ -75,7 +75,7 @@ def test_arrive_agree_practise_judge_lose_the_network_for_ten_seconds_go_on_and_
     page.keyboard.press("ArrowRight")
     at_pair(page, 4)
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("#trouble")).to_contain_text("Your answer is kept")
+    expect(page.locator("#trouble")).to_contain_text("Your answer is saved in this browser")
     page.wait_for_timeout(10_000)
     assert Judgment.objects.exclude(assignment__reason="training").count() == 2
     context.set_offline(False)
@@ -102,7 +102,7 @@ def test_whoever_fails_practice_is_thanked_gets_the_code_for_it_and_stays_out_el
     page.get_by_role("button", name="I agree, begin").click()
     practise(page, 1, right=True)
     practise(page, 2, right=False)
-    expect(page.get_by_role("heading", name="This task is not for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your part ends here")).to_be_visible()
     expect(page.get_by_label("Your code")).to_have_value("OUT1")
     axe(page)
     other = browser.new_context(base_url=web.url)
@@ -169,7 +169,7 @@ def test_a_study_that_is_read_from_right_to_left(page: Page, web: Web, axe: Axe,
     Topic.objects.update(title="فيضان")
     prepare_pairs(study, "training", 1)
     page.set_viewport_size({"width": width, "height": 844})
-    page.goto(links.invitation_path(studies.invite(study, owner(study))))
+    page.goto(invitations.invitation_path(invitations.invite(study, owner(study))))
     axe(page)
     page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text("Practice pair 1 of 1")).to_be_visible()
@@ -180,10 +180,10 @@ def test_a_study_that_is_read_from_right_to_left(page: Page, web: Web, axe: Axe,
     axe(page)
     page.wait_for_timeout(QUIET)
     page.keyboard.press("1")
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Pair 1 of 30")).to_be_visible()
     texts = page.locator("#answer .sentence").all_inner_texts()
     if width > 390:
@@ -210,7 +210,7 @@ def test_a_study_that_is_read_from_right_to_left(page: Page, web: Web, axe: Axe,
     settled(page)
     assert Judgment.objects.get(assignment=shown).answer == "left"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.goto(f"/desk/{shown.annotator.key}/")
+    page.goto(f"/progress/{shown.annotator.key}/")
     axe(page)
 
 
@@ -218,10 +218,10 @@ def test_a_study_that_is_read_from_right_to_left(page: Page, web: Web, axe: Axe,
 def test_every_end_of_the_work_is_said_kindly_and_is_accessible(page: Page, web: Web, axe: Axe, nothing: str) -> None:
     study = ready_study(judgments_per_hour=3)
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(links.invitation_path(studies.invite(study, owner(study))))
+    page.goto(invitations.invitation_path(invitations.invite(study, owner(study))))
     page.get_by_role("button", name="Begin").click()
     expect(page.locator("#answer")).to_be_visible()
-    page.goto(f"/desk/{Annotator.objects.get().key}/?nothing={nothing}")
+    page.goto(f"/progress/{Annotator.objects.get().key}/?nothing={nothing}")
     expect(page.locator("#question")).to_be_visible()
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -231,19 +231,19 @@ def test_every_end_of_the_work_is_said_kindly_and_is_accessible(page: Page, web:
 def test_pairs_are_prepared_on_a_page_that_is_accessible_and_fits(page: Page, web: Web, axe: Axe, width: int) -> None:
     study = ready_study(topics=2)
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(links.sign_in_path(owner(study).pk))
+    sign_in(page, owner(study))
     page.goto(f"/studies/{study.pk}/settings/")
-    page.locator("summary", has_text="Who judges, and how carefully").click()
+    page.locator("summary", has_text="Quality checks and limits").click()
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("link", name="Prepare pairs with a known answer").click()
+    page.get_by_role("link", name="Edit practice and gold pairs").click()
     page.get_by_label("Topic", exact=True).select_option(label="Topic T1")
     page.get_by_role("button", name="Show its sentences").click()
     page.get_by_label("The more important sentence").select_option(index=2)
     page.get_by_label("The less important sentence").select_option(index=5)
-    page.get_by_label("What for").select_option("training")
-    page.get_by_label("Why").fill("Because it tells what happened.")
-    page.get_by_role("button", name="Prepare it", exact=True).click()
+    page.get_by_label("Use").select_option("training")
+    page.get_by_label("Explanation").fill("Because it tells what happened.")
+    page.get_by_role("button", name="Add the pair", exact=True).click()
     expect(page.get_by_text("Because it tells what happened.")).to_be_visible()
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -251,8 +251,8 @@ def test_pairs_are_prepared_on_a_page_that_is_accessible_and_fits(page: Page, we
 
 def test_a_member_who_opens_the_invitation_is_told_why_they_do_not_judge(page: Page, web: Web, axe: Axe) -> None:
     study = ready_study()
-    page.goto(links.sign_in_path(owner(study).pk))
-    response = page.goto(links.invitation_path(studies.invite(study, owner(study))))
+    sign_in(page, owner(study))
+    response = page.goto(invitations.invitation_path(invitations.invite(study, owner(study))))
     assert response is not None
     assert response.status == 403
     expect(page.get_by_role("heading", name="This is your own study")).to_be_visible()

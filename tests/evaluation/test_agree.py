@@ -1,4 +1,4 @@
-"""`python -m evaluation agree`: the figures, their forms, and what is said when something is missing."""
+"""`manage.py evaluate agree`: the figures, their forms, and what is said when something is missing."""
 
 import csv
 import io
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.agree import NoHumanScores, collect, judged_topics
 from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.meta import agreement
+from evaluation.meta.agreement import agreement
+from evaluation.meta.resampling import Resamples
+from evaluation.meta.scores import NoHumanScores, collect, judged_topics
 from evaluation.metrics.registry import metric
-from evaluation.resampling import Resamples
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
 SUMMARIES = {

@@ -1,4 +1,4 @@
-"""`python -m evaluation`: the formats that docs/formats.md promises, its exit statuses, and errors that help."""
+"""`manage.py evaluate`: the formats that docs/formats.md promises, its exit statuses, and errors that help."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ import pytest
 import evaluation
 from evaluation import __main__ as command_line
 from evaluation.__main__ import main
-from evaluation.tables import Table, as_latex, as_text
+from evaluation.commands.tables import Table, as_latex, as_text
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = json.loads((ROOT / "tests" / "data" / "model_example.json").read_text())
@@ -80,10 +80,11 @@ def test_json_has_the_shape_that_was_promised(capsys: pytest.CaptureFixture[str]
     assert {"topics", "systems"} <= found.keys()
     assert {"topic_id", "sentences", "judgments", "iterations", "residual", "summaries"} <= one.keys()
     assert {"id", "text", "wins", "strength", "utility", "se"} == one["sentences"][0].keys()
-    assert {"system", "score", "se", "low", "high", "human"} == one["summaries"][0].keys()
+    assert {"system", "score", "se", "low", "high", "coverage", "human"} == one["summaries"][0].keys()
     assert {"system", "score", "low", "high", "rank"} <= found["systems"][0].keys()
     assert (one["topic_id"], one["judgments"], one["sentences"][0]["id"]) == ("M0", 3, "d1:0")
-    assert [s["rank"] for s in found["systems"]] == [1, 2, 3, 4]
+    assert [s["rank"] for s in found["systems"]] == [1, 2, 3]
+    assert [s["score"] for s in one["summaries"]].count(None) == 1  # it shares no word with the sources
     assert found["simulated"] is None
 
 
@@ -97,7 +98,7 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(
 
     assert status == 0
     assert "Topic M0\n4 sentences, 3 judgments\n" in out
-    assert out.splitlines()[2].split() == ["system", "score", "low", "high", "responsiveness"]
+    assert out.splitlines()[2].split() == ["system", "importance", "low", "high", "coverage", "responsiveness"]
     assert "4.500" in out.splitlines()[3]
     assert "All topics" in out
 
@@ -113,7 +114,8 @@ def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(
     assert [(r["topic"], r["system"]) for r in rows[:4]] == [
         ("M0", s["system"]) for s in found["topics"][0]["summaries"]
     ]
-    assert [float(r["score"]) for r in rows[:4]] == [s["score"] for s in found["topics"][0]["summaries"]]
+    scores = [s["score"] for s in found["topics"][0]["summaries"]]
+    assert [float(r["score"]) if r["score"] else None for r in rows[:4]] == scores
     assert [(r["topic"], r["system"], r["rank"]) for r in rows[4:]] == [
         ("", s["system"], str(s["rank"])) for s in found["systems"]
     ]
@@ -197,22 +199,12 @@ def test_options_become_settings(capsys: pytest.CaptureFixture[str], judged: lis
         return json.loads(run(capsys, *judged, "--format", "json", *options)[1])["settings"]
 
     base = settings()
-    assert settings("--value", "chance") == base | {"value": "chance"}
-    assert settings("--match", "similarity", "--smooth", "none") == base | {"match": "similarity", "smooth": "none"}
-    of_characters = {"normalize": "budget", "match": "any", "budget": 99}
-    assert settings("--budget", "99", "--match", "any") == base | of_characters
-    assert settings("--similarity", "jaccard", "--no-redundancy") == base | {
-        "similarity": "jaccard",
-        "redundancy": False,
-    }
-    assert settings("--as-published", "--prior", "0.1") == base | {
-        "smooth": "paper",
-        "prior": 0.1,
-        "redundancy": True,
-        "value": "strength",
-        "normalize": "length",
-        "match": "any",
-    }
+    assert settings("--score", "combined", "--smooth", "none") == base | {"score": "combined", "smooth": "none"}
+    assert settings("--similarity", "jaccard") == base | {"similarity": "jaccard"}
+    published = base | {"score": "published", "smooth": "paper", "prior": 0.0}
+    assert settings("--as-published") == settings("--score", "published") == published
+    changed = published | {"prior": 0.2, "redundancy": False}
+    assert settings("--as-published", "--prior", "0.2", "--no-redundancy") == changed
 
 
 def test_who_answers_against_everybody_else_weighs_less_if_asked_for(
@@ -255,10 +247,20 @@ def test_intervals_over_topics_are_wider_or_unknown(
     assert widths["topics"] > widths["judgments"]
 
 
-def test_the_papers_model_without_a_maximum_names_the_topics_and_a_prior(
+def test_as_published_a_topic_without_a_maximum_gets_a_small_prior_and_says_so(
     capsys: pytest.CaptureFixture[str], judged: list[str]
 ) -> None:
-    status, out, err = run(capsys, *judged, "--as-published")
+    status, out, _ = run(capsys, *judged, "--as-published")
+
+    assert status == 0
+    assert "4 sentences, 3 judgments, fitted with prior 0.1" in out
+    assert run(capsys, *judged, "--score", "published") == (0, out, "")
+
+
+def test_without_a_prior_topics_without_a_maximum_are_named_and_a_prior(
+    capsys: pytest.CaptureFixture[str], judged: list[str]
+) -> None:
+    status, out, err = run(capsys, *judged, "--smooth", "none", "--prior", "0")
 
     assert (status, out) == (2, "")
     assert "M0" in err
@@ -286,13 +288,12 @@ def test_a_refused_file_is_refused_with_file_line_and_field(
     [
         ([], "--preferences FILE, or --simulate references"),
         (["--pairs", "5"], "--simulate"),
-        (["--simulate", "references", "--budget", "9", "--normalize", "length"], "--normalize budget"),
-        (["--simulate", "references", "--budget", "9"], "--match content"),
+        (["--simulate", "references", "--no-redundancy"], "--score published"),
+        (["--simulate", "references", "--as-published", "--score", "combined"], "--score combined is asked for, too"),
         (["--simulate", "references", "--preferences", "x"], "not allowed with"),
         (["--smooth", "papr"], "'paper'"),
-        (["--prior", "-1"], "from 0 on"),
-        (["--prior", "nan"], "from 0 on"),
-        (["--budget", "0"], "at least 1"),
+        (["--prior", "-1"], "from 0 to 1000"),
+        (["--prior", "nan"], "from 0 to 1000"),
         (["--seed", "x"], "whole number"),
     ],
 )
@@ -313,7 +314,7 @@ def test_a_file_without_the_wanted_things_is_refused(
 
     assert run(capsys, "score", only)[::2] == (
         2,
-        f"error: {only}: there are no topics in it, only tables about topics\n",
+        f"error: {only}: contains no topics, only tables about topics\n",
     )
     assert "M0" in run(capsys, "score", none, "--simulate", "references")[2]
     assert run(capsys, "score", str(tmp_path / "nothing.jsonl"))[0] == 2
@@ -388,7 +389,7 @@ def test_help_names_every_option_of_the_model(capsys: pytest.CaptureFixture[str]
     status, out, _ = run(capsys, "score", "--help")
 
     assert status == 0
-    for option in ("prior", "smooth", "redundancy", "value", "normalize", "match", "as-published", "similarity"):
+    for option in ("score", "prior", "smooth", "redundancy", "as-published", "similarity"):
         assert f"--{option}" in out
     assert "%%" not in out
     status, out, _ = run(capsys, "--help")
@@ -413,6 +414,11 @@ def test_it_runs_as_a_module_without_django(judged: list[str]) -> None:
 
     module = subprocess.run([sys.executable, "-m", "evaluation", *judged], cwd=ROOT, capture_output=True, check=False)
     assert module.stdout == done.stdout
+
+    # what README shows; without making the environment first
+    program = "import manage, sys; manage.LOCKS.clear(); sys.argv[1:1] = ['evaluate']; manage.main()"
+    managed = subprocess.run([sys.executable, "-c", program, *judged], cwd=ROOT, capture_output=True, check=False)
+    assert (managed.returncode, managed.stdout) == (0, done.stdout)
 
 
 def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:

@@ -15,8 +15,10 @@ from django.core.management import CommandError, call_command
 
 import formats
 import formats.study
-from annotate import exports, judging
+from annotate import exports, imports, judging
 from annotate import studies as verbs
+from annotate.imports import uploads
+from annotate.imports.restore import restore
 from annotate.models import (
     Annotator,
     Assignment,
@@ -29,10 +31,10 @@ from annotate.models import (
     Study,
     SystemScore,
     Topic,
+    Upload,
     Utility,
 )
-from annotate.refusal import Refusal
-from evaluation import intake, tasks
+from evaluation.worker import tasks
 from formats.records import Preference
 from tests import studies
 
@@ -40,13 +42,13 @@ pytestmark = pytest.mark.django_db
 
 
 def leaderboard(made: Study) -> list[tuple[object, ...]]:
-    rows = SystemScore.objects.filter(ranking__study=made).order_by("rank", "system__name")
+    rows = SystemScore.objects.filter(ranking__study=made).order_by("ranking__scored_by", "rank", "system__name")
     return list(rows.values_list("system__name", "score", "low", "high", "rank", "rank_low", "rank_high", "topics"))
 
 
 def utilities(made: Study) -> list[tuple[object, ...]]:
     rows = Utility.objects.filter(sentence__topic__study=made).order_by(
-        "sentence__topic__position", "sentence__position"
+        "scored_by", "sentence__topic__position", "sentence__position"
     )
     return list(
         rows.values_list("sentence__topic__name", "sentence__document__name", "sentence__index", "utility", "strength")
@@ -55,7 +57,7 @@ def utilities(made: Study) -> list[tuple[object, ...]]:
 
 def scores(made: Study) -> list[tuple[object, ...]]:
     rows = Score.objects.filter(summary__topic__study=made).order_by(
-        "summary__topic__position", "summary__system__name"
+        "scored_by", "summary__topic__position", "summary__system__name"
     )
     return list(rows.values_list("summary__topic__name", "summary__system__name", "score"))
 
@@ -64,7 +66,7 @@ def judged_study() -> Study:
     """A study of two topics with everything that judging leaves behind: skips, undone answers, ties, a late answer."""
     made = studies.study(ties_allowed=True, judgments_per_pair=2, prior=0.5)
     studies.wide_topic(made, 15, "wide")
-    intake.take_in(made, studies.example_bundle())
+    imports.store(made, studies.example_bundle())
     for number in range(4):
         annotator = judging.join(made)
         for turn in range(8):
@@ -78,16 +80,16 @@ def judged_study() -> Study:
 
 def test_a_bundle_comes_in_with_sentences_and_judgments() -> None:
     made = studies.study()
-    (topic,) = intake.take_in(made, studies.example_bundle())
+    (topic,) = imports.store(made, studies.example_bundle())
     assert list(Sentence.objects.filter(topic=topic).values_list("text", flat=True)) == studies.EXAMPLE["sentences"]
-    assert judging.counted_judgments(topic).count() == 3
-    assert topic.progress.prepared_version == topic.text_version
+    assert Judgment.objects.counted().filter(assignment__topic=topic).count() == 3
+    assert topic.is_cut
 
 
 def test_paragraphs_are_counted_where_a_text_was_cut_by_us() -> None:
     made = studies.study()
     text = formats.Text("d", "It rained. Rivers rose.\n\nSchools closed.")
-    intake.take_in(made, formats.Bundle(topics=(formats.Topic("t", (text,)),)))
+    imports.store(made, formats.Bundle(topics=(formats.Topic("t", (text,)),)))
     assert list(Sentence.objects.values_list("text", "paragraph", "index", "position")) == [
         ("It rained.", 0, 0, 0),
         ("Rivers rose.", 0, 1, 1),
@@ -99,7 +101,7 @@ def test_a_topic_is_cut_in_its_own_language_or_the_study_s() -> None:
     made = studies.study(language="ja")
     text = formats.Text("d", "雨が降った。川が増水した。")
     topics = (formats.Topic("own", (text,), language="ja"), formats.Topic("study", (text,)))
-    intake.take_in(made, formats.Bundle(topics=topics))
+    imports.store(made, formats.Bundle(topics=topics))
     assert (
         Sentence.objects.filter(topic__name="own").count() == Sentence.objects.filter(topic__name="study").count() == 2
     )
@@ -109,8 +111,8 @@ def test_what_is_wrong_at_the_end_leaves_nothing_of_the_beginning() -> None:
     made = studies.study()
     bundle = studies.example_bundle()
     wrong = Preference("ohio", "d1:0", "d1:99", "a")
-    with pytest.raises(judging.bringing.UnknownSentence):
-        intake.take_in(made, replace(bundle, preferences=(*bundle.preferences, wrong)))
+    with pytest.raises(judging.importing.UnknownSentence):
+        imports.store(made, replace(bundle, preferences=(*bundle.preferences, wrong)))
     assert not Topic.objects.exists()
     assert not Judgment.objects.exists()
 
@@ -118,16 +120,16 @@ def test_what_is_wrong_at_the_end_leaves_nothing_of_the_beginning() -> None:
 def test_judgments_may_come_after_the_topics_they_are_about() -> None:
     made = studies.study()
     bundle = studies.example_bundle()
-    intake.take_in(made, replace(bundle, preferences=()))
-    intake.take_in(made, formats.Bundle(preferences=bundle.preferences))
+    imports.store(made, replace(bundle, preferences=()))
+    imports.store(made, formats.Bundle(preferences=bundle.preferences))
     assert Judgment.objects.count() == 3
 
 
 def test_what_was_simulated_stays_simulated() -> None:
-    made = studies.study()
+    made = studies.study(counted_kinds="all")
     bundle = studies.example_bundle()
     marked = (replace(bundle.preferences[0], extra={"kind": "simulated", "note": "x"}), *bundle.preferences[1:])
-    intake.take_in(made, replace(bundle, preferences=marked))
+    imports.store(made, replace(bundle, preferences=marked))
     kinds = Judgment.objects.order_by("pk").values_list("assignment__annotator__kind", flat=True)
     assert sorted(kinds) == ["human", "human", "simulated"]
     assert [one.extra for one in exports.preferences(made) if one.extra] == [{"kind": "simulated", "note": "x"}]
@@ -137,17 +139,18 @@ def test_an_upload_is_stored_once_however_many_workers_try() -> None:
     made = studies.study()
     content = b'{"topic_id": "M1", "documents": [{"id": "d1", "text": "It rained."}]}\n'
     upload = studies.receive(made, content)
-    bundle = tasks.imports.read_upload(upload, intake.count_sentences)
-    tasks.imports.confirm(upload, made.created_by)
-    intake.take_in(made, bundle, upload=upload)
-    with pytest.raises(Refusal):
-        intake.take_in(made, replace(bundle, topics=(replace(bundle.topics[0], topic_id="M2"),)), upload=upload)
+    imports.process(upload)
+    imports.confirm(upload, made.created_by)
+    late = Upload.objects.get(pk=upload.pk)
+    bundle = uploads._read(late)
+    imports.process(upload)
+    uploads._store(late, replace(bundle, topics=(replace(bundle.topics[0], topic_id="M2"),)))
     assert Topic.objects.count() == 1
 
 
 def test_a_study_that_was_exported_and_taken_back_gives_the_identical_leaderboard(tmp_path: Path) -> None:
     made = judged_study()
-    assert len(leaderboard(made)) == 7
+    assert len(leaderboard(made)) == 7 + 6  # as published, and without the one that has no importance
     before = leaderboard(made), utilities(made), scores(made)
     answers = list(Judgment.objects.order_by("pk").values_list("revision", "answer", "seconds", "at"))
     call_command("export_study", made.pk, output=tmp_path / "study.zip", verbosity=0, stdout=io.StringIO())
@@ -161,11 +164,30 @@ def test_a_study_that_was_exported_and_taken_back_gives_the_identical_leaderboar
     assert Assignment.objects.filter(state="skipped").count() == 4
 
 
+def test_an_archive_that_an_earlier_version_wrote_is_scored_anew_by_importance() -> None:
+    """Format 2, two people and one who simulates, weighed by their reliability, one answer taken back, one skipped.
+
+    Its settings have become one score, and everything is scored anew.
+    """
+    path = Path(__file__).parents[1] / "data" / "study_of_format_2.zip"
+    study = restore(formats.study.read(path), studies.person())
+    assert tasks.catch_up(study.pk) == {}
+    expected = [
+        ("lead & co_", 0.009639627045341596, -0.14212820761366235, 0.16140746170434556, 1, 1, 2, 2),
+        ("=hat", 0.0025881584699622793, -0.0457051419253107, 0.050881458865235256, 2, 1, 2, 2),
+    ]
+    assert study.score == "importance"
+    recommended = leaderboard(study)[-2:]
+    for row, (system, *numbers) in zip(recommended, expected, strict=True):
+        assert row[0] == system
+        assert row[1:] == pytest.approx(numbers, rel=1e-6)
+
+
 def test_a_study_may_be_taken_back_beside_itself(tmp_path: Path) -> None:
     made = judged_study()
     output = tmp_path / "study.zip"
     call_command("export_study", made.pk, output=output, stdout=io.StringIO())
-    copy = intake.restore(formats.study.read(output), studies.person(), title="Again")
+    copy = restore(formats.study.read(output), studies.person(), title="Again")
     tasks.catch_up(copy.pk)
     assert copy.title == "Again"
     assert leaderboard(copy) == leaderboard(made)
@@ -175,12 +197,12 @@ def test_a_study_may_be_taken_back_beside_itself(tmp_path: Path) -> None:
 def test_sentences_come_back_as_they_were_cut_and_not_as_we_would_cut_them(tmp_path: Path) -> None:
     made = studies.study()
     text = formats.Text("d", "It rained. Rivers rose. Schools closed.")
-    intake.take_in(made, formats.Bundle(topics=(formats.Topic("t", (text,)),)))
+    imports.store(made, formats.Bundle(topics=(formats.Topic("t", (text,)),)))
     document = SourceDocument.objects.get()
-    tasks.imports.mend(document, ["It rained. Rivers rose.", "Schools closed."], made.created_by)
+    imports.mend(document, ["It rained. Rivers rose.", "Schools closed."], made.created_by)
     tasks.catch_up(made.pk)
     call_command("export_study", made.pk, output=tmp_path / "study.zip", stdout=io.StringIO())
-    back = intake.restore(formats.study.read(tmp_path / "study.zip"), studies.person())
+    back = restore(formats.study.read(tmp_path / "study.zip"), studies.person())
     tasks.catch_up(back.pk)
     texts = Sentence.objects.filter(topic__study=back).values_list("text", flat=True)
     assert list(texts) == ["It rained. Rivers rose.", "Schools closed."]
@@ -215,13 +237,21 @@ def test_a_folder_becomes_a_study_with_its_leaderboard(folder: Path) -> None:
     assert "1 topics, 1 summaries, 1 judgments" in out
     assert "1. lead" in out
     assert err == ""
-    assert Fit.objects.get().judgments == 1
+    assert Fit.objects.get(scored_by="recommended").judgments == 1
     assert Pair.objects.count() == 1
 
 
 def test_whoever_made_the_judgments_can_be_said(folder: Path) -> None:
     run("import_study", folder, "--title", "W", "--owner", studies.person().username, "--kind", "simulated")
     assert Annotator.objects.get().kind == "simulated"
+    assert (Study.objects.get().counted_kinds, Fit.objects.get(scored_by="recommended").judgments) == ("people", 0)
+
+
+def test_whose_judgments_count_can_be_said(folder: Path) -> None:
+    owner = studies.person().username
+    options = ("--kind", "simulated", "--counted-kinds", "people-and-simulated")
+    run("import_study", folder, "--title", "W", "--owner", owner, *options)
+    assert Fit.objects.get(scored_by="recommended").judgments == 1
 
 
 def test_a_file_that_is_refused_leaves_nothing_and_says_where_it_is_wrong(tmp_path: Path) -> None:
@@ -234,6 +264,18 @@ def test_a_file_that_is_refused_leaves_nothing_and_says_where_it_is_wrong(tmp_pa
     assert "topics.jsonl" in err.getvalue()
     assert "2" in err.getvalue()
     assert not Study.objects.exists()
+
+
+def test_what_was_replaced_is_told_and_refused_where_nothing_may_be(folder: Path) -> None:
+    (folder / "topics" / "rain" / "documents" / "d2.txt").write_text("Snow\x8d fell.")
+    begin = ("import_study", folder, "--owner", studies.person().username, "--title")
+    with pytest.raises(CommandError, match="--strict") as refused:
+        run(*begin, "Strict", "--strict")
+    assert refused.value.returncode == 2
+    assert not Study.objects.exists()
+    _out, err = run(*begin, "Weather")
+    assert "d2.txt: 1 control characters" in err
+    assert Study.objects.get().title == "Weather"
 
 
 @pytest.mark.parametrize(
@@ -279,16 +321,16 @@ def test_judgments_leave_as_preferences_and_come_back_as_the_same_scores(tmp_pat
     path = tmp_path / "preferences.jsonl"
     path.write_text("\n".join(lines) + "\n")
     other = studies.study(**studies.PAPER)
-    intake.take_in(other, replace(studies.example_bundle(), preferences=()))
-    known = tasks.imports.known_of(other, intake.count_sentences)
-    intake.take_in(other, formats.read(path, known=known))
+    imports.store(other, replace(studies.example_bundle(), preferences=()))
+    existing = imports.existing_of(other)
+    imports.store(other, formats.read(path, existing=existing))
     tasks.catch_up(other.pk)
     assert scores(other) == scores(made)
 
 
 def test_new_topics_that_nobody_judged_ask_for_no_work() -> None:
     made = studies.study()
-    intake.take_in(made, replace(studies.example_bundle(), preferences=()))
+    imports.store(made, replace(studies.example_bundle(), preferences=()))
     assert studies.to_do() == []
     studies.judge(judging.join(made))
     assert [task for task, _ in studies.to_do()] == ["refit_topic"]
@@ -300,5 +342,5 @@ def test_storing_a_thousand_topics_asks_little_more_of_the_database_than_ten(
     text = formats.Text("d", "It rained. Rivers rose.")
     topics = tuple(formats.Topic(f"T{number}", (text,)) for number in range(1000))
     with django_assert_max_num_queries(80):
-        intake.take_in(studies.study(), formats.Bundle(topics=topics))
+        imports.store(studies.study(), formats.Bundle(topics=topics))
     assert Sentence.objects.count() == 2000

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, sparse, special, stats
 
-from evaluation import kernel
-from evaluation.kernel import Mode, Pairs, Parameters
+from evaluation.fit import kernel
+from evaluation.fit.kernel import Mode, Pairs, Parameters
+from evaluation.fit.similarity import KnownSimilarity
 
 
 def pairs_of(n: int, m: int, seed: int, spread: float = 1.5) -> tuple[Pairs, np.ndarray]:
@@ -41,7 +42,7 @@ def test_a_pair_is_listed_once_with_its_wins_either_way():
 def test_the_mode_is_where_the_prior_pulls_as_hard_as_the_judgments(seed, n, m, variance):
     pairs, similarity = pairs_of(n, m, seed)
     chosen = Parameters(variance, 0.6)
-    theta = kernel.mode(pairs, similarity, chosen).theta
+    theta = kernel.mode(pairs, KnownSimilarity(similarity), chosen).theta
     surplus = pairs.scores(theta)[0]
     assert prior_of(similarity, chosen) @ surplus == pytest.approx(theta, abs=1e-8)
 
@@ -59,13 +60,13 @@ def test_without_a_similarity_sentences_are_on_their_own():
     pairs, _ = pairs_of(8, 30, 3)
     chosen = Parameters(2.0, 0.0)
     alone = kernel.mode(pairs, None, chosen).theta
-    assert alone == pytest.approx(kernel.mode(pairs, np.eye(8), chosen).theta, abs=1e-9)
+    assert alone == pytest.approx(kernel.mode(pairs, KnownSimilarity(np.eye(8)), chosen).theta, abs=1e-9)
 
 
 def test_an_unjudged_sentence_is_as_good_as_those_it_resembles():
     pairs = Pairs.of(sparse.csr_array(np.array([[0.0, 5.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])))
     similarity = np.array([[1.0, 0.0, 0.9], [0.0, 1.0, 0.0], [0.9, 0.0, 1.0]])
-    theta = kernel.mode(pairs, similarity, Parameters(4.0, 1.0)).theta
+    theta = kernel.mode(pairs, KnownSimilarity(similarity), Parameters(4.0, 1.0)).theta
     assert theta[2] == pytest.approx(0.9 * theta[0])
 
 
@@ -87,7 +88,8 @@ def test_the_evidence_is_close_to_the_integral_it_stands_for():
 
 @pytest.mark.parametrize("spread", [0.7, 2.0])
 def test_the_parameters_find_how_far_utilities_spread(spread):
-    chosen = [kernel.parameters(*pairs_of(60, 900, seed, spread)) for seed in range(4)]
+    topics = [pairs_of(60, 900, seed, spread) for seed in range(4)]
+    chosen = [kernel.parameters(pairs, KnownSimilarity(similarity)) for pairs, similarity in topics]
     assert np.mean([one.variance for one in chosen]) == pytest.approx(spread**2, rel=0.5)
 
 
@@ -97,10 +99,10 @@ def test_the_parameters_find_how_far_utilities_spread(spread):
 )
 def test_variances_that_are_passed_over_would_have_changed_nothing(seed, n, m, spread):
     pairs, similarity = pairs_of(n, m, seed, spread)
-    quick = kernel.parameters(pairs, similarity)
+    quick = kernel.parameters(pairs, KnownSimilarity(similarity))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "NEGLIGIBLE", np.inf)
-        whole = kernel.parameters(pairs, similarity)
+        whole = kernel.parameters(pairs, KnownSimilarity(similarity))
     assert (quick.variance, quick.share) == pytest.approx((whole.variance, whole.share), rel=1e-8)
 
 
@@ -116,14 +118,14 @@ def test_sentences_that_nobody_met_say_nothing_of_the_parameters():
     more = np.eye(30)
     more[np.ix_(range(3, 15), range(3, 15))] = similarity
     wide = Pairs(30, pairs.first + 3, pairs.second + 3, pairs.wins, pairs.losses)
-    assert kernel.parameters(wide, more) == kernel.parameters(pairs, similarity)
+    assert kernel.parameters(wide, KnownSimilarity(more)) == kernel.parameters(pairs, KnownSimilarity(similarity))
 
 
 def test_the_parameters_tell_similar_worth_from_independent_worth():
     pairs, similarity = pairs_of(60, 600, 0, 2.0)
     shuffled = np.random.default_rng(0).permutation(60)
-    assert kernel.parameters(pairs, similarity).share > 0.6
-    assert kernel.parameters(pairs, similarity[np.ix_(shuffled, shuffled)]).share < 0.5
+    assert kernel.parameters(pairs, KnownSimilarity(similarity)).share > 0.6
+    assert kernel.parameters(pairs, KnownSimilarity(similarity[np.ix_(shuffled, shuffled)])).share < 0.5
 
 
 def test_few_judgments_leave_the_variance_near_the_usual_one():
@@ -137,7 +139,9 @@ def test_the_posterior_solves_its_own_equations(m):
     pairs, similarity = pairs_of(12, m, 1)
     assert (len(pairs) < 12) == (m == 6)
     chosen = Parameters(2.0, 0.7)
-    found = kernel.posterior(pairs, similarity, kernel.mode(pairs, similarity, chosen))
+    found = kernel.posterior(
+        pairs, KnownSimilarity(similarity), kernel.mode(pairs, KnownSimilarity(similarity), chosen)
+    )
     prior = prior_of(similarity, chosen)
     difference = found.mean[pairs.first] - found.mean[pairs.second]
     variance = np.array(
@@ -161,14 +165,18 @@ def test_both_spaces_give_the_same_posterior(m):
     pairs, similarity = pairs_of(12, m, 2)
     prior = kernel._prior(12, similarity, 0.7)
     weight, b = np.linspace(0.1, 1.0, len(pairs)), np.linspace(-1, 1, len(pairs))
-    spaces = [kernel._PairSpace(pairs, prior), kernel._SentenceSpace(pairs, prior)]
+    spaces = [
+        kernel._PairSpace(pairs, prior[pairs.first] - prior[pairs.second]),
+        kernel._SentenceSpace(pairs, prior.copy()),
+    ]
     for variance in (0.5, 2.0):  # the second time as if there had been no first
         updates = [space.update(variance, weight, b) for space in spaces]
         assert updates[0][0] == pytest.approx(updates[1][0], abs=1e-10)
         assert updates[0][1] == pytest.approx(updates[1][1], abs=1e-10)
     assert spaces[0].log_determinant == pytest.approx(spaces[1].log_determinant, abs=1e-10)
-    assert spaces[0].posterior().mean == pytest.approx(spaces[1].posterior().mean, abs=1e-10)
-    assert spaces[0].posterior().covariance == pytest.approx(spaces[1].posterior().covariance, abs=1e-10)
+    by_pairs, by_sentences = (space.posterior(prior) for space in spaces)
+    assert by_pairs.mean == pytest.approx(by_sentences.mean, abs=1e-10)
+    assert by_pairs.covariance == pytest.approx(by_sentences.covariance, abs=1e-10)
     inner = np.eye(12) + 2.0 * prior @ pairs.laplacian(weight).toarray()
     assert spaces[0].log_determinant == pytest.approx(np.linalg.slogdet(inner)[1], abs=1e-10)
 
@@ -183,7 +191,7 @@ def test_a_sentence_that_only_won_is_better_than_its_mode():
 def test_too_few_iterations_raise():
     pairs, similarity = pairs_of(8, 30, 0)
     with pytest.raises(ArithmeticError, match="1 iterations"):
-        kernel.mode(pairs, similarity, Parameters(4.0, 0.5), max_iterations=1)
+        kernel.mode(pairs, KnownSimilarity(similarity), Parameters(4.0, 0.5), max_iterations=1)
 
 
 def test_only_so_many_pairs_speak_for_the_parameters():
@@ -196,8 +204,9 @@ def test_only_so_many_pairs_speak_for_the_parameters():
 
 def test_no_judgments_leave_the_prior():
     pairs = Pairs.of(sparse.csr_array((3, 3)))
-    found = kernel.mode(pairs, np.eye(3), kernel.parameters(pairs, np.eye(3)))
-    known = kernel.posterior(pairs, np.eye(3), found)
+    alone = KnownSimilarity(np.eye(3))
+    found = kernel.mode(pairs, alone, kernel.parameters(pairs, alone))
+    known = kernel.posterior(pairs, alone, found)
     assert isinstance(found, Mode)
     assert known.mean.tolist() == [0.0, 0.0, 0.0]
     assert np.diag(known.covariance) == pytest.approx(np.full(3, found.parameters.variance))

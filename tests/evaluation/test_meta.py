@@ -12,10 +12,18 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from evaluation import correlation
-from evaluation.correlation import Coefficient, without_dust
-from evaluation.meta import COEFFICIENTS, agreement, compare, correlate, pairwise_accuracy, report, undefined_topics
-from evaluation.resampling import Resamples
+from evaluation.meta import correlation
+from evaluation.meta.agreement import (
+    COEFFICIENTS,
+    agreement,
+    compare,
+    correlate,
+    pairwise_accuracy,
+    report,
+    undefined_topics,
+)
+from evaluation.meta.correlation import Coefficient, without_dust
+from evaluation.meta.resampling import Resamples
 
 Matrix = NDArray[np.float64]
 NAN = math.nan

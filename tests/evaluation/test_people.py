@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -10,8 +10,12 @@ from scipy.special import expit
 
 from benchmarks import crowds
 from benchmarks import reliability as spammed
-from evaluation import people, reliability
+from evaluation.annotators import detectors, reliability
+from evaluation.annotators.answers import Answers
+from evaluation.annotators.figures import describe
 from evaluation.evidence import Judgments
+
+COLUMNS = [field.name for field in fields(Judgments)]
 
 
 @pytest.fixture(scope="module")
@@ -48,37 +52,37 @@ def test_hardly_any_honest_person_is_suspected_whenever_one_looks() -> None:
 def test_a_suspicion_once_raised_does_not_depend_on_what_comes_later() -> None:
     mean, variance = np.full(60, 2.0), np.full(60, 0.1)
     left = np.concatenate([np.zeros(30), np.ones(30)])
-    early, late = (people.suspect(left[:n], mean[:n], variance[:n]) for n in (30, 60))
+    early, late = (detectors.suspect(left[:n], mean[:n], variance[:n]) for n in (30, 60))
     assert 0 < early.since == late.since
 
 
 def test_the_test_for_a_coin_gives_no_more_false_alarms_than_are_allowed_by_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(people, "VERDICT", 9)
-    monkeypatch.setattr(people, "BY_VERDICT", 0.2)
+    monkeypatch.setattr(detectors, "VERDICT", 9)
+    monkeypatch.setattr(detectors, "BY_VERDICT", 0.2)
     rng = np.random.default_rng(3)
-    p = people.Honesty(1.1, 0.04).chance(rng.normal(0, 2, 9), np.full(9, 0.2))
+    p = detectors.Honesty(1.1, 0.04).chance(rng.normal(0, 2, 9), np.full(9, 0.2))
     every = ((np.arange(512)[:, None] >> np.arange(9)) & 1).astype(float)
     chance = np.prod(np.where(every == 1, p, 1 - p), axis=1)
-    noticed = np.array([people._no_better_than_a_coin(left, p) for left in every])
+    noticed = np.array([detectors._no_better_than_a_coin(left, p) for left in every])
     for n in range(1, 10):
-        assert chance[(noticed > 0) & (noticed <= n)].sum() <= people._allowed(n) + 1e-12
+        assert chance[(noticed > 0) & (noticed <= n)].sum() <= detectors._allowed(n) + 1e-12
     assert chance[noticed > 0].sum() > 0.1  # and it uses what it may
     unlikely = np.where(p > 0.5, 0.0, 1.0)
-    assert people._no_better_than_a_coin(unlikely, p) > 0 == people._no_better_than_a_coin(1 - unlikely, p)
+    assert detectors._no_better_than_a_coin(unlikely, p) > 0 == detectors._no_better_than_a_coin(1 - unlikely, p)
 
 
 def test_what_is_honest_is_learnt_from_the_crowd_although_some_of_it_click() -> None:
     rng = np.random.default_rng(4)
     d = rng.normal(0, 2, (60, 40))
-    read = rng.random(d.shape) < people.Honesty(0.85, 0.08).chance(d, np.zeros(d.shape))
+    read = rng.random(d.shape) < detectors.Honesty(0.85, 0.08).chance(d, np.zeros(d.shape))
     left = read.astype(float)
     left[50:] = rng.random((10, 40)) < 0.5
-    found = people.honesty([(one, mean, np.zeros(40)) for one, mean in zip(left, d, strict=True)])
+    found = detectors.honesty([(one, mean, np.zeros(40)) for one, mean in zip(left, d, strict=True)])
     assert found.slope == pytest.approx(0.85, abs=0.12)
     assert found.lapse == pytest.approx(0.08, abs=0.04)
-    alone = people.honesty([])
+    alone = detectors.honesty([])
     assert 0.9 < alone.slope < 1.2
 
 
@@ -136,25 +140,34 @@ def test_figures_say_what_was_counted_by_hand() -> None:
         weight=np.ones(4),
         annotator=np.zeros(4, dtype=np.int64),
     )
-    answers = people.Answers(
+    answers = Answers(
         judgments,
         seconds=np.array([2.0, 4.0, np.nan, 9.0]),
         least=np.array([3.0, 3.0, 3.0, 3.0]),
         counted=np.array([True, True, True, False]),
         repeat=np.array([False, False, False, True]),
-        known=np.array([1.0, np.nan, 0.0, np.nan]),
+        expected=np.array([1.0, np.nan, 0.0, np.nan]),
         time=np.arange(4),
     )
     found = reliability.estimate([judgments], 2, [answers.counted])
-    somebody, nobody = people.describe([answers], 2, found)
+    somebody, nobody = describe([answers], 2, found)
     figures = somebody.figures
     assert (figures["answers"].n, figures["seconds"].value) == (4, 4.0)
     assert (figures["hasty"].value, figures["hasty"].n) == (1 / 3, 3)
     assert (figures["left"].value, figures["left"].n) == (0.75, 4)
     assert (figures["repeats"].value, figures["repeats"].n) == (1.0, 1)
     assert (figures["gold"].value, figures["gold"].n) == (0.5, 2)
-    assert (figures["circles"].value, figures["circles"].n) == (1.0, 1)
+    assert (figures["circles"].value, figures["circles"].n, figures["circles"].chance) == (1.0, 1, 0.25)
     assert figures["alternation"].value == pytest.approx(1 / 3)
     assert nobody.figures["answers"].n == 0
-    assert math.isnan(nobody.figures["left"].value)
+    assert nobody.figures["left"].value is None
     assert nobody.flags == ()
+
+
+def test_weights_are_learnt_among_those_of_the_same_kind(small: Judgments) -> None:
+    contrary = replace(small, outcome=1 - small.outcome, annotator=small.annotator + 12)
+    both = Judgments(*(np.concatenate([getattr(one, name) for one in (small, contrary)]) for name in COLUMNS))
+    weights = reliability.weigh(both, ("human",) * 12 + ("machine",) * 12).weight
+    assert np.array_equal(weights[:240], reliability.weigh(small).weight)
+    assert np.array_equal(weights[240:], reliability.weigh(contrary).weight)
+    assert not np.array_equal(weights, reliability.weigh(both).weight)

@@ -16,20 +16,20 @@ import pytest
 from django.utils import timezone
 
 import formats
-from annotate import judging, studies
+from annotate import imports, judging, studies
 from annotate.models import (
     AgreementReport,
     Annotator,
     AnnotatorReport,
     Assignment,
+    Claim,
     Judgment,
     Sentence,
     Study,
-    Tally,
     Utility,
 )
 from benchmarks import replay
-from evaluation import intake, records, tasks
+from evaluation.worker import agenda, records, tasks
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.scored import scored_study
@@ -39,17 +39,18 @@ pytestmark = pytest.mark.django_db
 
 def let_time_pass(study: Study) -> None:
     """As if the last report were a minute old."""
-    AgreementReport.objects.filter(study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
+    minute_ago = timezone.now() - timedelta(minutes=1)
+    Claim.objects.filter(name=f"annotators:{study.pk}").update(since=minute_ago, until=minute_ago)
 
 
 def report(study: Study) -> AgreementReport:
     let_time_pass(study)
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     return AgreementReport.objects.get(study=study)
 
 
 def behind(study: Study) -> bool:
-    return any(work.task == "report_people" and work.key == study.pk for work in records.find_work())
+    return any(work.task == "report_annotators" and work.key == study.pk for work in agenda.find_work())
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def crowd(tmp_path: Path) -> tuple[Study, tuple[formats.Preference, ...]]:
     bundle = replay.read(topics=2, judgments=450)
     replay.write(bundle, tmp_path / "crowd.zip")
     study = making.study()
-    intake.take_in(study, formats.read(tmp_path / "crowd.zip", known=formats.Known({}), cut=intake.count_sentences))
-    tasks.report_people(study.pk)
+    imports.store(study, formats.read(tmp_path / "crowd.zip", existing=formats.Existing({})))
+    tasks.report_annotators(study.pk)
     return study, bundle.preferences
 
 
@@ -170,25 +171,25 @@ def test_figures_are_worked_out_once_for_each_version_and_not_more_often_than_ev
     assert not behind(study)  # nobody has judged
     judged(joined(study))
     assert behind(study)
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     assert not behind(study)
     judged(joined(study))
     assert not behind(study)  # it is too early
     let_time_pass(study)
     assert behind(study)
-    tasks.report_people(study.pk)
+    tasks.report_annotators(study.pk)
     assert AnnotatorReport.objects.filter(annotator__study=study).count() == 2
 
 
 def test_figures_that_come_late_never_replace_newer_ones() -> None:
     study = ready_study(judgments_per_pair=3)
     judged(joined(study))
-    late = records.load_people(study.pk)
+    late = records.load_answers(study.pk)
     judged(joined(study))
     newer = report(study).version
     assert late is not None
     assert late.version < newer
-    tasks._report(late)
+    tasks._describe(late)
     assert AgreementReport.objects.get(study=study).version == newer
     assert AnnotatorReport.objects.filter(annotator__study=study).count() == 2
 
@@ -242,7 +243,7 @@ def test_hidden_pairs_are_held_to_their_known_side_and_practice_is_left_out() ->
     assert figures["reliability"]["n"] == 1
 
 
-def test_the_more_a_study_has_to_say_the_less_often_its_people_are_looked_at() -> None:
+def test_the_longer_a_report_takes_the_less_often_it_is_made() -> None:
     study = ready_study()
     judged(joined(study))
     report(study)
@@ -250,10 +251,7 @@ def test_the_more_a_study_has_to_say_the_less_often_its_people_are_looked_at() -
     assert not behind(study)  # seconds ago is not long enough for anybody
     let_time_pass(study)
     assert behind(study)
-    Tally.objects.update(data_version=20_000)
-    let_time_pass(study)
-    assert behind(study)
-    Tally.objects.update(data_version=30_000)
+    Claim.objects.update(seconds=4.0)
     assert not behind(study)
-    AgreementReport.objects.update(computed_at=timezone.now() + timedelta(minutes=5))
+    Claim.objects.update(since=timezone.now() + timedelta(minutes=5))
     assert behind(study)  # the clock was set back

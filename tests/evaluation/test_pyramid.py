@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.annotated import annotated_sentences
 from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.metrics.pyramid import average_model_size, modified, original
 from evaluation.metrics.registry import metric
+from evaluation.scoring.annotated import annotated_sentences
 from formats.complaints import Complaints, Place, message
 from formats.pyramid import Annotation, Peer, Pyramid
 from formats.pyramid_xml import read_peer, read_pyramid
@@ -100,6 +100,15 @@ def test_an_scu_weighs_as_much_as_the_models_that_express_it() -> None:
     assert [scu.label for scu in found.scus] == ["Ten people died", "Quakes hit", "Aid was late", "On the coast"]
 
 
+def test_more_than_can_be_looked_for_in_time_is_left_out_with_a_remark() -> None:
+    where = place()
+    part = b'<part label="not there" start="0" end="9"/>'
+    text = b"<text><line>" + b"word " * 20_001 + b"</line></text>"
+
+    assert read_pyramid(b"<pyramid>" + text + b"<scu>" + part * 2_000 + b"</scu></pyramid>", where) is None
+    assert remarks(where) == ["ignored: 2000 parts in a text of 100005 characters"]
+
+
 def test_two_contributors_from_one_model_count_once() -> None:
     scus = {"1": ("Quakes", [("Quakes hit the coast",), ("Ten people died.",), ("quakes hit",)])}
 
@@ -141,7 +150,7 @@ def test_words_that_stand_nowhere_are_reported_and_survived() -> None:
     assert found is not None
     assert found.scus[0].contributors[0].parts[0].span is None
     assert found.weights == {"1": 2}
-    assert remarks(where) == ['found nowhere in the text: "Nobody wrote this"']
+    assert remarks(where) == ['not found in the text: "Nobody wrote this"']
 
 
 def test_of_two_places_the_one_nearer_to_the_claim_is_taken() -> None:
@@ -194,7 +203,7 @@ def test_what_is_no_pyramid_is_passed_over_with_a_remark(data: bytes) -> None:
 
     assert read_pyramid(data, where) is None
     assert len(remarks(where)) == 1
-    assert not where.complaints.found
+    assert not where.complaints.collected
 
 
 @given(
@@ -207,7 +216,7 @@ def test_no_bytes_break_the_reader(data: bytes) -> None:
     read_pyramid(data, where)
     read_peer(data, pyramid(), where)
 
-    assert [message(one) for one in where.complaints.found] == []
+    assert [message(one) for one in where.complaints.collected] == []
 
 
 def test_an_scu_that_comes_twice_or_without_a_name_is_passed_over() -> None:

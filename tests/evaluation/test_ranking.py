@@ -8,13 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, ttest_rel
 
-from evaluation.ranking import Standing, compare_systems, holm, rank_systems
+from evaluation.scoring import covariance
+from evaluation.scoring.ranking import Comparison, compare_systems, rank_systems
+from formats.results import Standing
+from formats.results.statistics import rank
 
 
 def standing(scores: dict[str, float], sd: float = 0.01, judgments: int = 100, shared: float = 0.0) -> Standing:
     s = len(scores)
-    covariance = sd**2 * ((1 - shared) * np.eye(s) + shared)
-    return Standing(tuple(scores), np.array(list(scores.values()), dtype=np.float64), covariance, judgments)
+    matrix = sd**2 * ((1 - shared) * np.eye(s) + shared)
+    return Standing(tuple(scores), tuple(scores.values()), tuple(map(tuple, matrix.tolist())), judgments)
 
 
 scores = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 10).map(lambda k: k / 10), min_size=1)
@@ -68,6 +71,37 @@ def test_ranks_may_be_those_that_significant_differences_leave() -> None:
         ("c", 3, 3, 3),
         ("d", 4, 4, 4),
     ]
+
+
+def test_of_too_many_systems_the_same_ranks_are_told_and_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    topics = [standing({f"s{k}": score for k, score in enumerate(rng.normal(size=30))}, sd=0.2) for _ in range(3)]
+    few = Comparison(topics)
+    differences = few.differences()
+    assert len(differences) == 30 * 29 / 2
+    monkeypatch.setattr("evaluation.scoring.ranking.MOST_COMPARED", 29)
+    many = Comparison(topics)
+
+    assert many.differences() == ()
+    assert many.ranked() == few.ranked() == rank(few._means(-np.inf), differences)
+
+
+def test_what_is_kept_of_many_systems_says_the_same_of_their_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covariance, "MOST_COMPARED", 29)
+    rng = np.random.default_rng(1)
+    slopes = rng.normal(size=(30, 5)) * 0.05
+    scores = {f"s{k}": float(score) for k, score in enumerate(rng.normal(size=30))}
+    whole = Standing(tuple(scores), tuple(scores.values()), slopes @ slopes.T, 100)
+    packed = covariance.pack(whole)
+    kept = covariance.unpack(packed, scores, 100)
+
+    assert len(packed.factor) < 30 * 6 * 4 * 4 / 3
+    np.testing.assert_allclose(np.asarray(kept.covariance), slopes @ slopes.T, atol=1e-8)
+    ranks = {r.system: (r.rank_low, r.rank_high) for r in rank_systems([whole])}
+    assert dict(zip(packed.systems, packed.ranks, strict=True)) == ranks
+    assert {r.system: (r.rank_low, r.rank_high) for r in rank_systems([kept])} == ranks
+    some = covariance.unpack(packed, {"s3": 1.0, "s1": 2.0}, 100)
+    np.testing.assert_allclose(np.asarray(some.covariance), (slopes @ slopes.T)[[1, 3]][:, [1, 3]], atol=1e-8)
 
 
 def test_equals_share_a_rank() -> None:
@@ -125,12 +159,6 @@ def test_nothing_to_rank_gives_an_empty_ranking() -> None:
     assert rank_systems([standing({})]) == ()
 
 
-def test_holm_is_the_step_down_of_print() -> None:
-    # Holm (1979): p .01, .04, .03, .005 at four tests become .03, .06, .06, .02.
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, None, 0.9]) == [1.0, None, 1.0]
-
-
 @given(standings)
 def test_a_rank_lies_in_its_range_and_the_order_is_that_of_the_scores(found: list[Standing]) -> None:
     for over in ("judgments", "topics"):
@@ -147,7 +175,9 @@ def test_the_order_of_topics_and_systems_does_not_matter(found: list[Standing], 
         order = list(range(len(one.systems)))
         random.shuffle(order)  # type: ignore[attr-defined]
         systems = tuple(one.systems[i] for i in order)
-        shuffled.append(Standing(systems, one.scores[order], one.covariance[np.ix_(order, order)], one.judgments))
+        scores = tuple(one.scores[i] for i in order)
+        matrix = tuple(tuple(one.covariance[i][j] for j in order) for i in order)
+        shuffled.append(Standing(systems, scores, matrix, one.judgments))
     random.shuffle(shuffled)  # type: ignore[attr-defined]
 
     for before, after in zip(rank_systems(found), rank_systems(shuffled), strict=True):

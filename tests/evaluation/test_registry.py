@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evaluation.evaluate import UndeterminedTopic, evaluate
-from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
+from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
 from evaluation.metrics import registry
 from evaluation.metrics.preferences import Preferences
 from evaluation.metrics.registry import Family, MissingEvidence, Need, UnknownMetric, check, families, metric, register
@@ -70,7 +70,7 @@ def test_every_metric_says_what_it_needs_and_how_to_get_its_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["rouge-1", "rouge-l:f", "js", "kl", "js-consensus", "preferences", "preferences:chance:budget"]
+    "name", ["rouge-1", "rouge-l:f", "js", "kl", "js-consensus", "preferences", "preferences:published"]
 )
 def test_metrics_prefer_what_resembles_the_references_the_sources_and_the_preferences(name: str) -> None:
     found = metric(name).score(WHOLE)
@@ -97,15 +97,31 @@ def test_rouge_gives_the_value_that_was_asked_for(option: str, value: str) -> No
 
 
 def test_settings_of_the_command_line_reach_the_preferences_and_options_change_them() -> None:
-    settings = Settings(value="chance", prior=0.5)
+    settings = Settings(score="combined", prior=0.5)
 
-    plain, changed = metric("preferences", settings), metric("preferences:strength:prior=2:kernel", settings)
+    plain, changed = metric("preferences", settings), metric("preferences:importance:prior=2:unsmoothed", settings)
+    published = metric("preferences:published:no-redundancy", settings)
 
     assert isinstance(plain, Preferences)
     assert isinstance(changed, Preferences)
     assert plain.settings == settings
-    assert changed.settings == replace(settings, value="strength", prior=2.0, smooth="kernel")
-    assert "value chance" in plain.signature
+    assert changed.settings == replace(settings, score="importance", prior=2.0, smooth="none")
+    assert isinstance(published, Preferences)
+    assert published.settings == replace(AS_PUBLISHED, redundancy=False)
+    assert plain.signature.startswith("preferences: score combined, smooth kernel, similarity tfidf-jaccard, ")
+    assert "weigh-annotators off" in plain.signature
+
+
+def test_a_metric_weighs_annotators_where_it_is_asked_to() -> None:
+    in_order = [(0, 1), (2, 1), (2, 3), (0, 3)]
+    pairs = [pair for pair in in_order for _ in range(4)] + [(b, a) for a, b in in_order]
+    a, b = np.array(pairs, dtype=np.int64).T
+    annotator = np.array([0, 1, 2, 3] * len(in_order) + [4] * len(in_order))
+    judged = replace(WHOLE, judgments=Judgments(a, b, np.ones(len(a)), np.ones(len(a)), annotator))
+
+    plain, weighed = (metric(f"preferences:unsmoothed{more}").score(judged) for more in ("", ":weigh-annotators"))
+
+    assert np.ptp(weighed) > np.ptp(plain) + 0.001
 
 
 @pytest.mark.parametrize(
@@ -117,7 +133,7 @@ def test_settings_of_the_command_line_reach_the_preferences_and_options_change_t
         ("js:f", "js has no options, so not 'f'"),
         ("rouge-1:words=0", "rouge-1:words=0: a limit must be at least 1"),
         ("rouge-1:words=ten", "rouge-1:words=ten: words must be a whole number, such as words=100"),
-        ("preferences:prior=x", "preferences:prior=x: prior must be a number, such as prior=0.1"),
+        ("preferences:prior=x", "preferences:prior=x: 'x' is not a number from 0 to 1000"),
     ],
 )
 def test_what_there_is_not_is_refused_with_what_there_is(asked: str, said: str) -> None:
@@ -158,7 +174,7 @@ def test_preferences_that_determine_nothing_name_the_topic() -> None:
 
 
 def test_the_metric_gives_the_scores_of_the_whole_journey() -> None:
-    for settings in (Settings(), Settings(smooth="kernel", value="chance", normalize="length", match="any")):
+    for settings in (Settings(), Settings(score="combined"), AS_PUBLISHED):
         expected = [summary.score for summary in evaluate(WHOLE, settings).summaries]
 
         assert metric("preferences", settings).score(WHOLE) == pytest.approx(expected, abs=1e-12)

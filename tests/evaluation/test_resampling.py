@@ -9,17 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.correlation import pearson
-from evaluation.resampling import (
+from evaluation.meta.correlation import pearson
+from evaluation.meta.resampling import (
     Resamples,
-    benjamini_hochberg,
-    holm,
-    interval,
     paired_tests,
     permutation_test,
     signed_ranks,
     williams,
 )
+from evaluation.statistics import percentile_interval
 
 # Student (1908): hours of sleep gained with two drugs; the differences of ten patients.
 FIRST_DRUG = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -28,9 +26,6 @@ SECOND_DRUG = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 BEFORE = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
 AFTER = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
 # Benjamini & Hochberg (1995), section 4.1.
-FIFTEEN = np.array(
-    [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1]
-)
 
 
 def test_two_drugs_differ_as_student_found() -> None:
@@ -111,24 +106,6 @@ def test_the_order_of_two_systems_changes_no_p_value(seed: int) -> None:
     )
 
 
-def test_false_discoveries_are_held_down_as_benjamini_and_hochberg_printed() -> None:
-    assert (benjamini_hochberg(FIFTEEN) <= 0.05).sum() == 4
-    assert (holm(FIFTEEN) <= 0.05).sum() == 3
-
-
-def test_holm_multiplies_the_smallest_by_their_number() -> None:
-    assert holm(np.array([0.04, 0.01, 0.03, math.nan])) == pytest.approx([0.06, 0.03, 0.06, math.nan], nan_ok=True)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20).map(np.array))
-def test_adjusted_p_values_are_larger_and_in_the_same_order(p: np.ndarray) -> None:
-    for adjusted in (holm(p), benjamini_hochberg(p)):
-        assert np.all(adjusted >= p - 1e-12)
-        assert np.all(adjusted <= 1)
-        assert np.all(np.diff(adjusted[np.argsort(p)]) >= -1e-12)
-    assert np.all(benjamini_hochberg(p) <= holm(p) + 1e-12)
-
-
 def test_williams_is_the_printed_one() -> None:
     """The example of Steiger (1980) as the documentation of R's `psych` prints it: t -.89, p .37."""
     t, p = williams(0.4, 0.5, 0.1, 103)
@@ -200,13 +177,6 @@ def test_a_statistic_that_no_permutation_defines_speaks_for_no_difference() -> N
     assert permutation_test(scores, -scores, undefined, "both", draws=9, seed=0) == 1
 
 
-def test_the_interval_is_the_middle_of_the_resamples_and_counts_undefined_ones() -> None:
-    found = interval(0.5, np.array([*np.linspace(0, 1, 101), math.nan]))
-
-    assert (found.low, found.high, found.undefined) == pytest.approx((0.025, 0.975, 1))
-    assert math.isnan(interval(0.5, np.array([math.nan])).low)
-
-
 @pytest.mark.parametrize(
     ("over", "system_varies", "topic_varies"), [("systems", 1, 0), ("topics", 0, 1), ("both", 1, 1)]
 )
@@ -225,7 +195,7 @@ def test_percentile_intervals_of_a_mean_cover_it() -> None:
     for _ in range(400):
         sample = rng.normal(1.0, 2.0, 40)
         drawn = Resamples.drawn(1, 40, "topics", draws=200, seed=rng).topics
-        found = interval(sample.mean(), drawn @ sample / 40)
+        found = percentile_interval(sample.mean(), drawn @ sample / 40)
         covered += found.low <= 1.0 <= found.high
 
     assert stats.binomtest(covered, 400, 0.94).pvalue > 0.01

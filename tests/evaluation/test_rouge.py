@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.porter import stem, suffix_stripped
 from evaluation.metrics.rouge import MEASURES, Measure, Score, scores, signature
-from evaluation.metrics.rouge_units import Settings
+from evaluation.metrics.rouge_units import RougeOptions
 
 OFFICIAL = json.loads((Path(__file__).parents[1] / "data" / "rouge_official.json").read_text(encoding="utf-8"))
 
-PLAIN = Settings(stem=False)
+PLAIN = RougeOptions(stem=False)
 Lines = list[str]
 
 
-def settings_of(options: str) -> Settings:
+def settings_of(options: str) -> RougeOptions:
     given = options.split()
-    return Settings(
+    return RougeOptions(
         stem="-m" in given,
         remove_stop_words="-s" in given,
         words=int(given[given.index("-l") + 1]) if "-l" in given else None,
@@ -181,7 +181,7 @@ def test_the_order_of_references_changes_nothing() -> None:
     summary = ["the dog sat on a mat"]
 
     for mode in ("pooled", "best"):
-        settings = Settings(references=mode)
+        settings = RougeOptions(references=mode)
         assert scores([summary], references, settings=settings) == scores(
             [summary], references[::-1], settings=settings
         )
@@ -191,7 +191,7 @@ def test_a_jackknifed_score_is_the_mean_without_each_reference_in_turn() -> None
     summary = ["police killed the gunman"]
     references = [["the gunman was killed by police"], ["police shot a man"], ["a gunman died"]]
 
-    jackknifed = scores([summary], references, ["rouge-1"], Settings(jackknife=True))["rouge-1"][0]
+    jackknifed = scores([summary], references, ["rouge-1"], RougeOptions(jackknife=True))["rouge-1"][0]
 
     parts = [scores([summary], references[:i] + references[i + 1 :], ["rouge-1"])["rouge-1"][0] for i in range(3)]
     assert jackknifed.recall == pytest.approx(sum(part.recall for part in parts) / 3, abs=1e-5)
@@ -201,7 +201,7 @@ def test_a_jackknifed_score_is_the_mean_without_each_reference_in_turn() -> None
 def test_with_one_reference_there_is_nothing_to_leave_out() -> None:
     summary, references = ["police killed the gunman"], [["the gunman killed police"]]
 
-    assert scores([summary], references, settings=Settings(jackknife=True)) == scores([summary], references)
+    assert scores([summary], references, settings=RougeOptions(jackknife=True)) == scores([summary], references)
 
 
 def test_no_reference_is_an_error() -> None:
@@ -212,7 +212,7 @@ def test_no_reference_is_an_error() -> None:
 @pytest.mark.parametrize("limit", [{"words": 0}, {"bytes": 0}, {"words": -1}, {"words": 5, "bytes": 5}])
 def test_a_limit_that_makes_no_sense_is_an_error(limit: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="limit"):
-        Settings(**limit)
+        RougeOptions(**limit)
 
 
 def test_a_sentence_of_a_thousand_words_has_a_common_subsequence_too() -> None:
@@ -223,9 +223,9 @@ def test_a_sentence_of_a_thousand_words_has_a_common_subsequence_too() -> None:
 
 
 def test_a_signature_says_how_to_get_the_same_score() -> None:
-    settings = Settings(remove_stop_words=True, words=100, references="best", jackknife=True)
+    settings = RougeOptions(remove_stop_words=True, words=100, references="best", jackknife=True)
 
-    assert signature("rouge-2", Settings()) == "ROUGE-1.5.5 ROUGE-2 -n 2 -m -f A"
+    assert signature("rouge-2", RougeOptions()) == "ROUGE-1.5.5 ROUGE-2 -n 2 -m -f A"
     assert signature("rouge-su4", settings) == (
         "ROUGE-1.5.5 ROUGE-SU4 -2 4 -u -m -s -l 100 -f B (SMART stop words, 596) (jackknife)"
     )

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from evaluation import sampling
-from evaluation.sampling import informative_pairs, random_pairs
-from evaluation.uncertainty import DenseCovariance
+from evaluation.fit import sampling
+from evaluation.fit.sampling import informative_pairs, random_pairs
+from evaluation.fit.uncertainty import DenseCovariance
 
 
 @given(st.integers(0, 40), st.integers(0, 1000), st.integers(0, 2**32))

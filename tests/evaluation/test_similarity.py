@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from evaluation.similarity import SIMILARITIES, nearest, similarity
+from evaluation.fit.similarity import SIMILARITIES, nearest, nearest_to, similarity, whole
 from evaluation.text import tokens
 
 EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
@@ -37,7 +37,7 @@ def test_it_equals_scikit_learn_and_sets(topic: list[str], texts: list[str]) -> 
     expected = by_scikit_learn(topic, topic)
     np.fill_diagonal(expected, 1.0)
 
-    np.testing.assert_allclose(built.matrix, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(whole(built), expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(built.to(texts), by_scikit_learn(topic, texts), rtol=0, atol=1e-12)
 
 
@@ -47,19 +47,19 @@ def test_it_equals_scikit_learn_on_a_long_topic_where_some_words_are_everywhere(
     often = 1 / np.arange(1, 2001)
     topic = [" ".join(rng.choice(words, size=rng.integers(1, 40), p=often / often.sum())) for _ in range(400)]
 
-    np.testing.assert_allclose(similarity(topic).matrix, by_scikit_learn(topic, topic), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(whole(similarity(topic)), by_scikit_learn(topic, topic), rtol=0, atol=1e-12)
     np.testing.assert_allclose(
         similarity(topic[:300]).to(topic[300:]), by_scikit_learn(topic[:300], topic[300:]), rtol=0, atol=1e-12
     )
 
 
 def test_the_worked_example_is_reproduced() -> None:
-    np.testing.assert_allclose(similarity(EXAMPLE["sentences"]).matrix, EXAMPLE["similarity"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(whole(similarity(EXAMPLE["sentences"])), EXAMPLE["similarity"], rtol=0, atol=1e-9)
 
 
 @given(sentences, names)
 def test_it_is_symmetric_between_nought_and_one_with_ones_on_the_diagonal(topic: list[str], name: str) -> None:
-    matrix = similarity(topic, name).matrix
+    matrix = whole(similarity(topic, name))
 
     assert (matrix == matrix.T).all()
     assert ((matrix >= 0) & (matrix <= 1)).all()
@@ -71,8 +71,8 @@ def test_renaming_the_sentences_renames_the_similarities(topic: list[str], name:
     order = list(range(len(topic)))
     random.shuffle(order)  # type: ignore[attr-defined]
 
-    shuffled = similarity([topic[i] for i in order], name).matrix
-    np.testing.assert_allclose(shuffled, similarity(topic, name).matrix[np.ix_(order, order)], rtol=0, atol=1e-12)
+    shuffled = whole(similarity([topic[i] for i in order], name))
+    np.testing.assert_allclose(shuffled, whole(similarity(topic, name))[np.ix_(order, order)], rtol=0, atol=1e-12)
 
 
 @given(sentences, names)
@@ -80,14 +80,14 @@ def test_a_sentence_of_the_topic_given_from_outside_has_the_same_similarities(to
     built = similarity(topic, name)
     rows = [i for i, sentence in enumerate(topic) if tokens(sentence)]
 
-    np.testing.assert_allclose(built.to(topic)[rows], built.matrix[rows], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(built.to(topic)[rows], whole(built)[rows], rtol=0, atol=1e-12)
 
 
 def test_the_mean_is_of_its_two_halves() -> None:
     topic = EXAMPLE["sentences"]
-    halves = [similarity(topic, name).matrix for name in ("tfidf", "jaccard")]
+    halves = [whole(similarity(topic, name)) for name in ("tfidf", "jaccard")]
 
-    np.testing.assert_allclose(similarity(topic).matrix, sum(halves) / 2, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(whole(similarity(topic)), sum(halves) / 2, rtol=0, atol=1e-15)
     assert abs(halves[0] - halves[1]).max() > 0.01
 
 
@@ -98,17 +98,38 @@ def test_unknown_words_enlarge_the_jaccard_union_only() -> None:
     assert similarity(topic, "tfidf").to(["rain in Ohio xylophone"])[0, 0] == pytest.approx(1, abs=1e-15)
 
 
+@pytest.mark.parametrize("name", sorted(SIMILARITIES))
+def test_a_long_topic_is_compared_part_by_part_with_the_same_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    topic = ["...", "..."] + [" ".join(f"w{word}" for word in rng.integers(30, size=6)) for _ in range(80)]
+    kept = similarity(topic, name)
+    matrix = whole(kept)
+    monkeypatch.setattr("evaluation.fit.similarity.KEPT", 10)
+    monkeypatch.setattr("evaluation.fit.similarity._AT_ONCE", 300)
+    parts = similarity(topic, name)
+    some, weights = np.array([0, 1, 7, 50]), rng.normal(size=(2, 4))
+
+    np.testing.assert_allclose(parts.rows(some), matrix[some], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts.among(some), matrix[np.ix_(some, some)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts.pairs(some, some[::-1]), matrix[some, some[::-1]], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts.pairs(some, some), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts.product(weights, some), weights @ matrix[some], rtol=0, atol=1e-12)
+    places, closest = nearest_to(parts, topic[5:])
+    np.testing.assert_array_equal(places, nearest(kept.to(topic[5:])))
+    np.testing.assert_allclose(closest, kept.to(topic[5:]).max(axis=1), rtol=0, atol=1e-12)
+
+
 def test_a_text_without_words_resembles_nothing_but_itself() -> None:
     built = similarity(["...", "rain", "..."])
 
-    assert built.matrix.tolist() == np.eye(3).tolist()
+    assert whole(built).tolist() == np.eye(3).tolist()
     assert built.to(["...", ""]).tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 def test_a_topic_without_sentences_has_an_empty_similarity() -> None:
     built = similarity([])
 
-    assert built.matrix.shape == (0, 0)
+    assert whole(built).shape == (0, 0)
     assert built.to(["rain"]).shape == (1, 0)
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chisquare
 
-from evaluation.similarity import similarity
-from evaluation.simulate import Annotated, judge, worth_by_pyramid, worth_by_references
+from evaluation.fit.similarity import similarity
+from evaluation.scoring.simulate import Annotated, judge, value_by_pyramid, value_by_references
 
 TOPIC = ["Trump won the election.", "It rained in Ohio.", "Voters waited in the rain.", "Zebras graze."]
 ALIKE = similarity(TOPIC)
@@ -18,7 +18,7 @@ worths = arrays(np.float64, st.integers(2, 12), elements=st.integers(0, 3).map(f
 
 def test_a_sentence_is_worth_its_largest_similarity_to_any_reference_sentence() -> None:
     references = ["It rained in Ohio.", "Trump lost.", "The rain fell."]
-    worth = worth_by_references(ALIKE, references)
+    worth = value_by_references(ALIKE, references)
 
     assert worth.tolist() == [max(ALIKE.to(references)[:, i]) for i in range(4)]
     assert worth[1] == pytest.approx(1)
@@ -27,8 +27,8 @@ def test_a_sentence_is_worth_its_largest_similarity_to_any_reference_sentence() 
 
 
 def test_without_references_nothing_is_worth_anything() -> None:
-    assert worth_by_references(ALIKE, []).tolist() == [0, 0, 0, 0]
-    assert worth_by_pyramid(ALIKE, []).tolist() == [0, 0, 0, 0]
+    assert value_by_references(ALIKE, []).tolist() == [0, 0, 0, 0]
+    assert value_by_pyramid(ALIKE, []).tolist() == [0, 0, 0, 0]
 
 
 def test_a_pyramid_gives_the_weights_of_the_units_of_the_most_similar_annotated_sentence() -> None:
@@ -39,7 +39,7 @@ def test_a_pyramid_gives_the_weights_of_the_units_of_the_most_similar_annotated_
         Annotated("Rain in the queue.", {}),
     ]
 
-    assert worth_by_pyramid(ALIKE, annotated).tolist() == [5, 2, 0, 0]
+    assert value_by_pyramid(ALIKE, annotated).tolist() == [5, 2, 0, 0]
 
 
 @given(worths, st.integers(0, 60), st.integers(0, 2**32))

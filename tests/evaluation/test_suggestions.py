@@ -6,9 +6,10 @@ import pytest
 from django.db.models import F
 
 from annotate import judging
-from annotate.models import Assignment, Pair, Study, Suggestion, Topic, TopicProgress
-from evaluation import records, sampling, tasks
+from annotate.models import Assignment, Pair, ScoredBy, Study, Suggestion, Topic
 from evaluation.evaluate import evaluate
+from evaluation.fit import sampling
+from evaluation.worker import records, tasks
 from tests.annotate.judging_study import joined, judged, ready_study
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +19,6 @@ def fitted(random_share: float) -> Topic:
     study = ready_study(sentences=12, judgments_per_pair=1, random_share=random_share)
     judged(joined(study))
     topic = study.topics.get()
-    TopicProgress.objects.create(topic=topic, prepared_version=topic.text_version)
     tasks.refit_topic(topic.pk)
     return topic
 
@@ -62,7 +62,7 @@ def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
     newer = asked(topic)
-    assert not records.save_result(late, result, 0.0, sampling.random_pairs(12, 3, 0).tolist())
+    assert not records.save_results(late, {ScoredBy.RECOMMENDED: result}, 0.0, sampling.random_pairs(12, 3, 0).tolist())
     assert asked(topic) == newer
 
 
@@ -73,6 +73,7 @@ def test_what_is_asked_next_takes_the_place_of_what_was_asked_before() -> None:
         snapshot = records.load_evidence(topic.pk, tasks.split)
         assert snapshot is not None
         pairs = sampling.random_pairs(12, number, number).tolist()
-        assert records.save_result(snapshot, evaluate(snapshot.evidence, snapshot.settings), 0.0, pairs)
+        results = {ScoredBy.RECOMMENDED: evaluate(snapshot.evidence, snapshot.settings)}
+        assert records.save_results(snapshot, results, 0.0, pairs)
         keys = snapshot.sentence_keys
         assert asked(topic) == [tuple(sorted((keys[i], keys[j]))) for i, j in pairs]

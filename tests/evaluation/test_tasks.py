@@ -7,11 +7,12 @@ import math
 import os
 import socket
 import time
+import uuid
 import weakref
 from datetime import timedelta
 
 import pytest
-from axes.models import AccessAttempt
+from celery._state import _task_stack
 from celery.exceptions import SoftTimeLimitExceeded
 from celery.fixups.django import DjangoWorkerFixup
 from django.contrib.sessions.models import Session
@@ -21,8 +22,24 @@ from django.utils import timezone
 
 from annotate import exports, imports, judging
 from annotate import studies as verbs
-from annotate.models import Claim, Export, Ranking, Score, Sentence, TopicProgress, Upload, WorkerPulse
-from evaluation import records, tasks, worker
+from annotate.models import (
+    Allowance,
+    Claim,
+    Export,
+    Ranking,
+    Score,
+    Sentence,
+    Study,
+    Topic,
+    TopicProgress,
+    Upload,
+    WorkerPulse,
+)
+from annotate.server import limits
+from evaluation.worker import agenda, app, attempts, claims, tasks
+from evaluation.worker import heartbeat as beating
+from evaluation.worker.agenda import Work
+from evaluation.worker.heartbeat import Heartbeat
 from tests import studies
 
 pytestmark = pytest.mark.django_db
@@ -32,8 +49,17 @@ def progress(topic) -> TopicProgress:
     return TopicProgress.objects.get(topic=topic)
 
 
+def claim(name: str) -> Claim:
+    return Claim.objects.get(name=name)
+
+
+def let_time_pass() -> None:
+    """Until whatever failed may be tried again."""
+    Claim.objects.update(retry_at=timezone.now())
+
+
 def waiting(topic) -> bool:
-    return any(work.claim == f"topic:{topic.pk}" for work in records.find_work())
+    return any(work.claim == f"topic:{topic.pk}" for work in agenda.find_work())
 
 
 @pytest.fixture
@@ -52,7 +78,7 @@ def test_a_failing_topic_says_why_and_waits() -> None:
     tasks.refit_topic(topic.pk)
     assert "ZeroDivisionError: division by zero" in progress(topic).problem
     assert not waiting(topic)
-    TopicProgress.objects.update(retry_at=timezone.now())
+    let_time_pass()
     assert waiting(topic)
     assert not Claim.objects.filter(until__gt=timezone.now()).exists()
 
@@ -63,7 +89,8 @@ def test_each_failure_in_a_row_makes_the_wait_longer() -> None:
     waits = []
     for _ in range(7):
         tasks.refit_topic(topic.pk)
-        waits.append(math.ceil((progress(topic).retry_at - timezone.now()).total_seconds()))
+        waits.append(math.ceil((claim(f"topic:{topic.pk}").retry_at - timezone.now()).total_seconds()))
+        let_time_pass()
     assert waits == sorted(waits)
     assert waits[0] == 5
     assert waits[-1] == waits[-2] == 600
@@ -77,7 +104,7 @@ def test_new_data_cut_the_wait_short_but_not_for_ever() -> None:
     assert waiting(topic)
     for _ in range(5):
         tasks.refit_topic(topic.pk)
-    judging.raise_version([topic.pk])
+        judging.raise_version([topic.pk])
     assert not waiting(topic)
 
 
@@ -86,15 +113,16 @@ def test_success_wipes_out_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> N
     with monkeypatch.context() as patch:
         patch.setattr(tasks, "evaluate", lambda *_, **__: 1 / 0)
         tasks.refit_topic(topic.pk)
+    let_time_pass()
     tasks.refit_topic(topic.pk)
-    now = progress(topic)
-    assert (now.problem, now.tries, now.retry_at) == ("", 0, None)
-    assert Score.objects.filter(summary__topic=topic).count() == 4
+    ours = claim(f"topic:{topic.pk}")
+    assert (progress(topic).problem, ours.attempts, ours.retry_at) == ("", 0, None)
+    assert Score.objects.filter(summary__topic=topic).count() == 2 * 4
 
 
 def test_a_topic_that_fails_blocks_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     made, good = studies.example_study()
-    (bad,) = studies.intake.take_in(made, studies.example_bundle("bad"))
+    (bad,) = imports.store(made, studies.example_bundle("bad"))
     sound = tasks.evaluate
 
     def evaluate(evidence, *arguments, **options):
@@ -104,8 +132,8 @@ def test_a_topic_that_fails_blocks_no_other(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(tasks, "evaluate", evaluate)
     assert tasks.catch_up(made.pk) == {"bad": progress(bad).problem}
-    assert Score.objects.filter(summary__topic=good).count() == 4
-    assert Ranking.objects.get(study=made).topics == 1
+    assert Score.objects.filter(summary__topic=good).count() == 2 * 4
+    assert Ranking.objects.get(study=made, scored_by="recommended").topics == 1
 
 
 def test_without_a_prior_the_topic_names_what_was_never_beaten_and_a_prior_that_would_do() -> None:
@@ -139,49 +167,94 @@ def test_what_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "longer than a minute" in progress(topic).problem
 
 
-def test_a_topic_that_kills_its_worker_says_so_and_waits() -> None:
+def test_a_topic_that_kills_its_worker_says_so_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     _, topic = studies.example_study()
+    name = f"topic:{topic.pk}"
+    said: list[str] = []
     for _ in range(2):
-        assert records.begin_try(topic.pk)  # and the process is gone
-    assert records.begin_try(topic.pk)
-    assert "killed 2 times in a row" in progress(topic).problem
-    assert progress(topic).retry_at > timezone.now() + timedelta(seconds=20)
+        let_time_pass()
+        assert claims._begin(name, 1, 1, uuid.uuid4())  # and the process is gone
+        Claim.objects.update(until=timezone.now())
+    monkeypatch.setattr(tasks, "evaluate", lambda *_, **__: said.append(progress(topic).problem))
+    let_time_pass()
+    tasks.refit_topic(topic.pk)
+    assert "killed 2 times in a row" in said[0]
+    assert claim(name).retry_at > timezone.now() + timedelta(seconds=20)
+
+
+def test_what_was_killed_once_goes_on_at_once_and_then_no_more() -> None:
+    token = uuid.uuid4()
+    assert claims._begin("topic:1", 1, 1, token)  # and the broker gives the task out again
+    again = claims._begin("topic:1", 1, 1, token)
+    assert again
+    assert again.was_killed
+    assert not claims._begin("topic:1", 1, 1, token)
+
+
+def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little of the time that it was given was left when it began."""
+
+    def take_for_ever(*_: object, **__: object) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(tasks, "evaluate", take_for_ever)
+    monkeypatch.setattr(attempts, "_is_quick", lambda: True)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    (work,) = [work for work in agenda.find_work() if work.claim == f"topic:{topic.pk}"]
+    assert (work.task, work.is_long) == ("refit_topic", True)
+    assert claim(work.claim).attempts == 0
+    assert not TopicProgress.objects.filter(problem__gt="").exists()
+
+
+@pytest.mark.parametrize("where", ["evaluation.worker.claims._begin", "evaluation.worker.records.study_to_rank"])
+def test_what_has_no_time_left_beside_its_work_only_stops(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_told_to_stop(*_: object) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(where, is_told_to_stop)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    assert not TopicProgress.objects.filter(problem__gt="").exists()
 
 
 def test_a_task_for_what_is_gone_or_done_does_nothing() -> None:
     made, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
-    before = progress(topic)
-    for task in (tasks.prepare_topic, tasks.refit_topic):
+    before = list(Claim.objects.values_list("name", "since"))
+    for task in (tasks.cut_topic, tasks.refit_topic):
         task(topic.pk)
         task(10**9)
-    for task in (tasks.rank_study, tasks.read_upload, tasks.store_upload, tasks.write_export):
+    for task in (tasks.rank_study, tasks.process_upload, tasks.write_export):
         task(10**9)
     tasks.rank_study(made.pk)
-    assert progress(topic).tried_at == before.tried_at
+    assert list(Claim.objects.values_list("name", "since")) == before
 
 
 def test_a_ranking_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "rank_systems", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(tasks, "Comparison", lambda *_, **__: 1 / 0)
     made, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
-    assert "ZeroDivisionError" in Ranking.objects.get(study=made).problem
+    assert "ZeroDivisionError" in Ranking.objects.get(study=made, scored_by="recommended").problem
     monkeypatch.undo()
+    assert studies.to_do() == []
+    let_time_pass()
     assert studies.to_do() == [("rank_study", made.pk)]
     tasks.rank_study(made.pk)
-    assert Ranking.objects.get(study=made).problem == ""
+    assert Ranking.objects.get(study=made, scored_by="recommended").problem == ""
     assert studies.to_do() == []
 
 
-def test_a_curve_that_fails_is_left_until_the_next_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_curve_that_fails_waits_like_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "curve", lambda *_, **__: 1 / 0)
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     assert studies.to_do() == []
     assert progress(topic).problem == ""
     monkeypatch.undo()
-    judging.raise_version([topic.pk])
-    tasks.refit_topic(topic.pk)
+    let_time_pass()
+    assert studies.to_do() == [("draw_curve", topic.pk)]
+    tasks.draw_curve(topic.pk)
     assert len(topic.fits.latest("pk").curve) == 3
 
 
@@ -195,15 +268,15 @@ def receive(content: bytes = TOPICS) -> Upload:
 
 def test_an_upload_is_read_looked_at_and_stored_with_its_sentences() -> None:
     upload = receive()
-    assert studies.to_do() == [("read_upload", upload.pk)]
-    tasks.read_upload(upload.pk)
+    assert studies.to_do() == [("process_upload", upload.pk)]
+    tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.READY
     assert upload.preview["topics"][0]["sentences"] == 2
     assert studies.to_do() == []
     imports.confirm(upload, upload.user)
-    assert studies.to_do() == [("store_upload", upload.pk)]
-    tasks.store_upload(upload.pk)
+    assert studies.to_do() == [("process_upload", upload.pk)]
+    tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.STORED
     texts = Sentence.objects.filter(topic__study=upload.study).values_list("text", flat=True)
@@ -212,7 +285,7 @@ def test_an_upload_is_read_looked_at_and_stored_with_its_sentences() -> None:
 
 def test_a_refused_upload_is_not_tried_again() -> None:
     upload = receive(b'{"topic_id": ""}\n')
-    tasks.read_upload(upload.pk)
+    tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.REFUSED
     assert upload.complaints
@@ -221,25 +294,28 @@ def test_a_refused_upload_is_not_tried_again() -> None:
 
 def test_a_file_that_kills_its_reader_is_given_up_after_three_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     upload = receive()
-    monkeypatch.setattr(tasks.imports, "read_upload", lambda *_: 1 / 0)
-    for _ in range(4):
+    monkeypatch.setattr(tasks.imports, "process", lambda *_: 1 / 0)
+    for _ in range(3):
+        let_time_pass()
         assert Upload.objects.get(pk=upload.pk).state == Upload.State.WAITING
-        tasks.read_upload(upload.pk)
+        tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.FAILED
-    assert "three times" in str(upload.complaints)
+    assert "ZeroDivisionError" in upload.problem
 
 
 def test_tries_at_reading_do_not_count_against_storing(monkeypatch: pytest.MonkeyPatch) -> None:
     upload = receive()
     with monkeypatch.context() as patch:
-        patch.setattr(tasks.imports, "read_upload", lambda *_: 1 / 0)
-        tasks.read_upload(upload.pk)
-        tasks.read_upload(upload.pk)
-    tasks.read_upload(upload.pk)
+        patch.setattr(tasks.imports, "process", lambda *_: 1 / 0)
+        tasks.process_upload(upload.pk)
+        let_time_pass()
+        tasks.process_upload(upload.pk)
+    let_time_pass()
+    tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     imports.confirm(upload, upload.user)
-    tasks.store_upload(upload.pk)
+    tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.STORED
 
@@ -260,7 +336,8 @@ def test_an_export_that_fails_three_times_says_so(monkeypatch: pytest.MonkeyPatc
     made, _ = studies.example_study()
     export = exports.request_export(made, made.created_by)
     monkeypatch.setattr(tasks.exports, "write_export", lambda *_: 1 / 0)
-    for _ in range(4):
+    for _ in range(3):
+        let_time_pass()
         tasks.write_export(export.pk)
     export.refresh_from_db()
     assert export.state == Export.State.FAILED
@@ -270,10 +347,10 @@ def test_an_export_that_fails_three_times_says_so(monkeypatch: pytest.MonkeyPatc
 # The heartbeat
 
 
-class Queue(list[records.Work]):
+class Queue(list[Work]):
     def taken(self) -> list[tuple[str, int]]:
         """What was put into the queue since the last look, but for reports on people."""
-        found = [(work.task, work.key) for work in self if work.task != "report_people"]
+        found = [(work.task, work.key) for work in self if work.task != "report_annotators"]
         self.clear()
         return found
 
@@ -284,11 +361,11 @@ def queue() -> Queue:
 
 
 @pytest.fixture
-def heartbeat(queue: Queue) -> worker.Heartbeat:
-    return worker.Heartbeat(queue.append)
+def heartbeat(queue: Queue) -> Heartbeat:
+    return Heartbeat(queue.append, alone=False)
 
 
-def test_what_is_behind_is_queued_once(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_what_is_behind_is_queued_once(heartbeat: Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     heartbeat.beat(0.0)
     assert queue.taken() == [("refit_topic", topic.pk)]
@@ -296,15 +373,15 @@ def test_what_is_behind_is_queued_once(heartbeat: worker.Heartbeat, queue: Queue
     assert queue.taken() == []
 
 
-def test_a_message_that_was_lost_is_sent_again(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_a_message_that_was_lost_is_sent_again(heartbeat: Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     heartbeat.beat(0.0)
     queue.clear()
-    heartbeat.beat(worker.LOST_SECONDS + 1)
+    heartbeat.beat(beating.LOST_SECONDS + 1)
     assert queue.taken() == [("refit_topic", topic.pk)]
 
 
-def test_new_judgments_after_a_fit_are_queued_in_the_next_round(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_new_judgments_after_a_fit_are_queued_in_the_next_round(heartbeat: Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     heartbeat.beat(0.0)
     queue.clear()
@@ -312,11 +389,11 @@ def test_new_judgments_after_a_fit_are_queued_in_the_next_round(heartbeat: worke
     judging.raise_version([topic.pk])
     heartbeat.beat(1.0)
     assert ("refit_topic", topic.pk) not in queue.taken()
-    heartbeat.beat(worker.ROUND_SECONDS)
+    heartbeat.beat(beating.ROUND_SECONDS)
     assert ("refit_topic", topic.pk) in queue.taken()
 
 
-def test_a_topic_that_was_left_alone_is_queued_at_the_next_beat(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_a_topic_that_was_left_alone_is_queued_at_the_next_beat(heartbeat: Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     heartbeat.beat(0.0)
@@ -327,7 +404,7 @@ def test_a_topic_that_was_left_alone_is_queued_at_the_next_beat(heartbeat: worke
 
 
 def test_systems_are_put_in_order_in_the_same_beat_as_their_topics_are_fitted(
-    heartbeat: worker.Heartbeat, queue: Queue
+    heartbeat: Heartbeat, queue: Queue
 ) -> None:
     study, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
@@ -336,7 +413,7 @@ def test_systems_are_put_in_order_in_the_same_beat_as_their_topics_are_fitted(
     assert queue.taken() == [("refit_topic", topic.pk), ("rank_study", study.pk)]
 
 
-def test_a_burst_while_a_task_waits_queues_no_second_one(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_a_burst_while_a_task_waits_queues_no_second_one(heartbeat: Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     heartbeat.beat(0.0)
     queue.clear()
@@ -346,49 +423,89 @@ def test_a_burst_while_a_task_waits_queues_no_second_one(heartbeat: worker.Heart
     assert queue.taken() == []
 
 
-def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: worker.Heartbeat, queue: Queue) -> None:
-    made = studies.study()
-    topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(50)]
-    stored = studies.intake.take_in(made, studies.formats.Bundle(topics=tuple(topics)))
+def many_topics(made: Study, number: int, seconds: float | None) -> list[Topic]:
+    """Topics to be fitted that took so long the last time, if there was one."""
+    topics = tuple(studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(number))
+    stored = imports.store(made, studies.formats.Bundle(topics))
     judging.raise_version([topic.pk for topic in stored])
+    if seconds is not None:
+        then = timezone.now() - timedelta(minutes=1)
+        known = {"token": uuid.uuid4(), "since": then, "until": then, "seconds": seconds}
+        Claim.objects.bulk_create(Claim(name=f"topic:{topic.pk}", **known) for topic in stored)
+    return stored
+
+
+def test_the_queue_stays_short_whatever_there_is_to_do(heartbeat: Heartbeat, queue: Queue) -> None:
+    many_topics(studies.study(), 50, seconds=0.125)
     heartbeat.beat(0.0)
-    assert len(queue.taken()) == worker.UNDER_WAY
+    assert len(queue.taken()) == agenda.QUICK / 0.125
     heartbeat.beat(1.0)
     assert queue.taken() == []
 
 
-def test_however_many_topics_wait_files_are_read_and_studies_ranked(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_of_what_nothing_is_known_one_is_tried_first(heartbeat: Heartbeat, queue: Queue) -> None:
+    first, *_ = many_topics(studies.study(), 5, seconds=None)
+    heartbeat.beat(0.0)
+    assert queue.taken() == [("refit_topic", first.pk)]
+    tasks.refit_topic(first.pk)
+    heartbeat.beat(1.0)
+    assert sum(task == "refit_topic" for task, _key in queue.taken()) == 4
+
+
+def test_a_study_with_much_to_do_keeps_no_other_waiting(heartbeat: Heartbeat, queue: Queue) -> None:
+    many_topics(studies.study(), 50, seconds=0.5)
+    _, small = studies.example_study()
+    heartbeat.beat(0.0)
+    assert ("refit_topic", small.pk) in queue.taken()[:2]
+
+
+def test_long_work_and_what_fails_wait_for_one_another_and_keep_nobody_else_waiting(
+    heartbeat: Heartbeat, queue: Queue
+) -> None:
+    slow = many_topics(studies.study(), 3, seconds=30.0)
+    failing = many_topics(studies.study(), 3, seconds=0.1)
+    Claim.objects.filter(name__in=[f"topic:{topic.pk}" for topic in failing]).update(attempts=1)
+    _, small = studies.example_study()
+    heartbeat.beat(0.0)
+    assert queue.taken() == [("refit_topic", small.pk), ("refit_topic", slow[0].pk)]
+    with claims.attempt(f"topic:{slow[0].pk}"):
+        heartbeat.beat(2.0)
+        assert queue.taken() == []
+    tasks.refit_topic(slow[0].pk)
+    heartbeat.beat(4.0)
+    assert ("refit_topic", failing[0].pk) in queue.taken()
+
+
+def test_however_many_topics_wait_files_are_read_and_studies_ranked(heartbeat: Heartbeat, queue: Queue) -> None:
     made, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     Ranking.objects.all().delete()
-    topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(50)]
-    judging.raise_version([one.pk for one in studies.intake.take_in(made, studies.formats.Bundle(tuple(topics)))])
+    many_topics(made, 50, seconds=0.01)
     upload = imports.receive(made, made.created_by, SimpleUploadedFile("topics.jsonl", TOPICS))
     heartbeat.beat(0.0)
-    assert {("read_upload", upload.pk), ("rank_study", made.pk)} < set(queue.taken())
+    assert {("process_upload", upload.pk), ("rank_study", made.pk)} < set(queue.taken())
 
 
-def test_several_workers_send_different_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "UNDER_WAY", 20)
+def test_several_workers_send_different_tasks() -> None:
     made = studies.study()
-    topics = [studies.formats.Topic(f"T{i}", (studies.formats.Text("d", "It rained."),)) for i in range(100)]
-    judging.raise_version([topic.pk for topic in studies.intake.take_in(made, studies.formats.Bundle(tuple(topics)))])
-    sent: list[records.Work] = []
-    several = [worker.Heartbeat(sent.append) for _ in range(4)]
+    many_topics(made, 100, seconds=0.125)
+    sent: list[Work] = []
+    several = [Heartbeat(sent.append, alone=False) for _ in range(4)]
     for number, heartbeat in enumerate(several):
         heartbeat.alone, heartbeat.name_of_process = False, f"worker {number}"
-        records.give_sign_of_life(heartbeat.name_of_process)
+        claims.give_sign_of_life(heartbeat.name_of_process)
     for heartbeat in several:
         heartbeat.beat(0.0)
-    assert len(sent) == 80
-    assert {work.key for work in sent} <= set(made.topics.order_by("pk").values_list("pk", flat=True)[:80])
-    assert len({work.key for work in sent}) > 40  # 55 of 80 on average; all the same 20 if each sent the first
+    sent = [work for work in sent if work.task == "refit_topic"]
+    assert len(sent) == 64
+    assert {work.key for work in sent} <= set(made.topics.order_by("pk").values_list("pk", flat=True)[:64])
+    assert len({work.key for work in sent}) > 30  # 44 of 64 on average; all the same 16 if each sent the first
 
 
-def test_topics_take_turns(heartbeat: worker.Heartbeat, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topics_take_turns(heartbeat: Heartbeat, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     made, first = studies.example_study()
-    (second,) = studies.intake.take_in(made, studies.example_bundle("second"))
-    monkeypatch.setattr(worker, "UNDER_WAY", 1)
+    (second,) = imports.store(made, studies.example_bundle("second"))
+    monkeypatch.setattr(beating, "QUICK", 0.001)
     turns = []
     for beat in range(4):
         heartbeat.beat(float(beat))
@@ -399,73 +516,71 @@ def test_topics_take_turns(heartbeat: worker.Heartbeat, queue: Queue, monkeypatc
     assert turns == [first.pk, second.pk, first.pk, second.pk]
 
 
-def test_the_first_beat_frees_what_a_dead_worker_claimed(heartbeat: worker.Heartbeat, queue: Queue) -> None:
+def test_the_first_beat_frees_what_a_dead_worker_claimed(heartbeat: Heartbeat, queue: Queue) -> None:
     _, topic = studies.example_study()
     heartbeat.alone = True
-    with records.claimed(f"topic:{topic.pk}"):
+    with claims.attempt(f"topic:{topic.pk}"):
         heartbeat.beat(0.0)
         assert queue.taken() == [("refit_topic", topic.pk)]
 
 
-def test_the_heartbeat_gives_a_sign_of_life(heartbeat: worker.Heartbeat) -> None:
+def test_the_heartbeat_gives_a_sign_of_life(heartbeat: Heartbeat) -> None:
     heartbeat.beat(0.0)
     assert WorkerPulse.objects.get().at > timezone.now() - timedelta(seconds=5)
 
 
-def test_the_heartbeat_has_wrong_passwords_and_sessions_forgotten_that_are_over(heartbeat: worker.Heartbeat) -> None:
+def test_the_heartbeat_has_wrong_passwords_and_sessions_forgotten_that_are_over(heartbeat: Heartbeat) -> None:
     heartbeat.beat(0.0)
     for key, hours in (("over", -1), ("good", 1)):
         Session.objects.create(session_key=key, expire_date=timezone.now() + timedelta(hours=hours))
-    AccessAttempt.objects.create(username="ada", ip_address="192.0.2.7", failures_since_start=1)
-    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    limits.spend(limits.WRONG_PASSWORDS, "192.0.2.7")
+    Allowance.objects.update(ends_at=timezone.now() - timedelta(minutes=1))
     heartbeat.beat(1.0)
-    assert AccessAttempt.objects.exists()
-    heartbeat.beat(worker.FORGET_SECONDS)
-    assert not AccessAttempt.objects.exists()
+    assert Allowance.objects.exists()
+    heartbeat.beat(beating.FORGET_SECONDS)
+    assert not Allowance.objects.exists()
     assert Session.objects.get().session_key == "good"
 
 
-def test_a_worker_that_no_longer_hears_its_broker_leaves(
-    heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_no_longer_hears_its_broker_leaves(heartbeat: Heartbeat, monkeypatch: pytest.MonkeyPatch) -> None:
     signals: list[tuple[int, int]] = []
-    monkeypatch.setattr(worker.os, "kill", lambda *arguments: signals.append(arguments))
+    monkeypatch.setattr(beating.os, "kill", lambda *arguments: signals.append(arguments))
     studies.example_study()
     now = time.monotonic()
     heartbeat.beat(now)
-    heartbeat.beat(now + worker.DEAF_SECONDS - 5)
+    heartbeat.beat(now + beating.DEAF_SECONDS - 5)
     assert signals == []
-    heartbeat.beat(now + worker.DEAF_SECONDS + 5)
+    heartbeat.beat(now + beating.DEAF_SECONDS + 5)
     assert signals
 
 
 def test_a_worker_that_idles_while_work_waits_leaves_soon(
-    heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch
+    heartbeat: Heartbeat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signals: list[tuple[int, int]] = []
-    monkeypatch.setattr(worker.os, "kill", lambda *arguments: signals.append(arguments))
+    monkeypatch.setattr(beating.os, "kill", lambda *arguments: signals.append(arguments))
     studies.example_study()
     now = time.monotonic()
-    for beat in range(worker.IDLE_BEATS):
+    for beat in range(beating.IDLE_BEATS):
         heartbeat.beat(now + beat)
     assert signals == []
-    for beat in range(worker.IDLE_BEATS, worker.IDLE_BEATS + 2):
+    for beat in range(beating.IDLE_BEATS, beating.IDLE_BEATS + 2):
         heartbeat.beat(now + beat)
     assert signals
 
 
 def test_a_worker_that_is_at_work_or_without_a_broker_stays(
-    heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch
+    heartbeat: Heartbeat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker.os, "kill", lambda *_: pytest.fail("it left"))
+    monkeypatch.setattr(beating.os, "kill", lambda *_: pytest.fail("it left"))
     studies.example_study()
     now = time.monotonic()
     with monkeypatch.context() as patched:
-        patched.setattr(worker, "claims_at_work", lambda: {"topic:1"})
+        patched.setattr(beating, "claims_at_work", lambda: {"topic:1"})
         for beat in range(60):
             heartbeat.beat(now + beat)
 
-    def refused(work: records.Work) -> None:
+    def refused(work: Work) -> None:
         raise OSError("no broker")
 
     heartbeat._publish = refused
@@ -474,8 +589,8 @@ def test_a_worker_that_is_at_work_or_without_a_broker_stays(
             heartbeat.beat(now + beat)
 
 
-def test_a_worker_without_work_stays(heartbeat: worker.Heartbeat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker.os, "kill", lambda *_: pytest.fail("it left"))
+def test_a_worker_without_work_stays(heartbeat: Heartbeat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beating.os, "kill", lambda *_: pytest.fail("it left"))
     now = time.monotonic()
     for later in (0, 100, 200, 400, 800):
         heartbeat.beat(now + later)
@@ -494,25 +609,58 @@ def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_outlives_its_task(closed: list[str]) -> None:
-    celerys = DjangoWorkerFixup(worker.app)
+    celerys = DjangoWorkerFixup(app.app)
     for _ in range(100):
         celerys.close_database()
-        worker.begin_task()
-        worker.end_task()
+        app.begin_task()
+        app.end_task()
     assert not closed
 
 
 def test_a_task_that_ran_out_of_time_leaves_its_connection_to_nobody(
     closed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker.begin_task()
-    monkeypatch.setattr(worker, "_began", time.monotonic() - worker.SOFT_LIMIT)
-    worker.end_task()
+    app.begin_task()
+    monkeypatch.setattr(app, "_began", time.monotonic() - agenda.QUICK)
+    app.end_task()
     assert closed
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_task_stopped_as_it_began_a_transaction_leaves_no_lock() -> None:
+    app.begin_task()
+    connection.ensure_connection()
+    driver = connection.connection
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN")  # what the database has begun when a signal comes before Django hears of it
+        with connection.wrap_database_errors:
+            reading = driver.execute("SELECT 1 UNION SELECT 2")  # which a traceback still knows
+        app.end_task()
+    assert connection.connection is None
+    assert reading
+    Claim.objects.create(name="topic:1", study=1, token=uuid.uuid4(), since=timezone.now(), until=timezone.now())
+
+
+def test_what_is_worked_out_along_with_a_fit_has_the_time_of_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    _study, topic = studies.example_study()
+    for name in ("is_quick", "may_idle"):
+        monkeypatch.setattr(agenda, name, lambda *_: True)
+    monkeypatch.setattr(tasks.records, "study_to_rank", lambda _topic: topic.study_id)
+    quick: list[bool] = []
+    monkeypatch.setattr(tasks, "attempt", lambda *_: quick.append(attempts._is_quick()))
+    task = app.app.tasks["refit_topic"]
+    _task_stack.push(task)
+    task.push_request(timelimit=(app.QUICK_HARD, agenda.QUICK))
+    try:
+        task.run(topic.pk)
+    finally:
+        task.pop_request()
+        _task_stack.pop()
+    assert quick == [True, True, True]
+
+
 def test_no_child_is_forked_in_a_beat_or_beside_an_open_connection(
-    heartbeat: worker.Heartbeat, closed: list[str], monkeypatch: pytest.MonkeyPatch
+    heartbeat: Heartbeat, closed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beats: list[bool] = []
     monkeypatch.setattr(heartbeat, "beat", lambda _now: beats.append(heartbeat.forking.locked()))
@@ -534,7 +682,7 @@ def test_a_child_keeps_none_of_its_parents_connections() -> None:
         gone = weakref.proxy(set())
         child = os.fork()
         if not child:
-            worker.leave_connections_to_the_parent()
+            app.leave_connections_to_the_parent()
             os._exit(0 if (ours.fileno(), server.fileno()) == (-1, -1) and local.fileno() > 0 else 1)
         del gone
         assert os.waitpid(child, 0)[1] == 0
@@ -542,3 +690,38 @@ def test_a_child_keeps_none_of_its_parents_connections() -> None:
         theirs, _address = server.accept()
         with theirs:
             assert theirs.recv(20) == b"still ours"
+
+
+def test_a_topic_too_large_for_a_smoothed_matrix_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, topic = studies.example_study(smooth="paper", prior=0.1)
+    monkeypatch.setattr("evaluation.fit.preference_matrix.MOST_SMOOTHED", 3)
+    tasks.refit_topic(topic.pk)
+    assert "at most 3, because they take memory for every two sentences" in progress(topic).problem
+    assert not waiting(topic)
+
+
+def test_a_topic_too_large_for_the_papers_matrix_has_its_recommended_scores_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, topic = studies.example_study(score="importance")
+    monkeypatch.setattr("evaluation.fit.preference_matrix.MOST_SMOOTHED", 3)
+    tasks.refit_topic(topic.pk)
+    assert set(Score.objects.filter(summary__topic=topic).values_list("scored_by", flat=True)) == {"recommended"}
+    assert progress(topic).problem == ""
+    assert studies.to_do() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_said_of_a_task_stopped_while_it_began_to_write_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database has begun a transaction that Django knows nothing of, and whose lock nobody would give back."""
+
+    def begin_and_stop(*_: object, **__: object) -> None:
+        connection.ensure_connection()
+        connection.connection.execute("BEGIN")
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(tasks, "evaluate", begin_and_stop)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    connection.close()
+    assert "longer than a minute" in progress(topic).problem

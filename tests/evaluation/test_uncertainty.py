@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation import kernel, preference, uncertainty, zermelo
 from evaluation.evidence import Judgments, Settings
-from evaluation.kernel import Pairs
-from evaluation.uncertainty import DenseCovariance
+from evaluation.fit import kernel, preference_matrix, uncertainty, zermelo
+from evaluation.fit.kernel import Pairs
+from evaluation.fit.similarity import KnownSimilarity
+from evaluation.fit.uncertainty import DenseCovariance
 
 SMOOTHINGS = ("none", "kernel", "paper", "sharpened")
 
@@ -34,7 +35,9 @@ def coverage(smooth, seeds, *, shown=False):
     for seed in seeds:
         judgments, similarity, utilities = topic(seed)
         n = len(utilities)
-        estimate = preference.estimate(judgments, n, similarity, Settings(smooth=smooth, prior=1.0))
+        estimate = preference_matrix.estimate(
+            judgments, n, KnownSimilarity(similarity), Settings(smooth=smooth, prior=1.0)
+        )
         a, b = np.triu_indices(n, 1)
         off = np.abs((estimate.utilities - utilities)[a] - (estimate.utilities - utilities)[b])
         covered.append((off <= 1.96 * estimate.covariance.difference(a, b)).mean())
@@ -74,7 +77,7 @@ def test_without_a_prior_the_errors_are_fisher_s():
         np.ones(many.sum()),
         np.zeros(many.sum(), dtype=np.int64),
     )
-    estimate = preference.estimate(judgments, 3, None, Settings(smooth="none", prior=0.0))
+    estimate = preference_matrix.estimate(judgments, 3, None, Settings(smooth="none", prior=0.0))
     v = estimate.strengths
     weight = (wins + wins.T) * np.outer(v, v) / np.add.outer(v, v) ** 2
     information = np.diag(weight.sum(axis=1)) - weight
@@ -83,8 +86,9 @@ def test_without_a_prior_the_errors_are_fisher_s():
 
 def test_the_error_of_an_estimate_holds_how_far_it_is_off():
     """Shifting an estimate by one adds the square of the shift to its variance, and nothing to other differences."""
-    judgments, similarity, _ = topic(0)
-    pairs = Pairs.of(preference.wins(judgments, len(similarity)))
+    judgments, matrix, _ = topic(0)
+    similarity = KnownSimilarity(matrix)
+    pairs = Pairs.of(preference_matrix.wins(judgments, len(similarity)))
     utilities = kernel.posterior(
         pairs, similarity, kernel.mode(pairs, similarity, kernel.parameters(pairs, similarity))
     ).mean
@@ -101,7 +105,7 @@ def test_more_judgments_make_errors_smaller():
     means = []
     for m in (40, 200, 1000):
         judgments, similarity, _ = topic(1, m=m)
-        estimate = preference.estimate(judgments, 40, similarity, Settings(smooth="kernel"))
+        estimate = preference_matrix.estimate(judgments, 40, KnownSimilarity(similarity), Settings(smooth="kernel"))
         means.append(estimate.covariance.errors().mean())
     assert means[0] > 1.2 * means[1] > 1.4 * means[2]
 
@@ -125,12 +129,40 @@ def test_large_topics_have_the_errors_of_small_ones(prior, monkeypatch):
     """From the sparse precision as from the whole matrix: sums exactly, errors and differences to some percent."""
     judgments, _, _ = topic(2, n=60, m=1500, spread=0.7)
     chosen = Settings(smooth="none", prior=prior)
-    dense = preference.estimate(judgments, 60, None, chosen).covariance
+    dense = preference_matrix.estimate(judgments, 60, None, chosen).covariance
     monkeypatch.setattr(uncertainty, "DENSE", 10)
-    large = preference.estimate(judgments, 60, None, chosen).covariance
+    large = preference_matrix.estimate(judgments, 60, None, chosen).covariance
     assert isinstance(large, uncertainty.SparseCovariance)
     a, b = np.arange(30), np.arange(30, 60)
     assert large.errors() == pytest.approx(dense.errors(), rel=0.08)
     assert large.difference(a, b) == pytest.approx(dense.difference(a, b), rel=0.08)
     contrasts = np.random.default_rng(0).normal(size=(3, 60))
     assert np.sqrt(np.diag(large.of(contrasts))) == pytest.approx(np.sqrt(np.diag(dense.of(contrasts))), rel=0.08)
+
+
+def test_large_smoothed_topics_have_the_errors_of_small_ones(monkeypatch):
+    """From the similarities and the pairs as from the whole matrix."""
+    judgments, matrix, _ = topic(3, n=60, m=50)
+    similarity = KnownSimilarity(matrix)
+    dense = preference_matrix.estimate(judgments, 60, similarity, Settings()).covariance
+    monkeypatch.setattr(uncertainty, "DENSE", 10)
+    large = preference_matrix.estimate(judgments, 60, similarity, Settings()).covariance
+    assert isinstance(large, uncertainty.ConditionedCovariance)
+    a, b = np.arange(60), np.arange(60) // 2
+    assert large.errors() == pytest.approx(dense.errors())
+    assert large.difference(a, b) == pytest.approx(dense.difference(a, b), abs=1e-7)
+    weights = np.random.default_rng(0).normal(size=(3, 60))
+    assert large.of(weights) == pytest.approx(dense.of(weights))
+
+
+def test_large_topics_of_many_pairs_have_nearly_the_errors_of_small_ones(monkeypatch):
+    judgments, matrix, _ = topic(3, n=60, m=300)
+    similarity = KnownSimilarity(matrix)
+    dense = preference_matrix.estimate(judgments, 60, similarity, Settings())
+    errors, values = dense.covariance.errors(), dense.chances.values
+    monkeypatch.setattr(uncertainty, "DENSE", 10)
+    monkeypatch.setattr(uncertainty, "MOST_PAIRS", 20)
+    large = preference_matrix.estimate(judgments, 60, similarity, Settings())
+    assert large.utilities == pytest.approx(dense.utilities)
+    assert large.covariance.errors() == pytest.approx(errors, rel=0.15)
+    assert large.chances.values == pytest.approx(values, abs=0.05)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evaluation import uncertainty, zermelo
-from evaluation.kernel import Pairs
+from evaluation.fit import newton, uncertainty, zermelo
+from evaluation.fit.kernel import Pairs
 
 CLASSICS = Path(__file__).parents[2].parent / "shared" / "data" / "bt_classics"
 Matrix = NDArray[np.float64]
@@ -196,7 +196,7 @@ def test_the_smallest_unbeaten_group_is_named():
 
 def test_too_few_iterations_raise():
     for solve in (zermelo.fit, zermelo.plain):
-        with pytest.raises(zermelo.NotConverged, match="2 iterations") as caught:
+        with pytest.raises(newton.NotConverged, match="2 iterations") as caught:
             solve(BASEBALL, prior=0, max_iterations=2)
         assert caught.value.residual > 0
 
@@ -208,8 +208,8 @@ def test_too_few_iterations_raise():
         (np.array([[0.0, -1.0], [2.0, 0.0]]), 1.0, "never negative"),
         (sparse.csr_array(np.array([[0.0, -1.0], [2.0, 0.0]])), 1.0, "never negative"),
         (np.array([[0.0, np.nan], [2.0, 0.0]]), 1.0, "finite"),
-        (np.ones((2, 2)), -1.0, "pseudo-wins"),
-        (np.ones((2, 2)), np.nan, "pseudo-wins"),
+        (np.ones((2, 2)), -1.0, "virtual wins"),
+        (np.ones((2, 2)), np.nan, "virtual wins"),
     ],
 )
 def test_what_cannot_be_a_preference_is_refused(wins, prior, complaint):
@@ -218,7 +218,7 @@ def test_what_cannot_be_a_preference_is_refused(wins, prior, complaint):
 
 
 def test_extreme_odds_are_found():
-    """Far beyond single precision's range of strengths: utilities 46 apart."""
+    """Utilities 46 apart."""
     wins = np.array([[0.0, 1e10, 0.0], [1.0, 0.0, 1e10], [0.0, 1.0, 0.0]])
     fit = zermelo.fit(wins, prior=0)
     assert fit.utilities == pytest.approx([np.log(1e10), 0.0, -np.log(1e10)], abs=1e-6)
@@ -252,9 +252,9 @@ def preference_matrices(draw):
 def test_every_sentence_is_expected_to_win_as_often_as_it_did(wins, prior):
     fit = zermelo.fit(wins, prior=prior)
     v = np.exp(fit.log_strengths)
-    duels = wins + wins.T
-    np.fill_diagonal(duels, 0)
-    expected = (duels * v[:, None] / np.add.outer(v, v)).sum(axis=1) + 2 * prior * v / (1 + v)
+    compared = wins + wins.T
+    np.fill_diagonal(compared, 0)
+    expected = (compared * v[:, None] / np.add.outer(v, v)).sum(axis=1) + 2 * prior * v / (1 + v)
     observed = wins.sum(axis=1) - np.diag(wins) + prior
     assert expected == pytest.approx(observed, rel=1e-7)
     assert fit.strengths.sum() == pytest.approx(1.0)

@@ -67,8 +67,8 @@ def topic(draw: st.DrawFn, topic_id: str) -> Topic:
         tuple(draw(_text(name)) for name in draw(st.lists(names, min_size=1, max_size=3, unique=True))),
         tuple(draw(_text(name)) for name in draw(_some_names)),
         tuple(draw(_summary(name)) for name in draw(_some_names)),
-        title=draw(texts),
-        question=draw(texts),
+        title=draw(st.just("") | visible_texts),
+        question=draw(st.just("") | visible_texts),
         language=draw(st.sampled_from(["", "en", "de", "pt-BR"])),
         extra=draw(extras),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import formats
-from formats.records import Known, KnownTopic
+from formats.records import Existing, ExistingTopic
 
 DOCUMENT = '{"id": "d", "text": "One."}'
 GOOD = '{"topic_id": "T", "documents": [' + DOCUMENT + "]}"
@@ -54,15 +54,22 @@ def folder(**files: str | bytes) -> dict[str, str | bytes]:
 JSON_LINES = [
     Bad("t.jsonl", "", 0, "", "an empty file", "topics (.jsonl with topic_id"),
     Bad("t.jsonl", "\n \n", 0, "", "an empty file", "topics (.jsonl"),
-    Bad("t.jsonl", GOOD + "\n" + GOOD[:-2], 2, "", "breaks off at column", "one complete JSON object a line"),
-    Bad("t.jsonl", GOOD[:-5], 1, "", "a string that begins at column 53 and is never closed", "one complete JSON"),
+    Bad(
+        "t.jsonl",
+        GOOD + "\n" + GOOD[:-2],
+        2,
+        "",
+        "incomplete JSON that ends at column",
+        "one complete JSON object per line",
+    ),
+    Bad("t.jsonl", GOOD[:-5], 1, "", "a string that starts at column 53 and is never closed", "one complete JSON"),
     Bad("t.jsonl", GOOD + "\n{'topic_id': 1}", 2, "", "no JSON at column 2: \"'topic_id'", "one complete JSON object"),
-    Bad("t.jsonl", "[" + GOOD + "]", 1, "", "a list of 1", "no brackets around them all"),
-    Bad("t.jsonl", "[\n" + GOOD + "\n]", 1, "", "breaks off", "one complete JSON object a line"),
-    Bad("t.jsonl", '"topic_id":', 1, "", "no JSON at column 11", "one complete JSON object a line"),
+    Bad("t.jsonl", "[" + GOOD + "]", 1, "", "a list of 1", "without brackets around all of them"),
+    Bad("t.jsonl", "[\n" + GOOD + "\n]", 1, "", "incomplete JSON", "one complete JSON object per line"),
+    Bad("t.jsonl", '"topic_id":', 1, "", "no JSON at column 11", "one complete JSON object per line"),
     Bad("t.jsonl", GOOD + "\nnull", 2, "", "null", "a JSON object"),
-    Bad("t.jsonl", GOOD + "\n17", 2, "", "the number 17", "one JSON object a line"),
-    Bad("t.jsonl", GOOD + GOOD, 1, "", "no JSON at column", "one complete JSON object a line"),
+    Bad("t.jsonl", GOOD + "\n17", 2, "", "the number 17", "one JSON object per line"),
+    Bad("t.jsonl", GOOD + GOOD, 1, "", "no JSON at column", "one complete JSON object per line"),
     Bad("t.jsonl", GOOD + "\n\n" + GOOD, 3, "topic_id", 'the topic "T" for the second time', "each topic once"),
     Bad(
         "t.jsonl",
@@ -86,7 +93,14 @@ JSON_LINES = [
     Bad("t.jsonl", topic(topic_id=7), 1, "topic_id", "the number 7", "a name in double quotes"),
     Bad("t.jsonl", topic(topic_id=""), 1, "topic_id", "an empty name", "a name"),
     Bad("t.jsonl", topic(topic_id="\u200b\u00ad"), 1, "topic_id", "a name of invisible characters", "a name"),
-    Bad("t.jsonl", topic(topic_id="T "), 1, "topic_id", '"T ", with space at an end', "the name without it"),
+    Bad(
+        "t.jsonl",
+        topic(topic_id="T "),
+        1,
+        "topic_id",
+        '"T ", with a space at the start or end',
+        "the name without the space",
+    ),
     Bad("t.jsonl", topic(topic_id="T\nU"), 1, "topic_id", '"T\\nU", with a tab or a newline', "a name on one line"),
     Bad("t.jsonl", topic(topic_id="T" * 201), 1, "topic_id", "a name of 201 characters", "at most 200"),
     Bad("t.jsonl", '{"documents": [' + DOCUMENT + "]}", 1, "topic_id", "no such key", "a name in double quotes"),
@@ -97,7 +111,9 @@ JSON_LINES = [
     ),
     Bad("t.jsonl", topic(documents=["One."]), 1, "documents[0]", 'the text "One."', "an object in braces"),
     Bad("t.jsonl", topic(documents=[{"text": "One."}]), 1, "documents[0].id", "no such key", "a name"),
-    Bad("t.jsonl", topic(documents=[{"id": "d"}]), 1, "documents[0].text", "no such key", "text, or sentences"),
+    Bad(
+        "t.jsonl", topic(documents=[{"id": "d"}]), 1, "documents[0].text", "no such key", "text, or a list of sentences"
+    ),
     Bad(
         "t.jsonl",
         topic(documents=[{"id": "d", "text": "One.", "sentences": ["One."]}]),
@@ -141,7 +157,7 @@ JSON_LINES = [
         1,
         "documents[1].id",
         '"d" for the second time',
-        "another name for each",
+        "a different name for each",
     ),
     Bad(
         "t.jsonl",
@@ -159,6 +175,7 @@ JSON_LINES = [
     Bad("t.jsonl", topic(title="\x0b"), 1, "title", "a vertical tab", "without control characters"),
     Bad("t.jsonl", topic(title="\x0c"), 1, "title", "a form feed", "without control characters"),
     Bad("t.jsonl", topic(title="\x1c"), 1, "title", "U+001C (a control character)", "without control characters"),
+    Bad("t.jsonl", topic(question="\u200b"), 1, "question", "only invisible characters", "some text"),
     Bad("t.jsonl", topic(title="\x85"), 1, "title", "NEL", "without control characters"),
     Bad("t.jsonl", topic(title="a\rb"), 1, "title", "a carriage return without a line feed", "without control"),
     Bad("t.jsonl", topic(title="z" + "\u0300" * 31), 1, "title", "more than 30 combining marks", "ordinary text"),
@@ -175,7 +192,7 @@ JSON_LINES = [
         1,
         "summaries[1].system",
         '"s" for the second time',
-        "another name",
+        "a different name",
     ),
     Bad("t.jsonl", summary(human=[4]), 1, "summaries[0].human", "a list of 1", '{"responsiveness": 4.0}'),
     Bad("t.jsonl", summary(human={"r": "4"}), 1, "summaries[0].human.r", 'the text "4"', "a number"),
@@ -183,19 +200,19 @@ JSON_LINES = [
     Bad("t.jsonl", b"\xff\xfe" + GOOD.encode("utf-16-le"), 1, "", "UTF-16 text", "UTF-8"),
     Bad("t.jsonl", topic(title="x").replace("x", "\xe9").encode("latin-1"), 1, "", "the byte 0xE9 at byte", "UTF-8"),
     Bad("t.jsonl", GOOD.encode() + b'\n{"x": "\xed\xa0\x80"}', 2, "", "the byte 0xED at byte 8", "UTF-8"),
-    Bad("t.jsonl", GOOD + "\r" + GOOD + "\r" + GOOD, 1, "", "a carriage return that ends no line", "a line feed"),
+    Bad("t.jsonl", GOOD + "\r" + GOOD + "\r" + GOOD, 1, "", "a carriage return without a line feed", "a line feed"),
     Bad("t.jsonl", '{"id": "x", "text": "y"}', 1, "", 'the keys "id, text"', "topics (.jsonl with topic_id"),
     Bad("p.jsonl", preference(winner="left"), 1, "winner", 'the text "left"', "a, b or tie"),
     Bad("p.jsonl", preference(a="d0"), 1, "a", '"d0"', "<document>:<index from 0>"),
     Bad("p.jsonl", preference(a="d:01"), 1, "a", '"d:01"', "<document>:<index from 0>"),
     Bad("p.jsonl", preference(a=3), 1, "a", "the number 3", "<document>:<index from 0>"),
     Bad("p.jsonl", preference(b="d:0"), 1, "b", '"d:0" on both sides', "two different sentences"),
-    Bad("p.jsonl", preference(seconds=-1), 1, "seconds", "the number -1", "from 0 on"),
-    Bad("p.jsonl", preference(seconds="7"), 1, "seconds", 'the text "7"', "from 0 on"),
+    Bad("p.jsonl", preference(seconds=-1), 1, "seconds", "the number -1", "0 or more"),
+    Bad("p.jsonl", preference(seconds="7"), 1, "seconds", 'the text "7"', "0 or more"),
     Bad("p.jsonl", preference(at="yesterday"), 1, "at", '"yesterday"', "2026-01-31T16:53:19Z"),
     Bad("p.jsonl", preference(at="2026-01-31T16:53:19"), 1, "at", '"2026-01-31T16:53:19"', "a time with its zone"),
     Bad("p.jsonl", preference(at=7), 1, "at", "the number 7", "2026-01-31T16:53:19Z"),
-    Bad("p.jsonl", preference() + "\n}", 2, "", "no JSON at column 1", "one complete JSON object a line"),
+    Bad("p.jsonl", preference() + "\n}", 2, "", "no JSON at column 1", "one complete JSON object per line"),
     Bad(
         "t.jsonl", topic(documents=[{"id": "d", "sentences": [1]}]), 1, "documents[0].sentences[0]", "the number 1", "a"
     ),
@@ -212,8 +229,9 @@ TABLES = [
     Bad("p.csv", "topic,a,b\nT,d:0,d:1\n", 1, "", "no column winner among", "topic,a,b,winner"),
     Bad("p.csv", "topic,a,b,winner,a\nT,d:0,d:1,a,b\n", 1, "", 'the column "a" twice', "each column once"),
     Bad("p.csv", HEADER.replace("winner", "winner,") + "T,d:0,d:1,a,\n", 1, "", 'the column ""', "only the columns"),
-    Bad("p.csv", HEADER + "T,d:0,d:1\n", 2, "", "3 values", "4, as the header has"),
-    Bad("p.csv", HEADER + "T,d:0,d:1,a\nT,d:0,d:1,a,b\n", 3, "", "5 values", "4, as the header has"),
+    Bad("p.csv", HEADER, 0, "", "a header without rows", "at least one row"),
+    Bad("p.csv", HEADER + "T,d:0,d:1\n", 2, "", "3 values", "4, the number of columns"),
+    Bad("p.csv", HEADER + "T,d:0,d:1,a\nT,d:0,d:1,a,b\n", 3, "", "5 values", "4, the number of columns"),
     Bad(
         "p.csv",
         HEADER + 'T,d:0,d:1,a\n"T,d:0,d:1,a\nT,d:0,d:1,a\n',
@@ -222,14 +240,14 @@ TABLES = [
         "a double quote that is never closed",
         "quote",
     ),
-    Bad("p.csv", HEADER + 'T,d:0,d"1,a\n', 2, "", 'a stray double quote after "d"', "whole in double quotes"),
-    Bad("p.csv", HEADER + '"T"x,d:0,d:1,a\n', 2, "", 'a stray double quote after "T"', "whole in double quotes"),
+    Bad("p.csv", HEADER + 'T,d:0,d"1,a\n', 2, "", 'a stray double quote after "d"', "completely in double quotes"),
+    Bad("p.csv", HEADER + '"T"x,d:0,d:1,a\n', 2, "", 'a stray double quote after "T"', "completely in double quotes"),
     Bad(
         "p.csv",
         (HEADER + "T,d:0,d:1,a\n").replace("\n", "\r"),
         1,
         "",
-        "a carriage return that ends no line",
+        "a carriage return without a line feed",
         "line feed",
     ),
     Bad("p.csv", HEADER + "T,d:0,d:1,c\n", 2, "winner", 'the text "c"', "a, b or tie"),
@@ -268,7 +286,7 @@ FOLDERS = [
         {"topics/T/d.txt": "x"},
         0,
         "",
-        "a file at no known place",
+        "a file in an unknown place",
         "topics/<topic>/documents",
         "z.zip/topics/T/d.txt",
     ),
@@ -317,7 +335,7 @@ FOLDERS = [
         folder(**{"human_scores.csv": "topic,system,dimension,score\nT,led,r,3\n"}),
         2,
         "system",
-        '"led", which is not known (most alike: "lead")',
+        '"led", which is unknown (most similar: "lead")',
         'a system that summarized topic "T"',
         "z.zip/human_scores.csv",
     ),
@@ -326,7 +344,7 @@ FOLDERS = [
         folder(**{"human_scores.csv": "topic,system,dimension,score\nT1,lead,r,3\n"}),
         2,
         "topic",
-        '"T1", which is not known (most alike: "T")',
+        '"T1", which is unknown (most similar: "T")',
         "a topic of the study or of this upload",
         "z.zip/human_scores.csv",
     ),
@@ -336,7 +354,7 @@ FOLDERS = [
         2,
         "system",
         'a second summary of topic "T" by "lead"',
-        "one summary a topic and system",
+        "one summary per topic and system",
         "z.zip/summaries.csv",
     ),
     Bad(
@@ -353,7 +371,7 @@ FOLDERS = [
         folder(**{"p.csv": HEADER + "T,d:0,e:0,a\n"}),
         2,
         "b",
-        '"e", which is not known',
+        '"e", which is unknown',
         'of a document of topic "T"',
         "z.zip/p.csv",
     ),
@@ -362,7 +380,7 @@ FOLDERS = [
         folder(**{"p.jsonl": preference(topic="U")}),
         1,
         "topic",
-        '"U", which is not known',
+        '"U", which is unknown',
         "a topic of the study",
         "z.zip/p.jsonl",
     ),
@@ -375,32 +393,28 @@ FOLDERS = [
         0,
         "",
         "a zip",
-        "one zip with the files themselves",
+        "one ZIP file with the files themselves",
         "z.zip/inner.zip",
     ),
-    Bad("z.zip", folder(**{"data.csv": b"\x1f\x8bxxxx"}), 0, "", "a gzip archive", "one zip", "z.zip/data.csv"),
+    Bad("z.zip", folder(**{"data.csv": b"\x1f\x8bxxxx"}), 0, "", "a gzip archive", "one ZIP file", "z.zip/data.csv"),
     Bad("z.zip", {"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"}, 0, "", "an Office document", "CSV"),
-    Bad("z.zip", {"__MACOSX/x": "x"}, 0, "", "nothing to read in it", "topics (.jsonl"),
-    Bad("z.zip", {}, 0, "", "nothing to read in it", "topics (.jsonl"),
+    Bad("z.zip", {"__MACOSX/x": "x"}, 0, "", "nothing that can be read", "topics (.jsonl"),
+    Bad("z.zip", {}, 0, "", "nothing that can be read", "topics (.jsonl"),
 ]
 
 OTHERS = [
     Bad("x.pdf", b"%PDF-1.7\n...", 0, "", "a PDF", "topics (.jsonl"),
-    Bad("x.jsonl", b"\x1f\x8b\x08\x00rest", 0, "", "a gzip archive", "one zip"),
-    Bad("x.tar", b"a" + b"\0" * 256 + b"ustar" + b"\0" * 300, 0, "", "a tar archive", "one zip"),
-    Bad("x.bin", b"\0\1\2\3" * 100, 0, "", "bytes that are no text", "topics (.jsonl"),
+    Bad("x.jsonl", b"\x1f\x8b\x08\x00rest", 0, "", "a gzip archive", "one ZIP file"),
+    Bad("x.tar", b"a" + b"\0" * 256 + b"ustar" + b"\0" * 300, 0, "", "a tar archive", "one ZIP file"),
+    Bad("x.bin", b"\0\1\2\3" * 100, 0, "", "bytes that are not text", "topics (.jsonl"),
     Bad("x.txt", "Dear all,\nplease find", 1, "", 'begins with "Dear all,"', "topics (.jsonl"),
     Bad("x.csv", "<!DOCTYPE html><p>Sign in", 0, "", "a web page", "topics (.jsonl"),
 ]
 
 
-def cut(text: str, language: str) -> int:
-    return text.count(".")
-
-
 def complaints(path: Path, bad: Bad) -> tuple[formats.Complaint, ...]:
     with pytest.raises(formats.Refused) as refused:
-        formats.read(path, name=bad.name, cut=cut)
+        formats.read(path, name=bad.name)
     return refused.value.complaints
 
 
@@ -428,24 +442,24 @@ def test_there_are_more_than_a_hundred_ways_to_be_wrong() -> None:
     assert len({str(bad) for bad in [*JSON_LINES, *TABLES, *FOLDERS, *OTHERS]}) > 100
 
 
-KNOWN = Known({"T": KnownTopic({"d": 5, "uncut": None}, frozenset(["lead"]))})
+KNOWN = Existing({"T": ExistingTopic({"d": 5}, frozenset(["lead"]))})
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (GOOD, 'x:1: topic_id: found the topic "T", which the study has already; expected new topics'),
+        (GOOD, 'x:1: topic_id: found the topic "T", which the study already has; expected new topics'),
         (
             preference(b="d:7"),
             'x:1: b: found "d:7": document "d" has 5 sentences; expected an index from 0 to 4',
         ),
         (
             "topic,system,text\nT,lead,x\n",
-            'x:2: system: found a second summary of topic "T" by "lead"; expected one summary a topic and system',
+            'x:2: system: found a second summary of topic "T" by "lead"; expected one summary per topic and system',
         ),
         (
             "topic,system,dimension,score\nT,leed,r,1\n",
-            'x:2: system: found "leed", which is not known (most alike: "lead"); '
+            'x:2: system: found "leed", which is unknown (most similar: "lead"); '
             'expected a system that summarized topic "T"',
         ),
     ],
@@ -455,15 +469,8 @@ def test_a_later_file_is_held_against_what_the_study_has(tmp_path: Path, content
     path.write_text(content)
 
     with pytest.raises(formats.Refused) as refused:
-        formats.read(path, known=KNOWN)
+        formats.read(path, existing=KNOWN)
     assert [formats.message(complaint) for complaint in refused.value.complaints] == [message]
-
-
-def test_a_sentence_of_a_text_that_nobody_has_cut_is_taken_on_trust(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    path.write_text(preference(b="uncut:99"))
-
-    assert formats.read(path, known=KNOWN).preferences[0].b == "uncut:99"
 
 
 def test_all_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:

@@ -121,10 +121,10 @@ def test_a_tac_directory_gives_topics_summaries_scores_and_pyramids(tmp_path: Pa
         ("eval/ROUGE/peers/D0801-A.M.100.A.7", "an empty summary"),
         (
             "eval/manual/pyramids/D0801-A.pyr",
-            "the borders of the model summaries are not marked; each contributor counts as one model",
+            "the model summaries are not separated; each contributor counts as one model",
         ),
-        ("eval/BE/peers/D0801-A.M.100.A.12", "2 other files were passed over, the first of them this one"),
-        (tmp_path.name, "scores of 99 in topic D0801-A passed over: no such summary"),
+        ("eval/BE/peers/D0801-A.M.100.A.12", "2 other files were ignored, the first of them this one"),
+        (tmp_path.name, "ignored: scores of 99 in topic D0801-A, which has no summary by it"),
     ]
 
 
@@ -167,7 +167,7 @@ def test_later_tac_tables_have_a_second_assessor(tmp_path: Path) -> None:
     }
     human = {"modified_pyramid_jackknifed": 0.905, "linguistic_quality": 5.0, "responsiveness": 5.0}
     assert bundle.topics[0].references[0].extra == {"human": human}
-    assert said(bundle) == [("manual/manual.peer.A", "a row passed over: not the columns of this table")]
+    assert said(bundle) == [("manual/manual.peer.A", "ignored: a row without the columns of this table")]
     assert bundle.remarks[0].line == 2
 
 
@@ -233,25 +233,25 @@ def test_a_folder_named_like_a_document_set_may_hold_other_forms(
 @pytest.mark.parametrize(
     ("name", "content", "remark"),
     [
-        ("docs/d301i/bad", b"<DOC><TEXT>caf\xe9 \x1a</TEXT></DOC>", "1 bytes or so are not UTF-8 and were replaced"),
+        ("docs/d301i/bad", b"<DOC><TEXT>caf\xe9 \x1a</TEXT></DOC>", "about 1 bytes are not UTF-8 and were replaced"),
         ("docs/d301i/bad", b"<DOC><TEXT>form\x0cfeed</TEXT></DOC>", "1 control characters were replaced by spaces"),
-        ("docs/d301i/bad", b"<DOC><BODY>no text</BODY></DOC>", "passed over: no text in it"),
-        ("docs/d301i/bad", b"", "passed over: found an empty text; expected some text"),
-        ("docs/d301i/bad", b"<DOC><TEXT>" + b"<P>" * 100_000, "passed over: no text in it"),
-        ("docs/d301i/bad", b"<DOC><TEXT>" + b"x" * 1_000_001, "passed over: larger than 1 MB"),
-        ("docs/d301i/bad", "<DOC><TEXT>z" + "\u0301" * 40, "passed over: found more than 30 combining marks"),
-        ("ROUGE/models/D301.M.250.I.B", b"", "passed over: an empty summary"),
-        ("ROUGE/peers/D302.M.250.I.1", b"x", "topic D302 passed over: it has summaries and no documents"),
-        ("x_topics.sgml", b"<topic><num>seven</num></topic>", "a topic without a name passed over"),
-        ("x_topics.sgml", b"<topic" * 100_000, "a topic without a name passed over"),
-        ("pyramids/D301.pyr", b"<pyramid>", "passed over: not well-formed XML"),
-        ("pyramids/D301.pyr", b"<!DOCTYPE x [<!ENTITY a 'b'>]><pyramid/>", "passed over: not well-formed XML"),
-        ("pyramids/D301.pyr", b"<a>" * 100_000, "passed over: not well-formed XML"),
-        ("pyramids/D301.b.pyr", b"<a>" * 100_000 + b"</a>" * 100_000, "passed over: no pyramid in it"),
-        ("pyramids/x.pyr", PYRAMID.encode(), "passed over: its name begins with no topic"),
-        ("pyramids/D301.second.pyr", PYRAMID.encode(), "passed over: topic D301 has a pyramid already"),
-        ("allpans/D301.M.250.I.4.pan", b"<a><b></a>", "passed over: not well-formed XML"),
-        ("manual/manual.peer", b"D301 4 0.5 5 0 A 0.5 4 2\nD301 4\n", "a row passed over: not the columns"),
+        ("docs/d301i/bad", b"<DOC><BODY>no text</BODY></DOC>", "ignored: no text in it"),
+        ("docs/d301i/bad", b"", "ignored: found an empty text; expected some text"),
+        ("docs/d301i/bad", b"<DOC><TEXT>" + b"<P>" * 100_000, "ignored: no text in it"),
+        ("docs/d301i/bad", b"<DOC><TEXT>" + b"x" * 1_000_001, "ignored: larger than 1 MB"),
+        ("docs/d301i/bad", "<DOC><TEXT>z" + "\u0301" * 40, "ignored: found more than 30 combining marks"),
+        ("ROUGE/models/D301.M.250.I.B", b"", "ignored: an empty summary"),
+        ("ROUGE/peers/D302.M.250.I.1", b"x", "ignored: topic D302 has summaries but no documents"),
+        ("x_topics.sgml", b"<topic><num>seven</num></topic>", "ignored: a topic without a name"),
+        ("x_topics.sgml", b"<topic" * 100_000, "ignored: a topic without a name"),
+        ("pyramids/D301.pyr", b"<pyramid>", "ignored: not well-formed XML"),
+        ("pyramids/D301.pyr", b"<!DOCTYPE x [<!ENTITY a 'b'>]><pyramid/>", "ignored: not well-formed XML"),
+        ("pyramids/D301.pyr", b"<a>" * 100_000, "ignored: not well-formed XML"),
+        ("pyramids/D301.b.pyr", b"<a>" * 100_000 + b"</a>" * 100_000, "ignored: no pyramid in it"),
+        ("pyramids/x.pyr", PYRAMID.encode(), "ignored: its name does not begin with a topic"),
+        ("pyramids/D301.second.pyr", PYRAMID.encode(), "ignored: topic D301 already has a pyramid"),
+        ("allpans/D301.M.250.I.4.pan", b"<a><b></a>", "ignored: not well-formed XML"),
+        ("manual/manual.peer", b"D301 4 0.5 5 0 A 0.5 4 2\nD301 4\n", "ignored: a row without the columns"),
     ],
 )
 def test_a_faulty_file_is_survived_and_it_is_said(tmp_path: Path, name: str, content: bytes | str, remark: str) -> None:
@@ -287,7 +287,7 @@ def test_files_made_to_be_slow_are_survived_too(tmp_path: Path, content: str) ->
 
 
 def test_summaries_without_any_documents_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(formats.Refused, match="summaries and no documents"):
+    with pytest.raises(formats.Refused, match="summaries but no documents"):
         formats.read(on_disk(tmp_path, {"ROUGE/peers/D301.M.250.I.1": "x"}))
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import formats
-from formats.records import Known, KnownTopic
+from formats.records import Existing, ExistingTopic
 from tests.formats.hostile import CASES, ENDLESS, Case, Exact, Normalized, Refused
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Modules that are loaded when they are first needed.
 PROGRAM = (str(ROOT), sys.base_prefix, sys.prefix, *sysconfig.get_paths().values())
-KNOWN = Known({"M1": KnownTopic({"d1": 3, "d2": 2}, frozenset(["lead", "long"]))})
+KNOWN = Existing({"M1": ExistingTopic({"d1": 3, "d2": 2}, frozenset(["lead", "long"]))})
 
 _heard: list[list[str]] = []
 
@@ -98,7 +98,7 @@ def wrong(case: Case, outcome: formats.Bundle | formats.Refused) -> str:
 
 def read(path: Path, case: Case) -> formats.Bundle | formats.Refused:
     try:
-        return formats.read(path, name=case.file, known=KNOWN)
+        return formats.read(path, name=case.file, existing=KNOWN)
     except formats.Refused as refused:
         return refused
 

@@ -43,8 +43,8 @@ def entry(name: str, *, mode: int = 0o100644, method: int = zipfile.ZIP_DEFLATED
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("../evil.txt", "a path that leads out of the zip"),
-        ("topics/../../evil.txt", "a path that leads out of the zip"),
+        ("../evil.txt", "a path that leads out of the ZIP file"),
+        ("topics/../../evil.txt", "a path that leads out of the ZIP file"),
         ("/etc/passwd", "an absolute path"),
         ("C:/evil.txt", "an absolute path"),
         ("C:evil.txt", "an absolute path"),
@@ -92,7 +92,7 @@ def test_a_name_said_to_be_utf_8_that_is_not_is_refused(tmp_path: Path) -> None:
     path = packed(tmp_path / "z", lambda archive: archive.writestr(entry("topics/é.txt"), "x"))
     path.write_bytes(path.read_bytes().replace("é.txt".encode(), b"\xff\xfe.txt"))
 
-    assert "said to be UTF-8 and is not" in refused(path)[0]
+    assert "marked as UTF-8 but is not" in refused(path)[0]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_rare_packing_method_is_refused(tmp_path: Path, method: int) -> None:
     info = entry("topics/T/documents/e.txt", method=method)
     path = packed(tmp_path / "z", lambda archive: archive.writestr(info, "x"))
 
-    assert "the packing method" in refused(path)[0]
+    assert "the compression method" in refused(path)[0]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_bomb_is_refused_by_its_ratio_before_it_is_unpacked(tmp_path: Path) ->
     path = packed(tmp_path / "z", lambda archive: archive.writestr("topics/T/documents/e.txt", bomb))
 
     assert refused(path) == [
-        "z.zip/topics/T/documents/e.txt: found a file packed more than 100-fold; expected ordinary text"
+        "z.zip/topics/T/documents/e.txt: found a file compressed more than 100-fold; expected ordinary text"
     ]
 
 
@@ -235,9 +235,7 @@ def test_entries_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
     path.write_bytes(overlapping(200))
 
     assert path.stat().st_size < 20_000
-    assert refused(path) == [
-        "z.zip: found entries that overlap; expected a zip whose entries stand one after the other"
-    ]
+    assert refused(path) == ["z.zip: found entries that overlap; expected a ZIP file without overlapping entries"]
 
 
 def test_an_entry_longer_than_it_said_is_refused_while_it_is_read(tmp_path: Path) -> None:
@@ -271,14 +269,14 @@ def test_a_zip_that_was_cut_off_is_refused(tmp_path: Path, kept: int) -> None:
     path = packed(tmp_path / "z", lambda archive: None)
     path.write_bytes(path.read_bytes()[:kept])
 
-    assert refused(path) == ["z.zip: found a zip that is damaged or cut off; expected a complete zip"]
+    assert refused(path) == ["z.zip: found a damaged or incomplete ZIP file; expected a complete ZIP file"]
 
 
 def test_bytes_after_the_end_are_refused(tmp_path: Path) -> None:
     path = packed(tmp_path / "z", lambda archive: None)
     path.write_bytes(path.read_bytes() + b"more")
 
-    assert "damaged or cut off" in refused(path)[0]
+    assert "damaged or incomplete" in refused(path)[0]
 
 
 def test_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
@@ -288,7 +286,7 @@ def test_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
     data[start + 16] ^= 0xFF
     path.write_bytes(bytes(data))
 
-    assert any("cannot be unpacked" in message for message in refused(path))
+    assert any("cannot be decompressed" in message for message in refused(path))
 
 
 def test_a_zip_in_a_zip_is_refused_by_its_content_whatever_its_name(tmp_path: Path) -> None:
@@ -296,7 +294,7 @@ def test_a_zip_in_a_zip_is_refused_by_its_content_whatever_its_name(tmp_path: Pa
     packed(inner, lambda archive: None)
     path = packed(tmp_path / "z", lambda archive: archive.writestr("scores.csv", inner.read_bytes()))
 
-    assert refused(path) == ["z.zip/scores.csv: found a zip; expected one zip with the files themselves in it"]
+    assert refused(path) == ["z.zip/scores.csv: found a zip; expected one ZIP file with the files themselves"]
 
 
 def test_something_before_the_zip_makes_it_no_zip(tmp_path: Path) -> None:
@@ -312,7 +310,7 @@ def test_a_part_of_a_zip_in_parts_is_refused(tmp_path: Path) -> None:
     data[-22 + 4] = 1
     path.write_bytes(bytes(data))
 
-    assert "one part of a zip in several parts" in refused(path)[0]
+    assert "one part of a ZIP file in several parts" in refused(path)[0]
 
 
 def test_a_zip64_is_refused(tmp_path: Path) -> None:
@@ -328,7 +326,7 @@ def test_an_empty_zip_says_what_it_could_have_held(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w"):
         pass
 
-    assert "nothing to read in it; expected topics (.jsonl" in refused(path)[0]
+    assert "nothing that can be read; expected topics (.jsonl" in refused(path)[0]
 
 
 def test_nothing_is_written_beside_the_zip(tmp_path: Path) -> None:

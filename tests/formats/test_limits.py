@@ -29,14 +29,18 @@ def messages(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("limit", "content", "message"),
     [
-        ("TOPICS", "".join(TOPIC % n for n in range(4)), "x:4: found more than 3 of them; expected at most so many"),
+        (
+            "TOPICS",
+            "".join(TOPIC % n for n in range(4)),
+            "x:4: found more than 3 of them; expected no more in one file",
+        ),
         ("ROWS", ROW * 4, "x:4: found more than 3 of them"),
         ("ROWS", "topic,a,b,winner\n" + "T,d:0,d:1,a\n" * 4, "x:5: found more than 3 of them"),
         ("ROWS", "topic,system,text\n" + "".join(f"T,s{n},x\n" for n in range(4)), "x:5: found more than 3 of them"),
         ("ROWS", "topic,system,dimension,score\n" + "T,s,r,1\n" * 4, "x:5: found more than 3 of them"),
-        ("VALUES", TOPIC.replace("}\n", ', "x": [1,2,3,4]}') % 1, "x:1: found more than 3 values; expected less"),
+        ("VALUES", TOPIC.replace("}\n", ', "x": [1,2,3,4]}') % 1, "x:1: found more than 3 values; expected fewer"),
         ("COLUMNS", "topic,a,b,winner\n", "x:1: found more than 3 columns; expected fewer"),
-        ("MEMORY", TOPIC % 1, "x:1: found more than 0 MB of texts and values; expected a smaller part of it"),
+        ("MEMORY", TOPIC % 1, "x:1: found more than 0 MB of texts and values; expected smaller files"),
         ("TEXT", '{"topic_id": "T", "documents": [{"id": "d", "sentences": ["On", "e."]}]}', "x:1: documents[0].sent"),
         ("TEXT", '{"topic_id": "T", "documents": [{"id": "d", "text": "éé"}]}', "x:1: documents[0].text: found a text"),
     ],
@@ -57,7 +61,7 @@ def test_a_quoted_value_may_not_run_on_for_ever(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "x"
     path.write_text('topic,a,b,winner\n"T\n' + "word\n" * 100)
 
-    assert messages(path)[0].startswith("x:2: found a value that runs on for more than 100 characters")
+    assert messages(path)[0].startswith("x:2: found a value of more than 100 characters")
 
 
 def test_a_quoted_value_with_a_bad_line_in_it_is_refused_at_that_line(tmp_path: Path) -> None:
@@ -111,7 +115,7 @@ def test_a_file_that_may_not_be_read_is_a_complaint(tmp_path: Path, monkeypatch:
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert messages(path) == ["x: found a file that cannot be read (PermissionError); expected a file that is whole"]
+    assert messages(path) == ["x: found a file that cannot be read (PermissionError); expected a complete file"]
     with pytest.raises(formats.Refused, match="PermissionError"):
         study.read(path)
 
@@ -124,7 +128,7 @@ def test_a_text_in_a_zip_that_cannot_be_unpacked_is_a_complaint(
     data[data.index(b"PK\x01\x02") + 16] ^= 0xFF
     path.write_bytes(bytes(data))
 
-    assert messages(path) == ["x: found a file that cannot be read (BadZipFile); expected a file that is whole"]
+    assert messages(path) == ["x: found a file that cannot be read (BadZipFile); expected a complete file"]
 
 
 def test_folders_that_a_zip_names_by_themselves_hold_nothing(
@@ -144,7 +148,7 @@ def test_a_zip_whose_entries_lie_beyond_its_directory_is_damaged(
         start = data.index(b"PK\x01\x02") + offset
         data[start : start + 4] = value
         path.write_bytes(bytes(data))
-        assert messages(path) == ["x: found a zip that is damaged or cut off; expected a complete zip"]
+        assert messages(path) == ["x: found a damaged or incomplete ZIP file; expected a complete ZIP file"]
 
 
 def test_a_study_has_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,9 +193,9 @@ def test_a_corpus_says_what_it_leaves_out_because_of_its_size_or_its_name(
     bundle = formats.read(on_disk(tmp_path, files))
 
     assert [remark.said % remark.params for remark in bundle.remarks] == [
-        "passed over: another summary of topic D301 by A came before",
-        "passed over: topic D301 has a document of this name already",
-        "passed over: larger than 0 MB",
+        "ignored: an earlier summary of topic D301 by A",
+        "ignored: topic D301 already has a document of this name",
+        "ignored: larger than 0 MB",
     ]
     assert bundle.topics[0].summaries[0].text == "Three.\nFour."
 
@@ -201,5 +205,5 @@ def test_only_the_first_twenty_unknown_names_get_suggestions(tmp_path: Path) -> 
     path.write_text("topic,system,text\n" + "".join(f"topic{n:02},s,x\n" for n in range(30)))
 
     with pytest.raises(formats.Refused) as refused:
-        formats.read(path, known=formats.Known({"topic": formats.KnownTopic({"d": 1})}))
-    assert sum("most alike" in complaint.found for complaint in refused.value.complaints) == 20
+        formats.read(path, existing=formats.Existing({"topic": formats.ExistingTopic({"d": 1})}))
+    assert sum("most similar" in complaint.found for complaint in refused.value.complaints) == 20

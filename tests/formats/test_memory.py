@@ -27,9 +27,9 @@ def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1000
 before = peak()
-known = formats.Known({"M1": formats.KnownTopic({"d": 500000})})
+existing = formats.Existing({"M1": formats.ExistingTopic({"d": 500000})})
 try:
-    outcome = formats.read(sys.argv[1], known=known)
+    outcome = formats.read(sys.argv[1], existing=existing)
     said = "read"
 except formats.Refused:
     said = "refused"

@@ -151,11 +151,11 @@ def test_a_zip_may_hold_a_topics_file_and_tables(zipped: object) -> None:
 
 
 def test_tables_for_a_study_that_is_there_stay_by_themselves(tmp_path: Path) -> None:
-    known = formats.Known({"T": formats.KnownTopic({"d": 3}, frozenset(["lead"]))})
+    existing = formats.Existing({"T": formats.ExistingTopic({"d": 3}, frozenset(["lead"]))})
     path = tmp_path / "scores.csv"
     path.write_text("topic,system,dimension,score\nT,lead,fluency,3\n")
 
-    assert formats.read(path, known=known).human_scores == (HumanScore("T", "lead", "fluency", 3.0),)
+    assert formats.read(path, existing=existing).human_scores == (HumanScore("T", "lead", "fluency", 3.0),)
 
 
 def test_a_table_alone_with_nothing_to_hold_it_against_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -166,12 +166,12 @@ def test_a_table_alone_with_nothing_to_hold_it_against_is_taken_as_it_is(tmp_pat
 
 
 def test_what_topics_make_known_can_be_held_against_later_files(tmp_path: Path) -> None:
-    known = formats.known_from([Topic("T", (Text("d", "One. Two."),))], cut=lambda text, language: 2)
+    existing = formats.existing_from([Topic("T", (Text("d", "One. Two."),))])
     path = tmp_path / "preferences.csv"
     path.write_text("topic,a,b,winner\nT,d:0,d:2,a\n")
 
     with pytest.raises(formats.Refused) as refused:
-        formats.read(path, known=known)
+        formats.read(path, existing=existing)
     assert formats.message(refused.value.complaints[0]) == (
         'preferences.csv:2: b: found "d:2": document "d" has 2 sentences; expected an index from 0 to 1'
     )
@@ -228,3 +228,12 @@ def test_a_number_that_a_database_made_whole_is_read_back_as_it_was_given() -> N
         "d": 2**63 - 1,
         "e": "9" * 30,
     }
+
+
+@pytest.mark.parametrize("said", ["robot", "Human", 1, None, ["machine"]])
+def test_a_preference_of_an_unknown_kind_of_annotator_is_refused(tmp_path: Path, said: object) -> None:
+    path = tmp_path / "preferences.jsonl"
+    row = {"topic": "T", "a": "d:0", "b": "d:1", "winner": "a", "kind": said}
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(formats.Refused, match="human, machine, simulated"):
+        formats.read(path, existing=formats.Existing({"T": {"d": 2}}))

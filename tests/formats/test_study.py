@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import io
 import json
-import typing
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,18 +16,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import formats
-from evaluation import evidence
 from formats import study
 from formats.records import Summary, Text, Topic
+from formats.settings import SETTINGS, StudySettings
 from formats.study import (
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
+    GoldPairRecord,
     JudgmentRecord,
-    KnownPairRecord,
     SentenceRecord,
     StudyArchive,
-    StudySettings,
 )
 from tests.formats import strategies
 
@@ -36,7 +34,7 @@ KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
 AT = "2026-01-31T16:53:19.123456+00:00"
 ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged", "", True, AT, AT)
 STUDY = StudyArchive(
-    settings=StudySettings("Trial", "Which is more important?", extra={"mine": [1, 2.5, None]}),
+    settings=StudySettings(title="Trial", question="Which is more important?", extra={"mine": [1, 2.5, None]}),
     program_version="0.1.0",
     topics=(Topic("T", (Text("d", "One. Two."),), summaries=(Summary("lead", "One.", human={"r": 4.0}),)),),
     sentences=(SentenceRecord("T", "d", 0, 0, "One."), SentenceRecord("T", "d", 1, 0, "Two.")),
@@ -50,7 +48,7 @@ STUDY = StudyArchive(
             {"lead": (0.5, None, 0.25, 0.75)},
         ),
     ),
-    known_pairs=(KnownPairRecord("T", "d:1", "d:0", "training", "Two tells more."),),
+    gold_pairs=(GoldPairRecord("T", "d:1", "d:0", "training", "Two tells more."),),
 )  # fmt: skip
 
 
@@ -75,8 +73,8 @@ def test_whatever_a_study_says_comes_back(tmp_path: Path, data: st.DataObject) -
     text = strategies.texts
     archive = StudyArchive(
         StudySettings(
-            draw(text), draw(text), draw(text), ties_allowed=draw(st.booleans()),
-            seed=draw(st.integers(0, 2**63 - 1)), prior=draw(st.floats(0, 1e6)), extra=draw(strategies.extras),
+            title=draw(text), question=draw(text), guidelines=draw(text), ties_allowed=draw(st.booleans()),
+            seed=draw(st.integers(0, 2**63 - 1)), prior=draw(st.floats(0, 1000)), extra=draw(strategies.extras),
         ),
         draw(text),
         topics,
@@ -160,7 +158,7 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("sentences", 2, index=2), "sentences.jsonl:2: index: found 2; expected 1, the next one"),
         (edit("sentences", 2, index="1"), 'sentences.jsonl:2: index: found the text "1"; expected a whole number'),
         (edit("sentences", 2, text=...), "sentences.jsonl:2: text: found no such key; expected all of topic, document"),
-        (edit("sentences", 2, owner=1), "sentences.jsonl:2: owner: found a key that is not known; expected only topic"),
+        (edit("sentences", 2, owner=1), "sentences.jsonl:2: owner: found an unknown key; expected only topic"),
         (
             edit("annotators", 1, kind="robot"),
             'annotators.jsonl:1: kind: found the text "robot"; expected one of human',
@@ -170,8 +168,8 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
             edit("annotators", 1, joined_at="now"),
             'annotators.jsonl:1: joined_at: found "now"; expected a time with its',
         ),
-        (edit("assignments", 1, annotator="w2"), 'assignments.jsonl:1: annotator: found "w2", which is not known'),
-        (edit("assignments", 1, topic="U"), 'assignments.jsonl:1: topic: found "U", which is not known'),
+        (edit("assignments", 1, annotator="w2"), 'assignments.jsonl:1: annotator: found "w2", which is unknown'),
+        (edit("assignments", 1, topic="U"), 'assignments.jsonl:1: topic: found "U", which is unknown'),
         (
             edit("assignments", 1, left="d:2"),
             'assignments.jsonl:1: left: found "d:2"; expected a sentence of the topic',
@@ -183,19 +181,25 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
             edit("assignments", 1, state="lost"),
             'assignments.jsonl:1: state: found the text "lost"; expected one of open',
         ),
-        (edit("judgments", 1, assignment=OTHER_KEY), f"judgments.jsonl:1: assignment: found the key {OTHER_KEY} of no"),
+        (
+            edit("judgments", 1, assignment=OTHER_KEY),
+            f"judgments.jsonl:1: assignment: found the key {OTHER_KEY}, which no",
+        ),
         (edit("judgments", 2, revision=1), f'judgments.jsonl:2: revision: found judgment "{KEY}, revision 1" for the'),
         (edit("judgments", 2, revision=0), "judgments.jsonl:2: revision: found the number 0; expected a whole number"),
-        (edit("judgments", 1, seconds=-1), "judgments.jsonl:1: seconds: found the number -1; expected a number from 0"),
+        (
+            edit("judgments", 1, seconds=-1),
+            "judgments.jsonl:1: seconds: found the number -1; expected a number, 0 or more",
+        ),
         (edit("judgments", 1, answer="a"), 'judgments.jsonl:1: answer: found the text "a"; expected one of left'),
-        (edit("fits", 1, topic="U"), 'fits.jsonl:1: topic: found "U", which is not known'),
+        (edit("fits", 1, topic="U"), 'fits.jsonl:1: topic: found "U", which is unknown'),
         (edit("fits", 1, scores={"x": [1, 2, 3, 4]}), 'fits.jsonl:1: scores: found "x"; expected systems that'),
         (edit("fits", 1, scores={"lead": [1]}), "fits.jsonl:1: scores.lead: found a list of 1; expected a list of 4"),
         (edit("fits", 1, utilities={"d:9": [1, 2, 3]}), 'fits.jsonl:1: utilities: found "d:9"; expected sentences of'),
-        (edit("fits", 1, residual=None), "fits.jsonl:1: residual: found null; expected a number from 0 on"),
+        (edit("fits", 1, residual=None), "fits.jsonl:1: residual: found null; expected a number, 0 or more"),
         (edit("known_pairs", 1, better="d:9"), 'known_pairs.jsonl:1: better: found "d:9"; expected a sentence of'),
         (edit("known_pairs", 1, worse="d:1"), 'known_pairs.jsonl:1: worse: found "d:1" on both sides'),
-        (edit("known_pairs", 1, topic="U"), 'known_pairs.jsonl:1: topic: found "U", which is not known'),
+        (edit("known_pairs", 1, topic="U"), 'known_pairs.jsonl:1: topic: found "U", which is unknown'),
         (edit("assignments", 1, expected=...), "assignments.jsonl:1: expected: found no such key; expected all of"),
         (setting(gold_share=0.6), "study.json:1: settings.gold_share: found the number 0.6; expected a number from 0"),
         (edit("topics", 1, documents=[]), "topics.jsonl:1: documents: found no documents"),
@@ -203,11 +207,11 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
             setting(judgments_per_pair=0),
             "study.json:1: settings.judgments_per_pair: found the number 0; expected a whole",
         ),
-        (setting(smooth="more"), 'study.json:1: settings.smooth: found the text "more"; expected one of paper'),
+        (setting(smooth="more"), 'study.json:1: settings.smooth: found the text "more"; expected one of kernel'),
         (setting(language="x"), 'study.json:1: settings.language: found the text "x"; expected a language tag'),
         (setting(title=7), "study.json:1: settings.title: found the number 7; expected text in double quotes"),
         (setting(title="x" * 201), "study.json:1: settings.title: found 201 characters; expected at most 200"),
-        (setting(prior="1"), 'study.json:1: settings.prior: found the text "1"; expected a number from 0 on'),
+        (setting(prior="1"), 'study.json:1: settings.prior: found the text "1"; expected a number from 0 to 1000'),
         (setting(extra=[]), "study.json:1: settings.extra: found a list of 0; expected an object in braces"),
         (edit("annotators", 1, pseudonym=7), "annotators.jsonl:1: pseudonym: found the number 7; expected a name"),
         (edit("annotators", 1, joined_at=7), "annotators.jsonl:1: joined_at: found the number 7; expected a time"),
@@ -236,8 +240,8 @@ def test_a_study_that_does_not_hold_together_is_refused(
 def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
     def as_it_was(files: dict[str, str]) -> None:
         head = json.loads(files["study.json"])
-        later = set(head["settings"]) & study.study_checks.SINCE_2
-        assert len(later) == 11
+        later = {setting.name for setting in SETTINGS if setting.since > 1}
+        assert "gold_share" in later
         head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
         files["study.json"] = json.dumps(head | {"format": 1})
         edit("assignments", 1, expected=...)(files)
@@ -245,7 +249,7 @@ def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
 
     path = rewritten(tmp_path / "study.zip", as_it_was)
 
-    assert study.read(path) == dataclasses.replace(STUDY, known_pairs=())
+    assert study.read(path) == dataclasses.replace(STUDY, gold_pairs=())
 
 
 def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> None:
@@ -270,7 +274,8 @@ def test_a_file_that_changed_after_the_sums_were_made_is_refused(tmp_path: Path)
     with pytest.raises(formats.Refused) as refused:
         study.read(path)
     assert [formats.message(complaint) for complaint in refused.value.complaints] == [
-        "study.zip/judgments.jsonl: found another SHA-256 sum than MANIFEST has; expected the file as it was written"
+        "study.zip/judgments.jsonl: found a SHA-256 sum different from that in MANIFEST; "
+        "expected the file as it was written"
     ]
 
 
@@ -287,7 +292,7 @@ def test_the_archive_of_a_study_is_no_bundle_and_the_complaint_says_what_to_do(t
     path = tmp_path / "study.zip"
     path.write_bytes(packed(STUDY))
 
-    with pytest.raises(formats.Refused, match="import it as a study of its own"):
+    with pytest.raises(formats.Refused, match="import it as a new study"):
         formats.read(path)
 
 
@@ -302,13 +307,6 @@ def test_a_study_with_many_judgments_is_read_in_lines(tmp_path: Path) -> None:
     path.write_bytes(packed(archive))
 
     assert [judgment.assignment for judgment in study.read(path).judgments] == keys
-
-
-def test_the_settings_speak_the_words_of_the_mathematics() -> None:
-    assert typing.get_args(evidence.Smoothing) == study.SMOOTHINGS
-    assert typing.get_args(evidence.Value) == study.VALUES
-    assert typing.get_args(evidence.Normalization) == study.NORMALIZATIONS
-    assert typing.get_args(evidence.Match) == study.MATCHES
 
 
 def test_a_study_whose_texts_pack_well_is_read_back(tmp_path: Path) -> None:

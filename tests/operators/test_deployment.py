@@ -24,12 +24,12 @@ import pytest
 from django.core.management import get_commands
 from ruamel.yaml import YAML
 
-from annotate import gunicorn
+from annotate.server import gunicorn
 from benchmarks.serving import Browser, judge_and_show
-from evaluation.worker import HARD_LIMIT, app
+from evaluation.worker.app import HARD_LIMIT, app
+from lab.harness.versions import STATIC, WRITTEN_BY, next_version
+from lab.services import free_port, running, wait_until
 from tests.conftest import MUST_RUN, ROOT
-from tests.faults.harness.versions import STATIC, WRITTEN_BY, next_version
-from tests.services import free_port, running, wait_until
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
 DOCS = (ROOT / "docs" / "operators.md").read_text()
@@ -40,12 +40,12 @@ READING = 1.1  # seconds; who answers sooner than a second after their last answ
 
 #: A study with judgments to make; prints the path of an invitation to it.
 STUDY = """
-from annotate import links
+from annotate import invitations
 from annotate import studies as verbs
 from tests import studies
 made = studies.study(judgments_per_topic=100_000, pairs_per_annotator=10_000)
 studies.wide_topic(made, 40)
-print(links.invitation_path(verbs.invite(made, made.created_by)))
+print(invitations.invitation_path(invitations.invite(made, made.created_by)))
 """
 #: How many judgments the new version has stored.
 BY_NEW = f"""
@@ -57,8 +57,7 @@ print(cursor.fetchone()[0])
 #: How far things are: judgments stored, and whether the newest fit rests on all of them.
 STATE = """
 from annotate.models import Judgment, Topic, WorkerPulse
-from evaluation.records import topics_behind
-print(Judgment.objects.count(), topics_behind().count(), WorkerPulse.objects.count())
+print(Judgment.objects.count(), Topic.objects.behind().count(), WorkerPulse.objects.count())
 """
 
 

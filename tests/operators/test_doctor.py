@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sqlite3
+import subprocess
+import sys
 from collections import namedtuple
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,19 +20,26 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from annotate import __version__, acts, backups, doctor
+from annotate import __version__, audit_log
 from annotate.models import Judgment, TopicProgress, WorkerPulse
+from annotate.server import backups, doctor
 from evaluation.management.commands.doctor import broker
+from lab.services import free_port
 from tests.annotate.judging_study import joined, judged, ready_study
-from tests.services import free_port
 
 pytestmark = pytest.mark.django_db
 
+ROOT = Path(__file__).resolve().parents[2]
 Usage = namedtuple("Usage", "total used free")
 
 
 def wrong() -> dict[str, doctor.Finding]:
     return {one.about: one for one in doctor.examine(broker) if one.wrong}
+
+
+def files_of_sqlite() -> list[Path]:
+    name = connection.settings_dict["NAME"]
+    return [path for end in ("", "-wal", "-shm") if (path := Path(f"{name}{end}")).is_file()]
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +52,8 @@ def sound(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     shutil.copytree(settings.BASE_DIR / "static", settings.STATIC_ROOT)
     (tmp_path / "secret_key").write_text("x" * 60)
     (tmp_path / "secret_key").chmod(0o600)
+    for file in files_of_sqlite():
+        file.chmod(0o600)
     WorkerPulse.objects.create(name="machine:1", at=timezone.now(), program_version=__version__)
 
 
@@ -61,7 +75,7 @@ def test_where_nothing_is_wrong_it_says_so(capsys: pytest.CaptureFixture[str]) -
     ):
         assert f"fine   {about}" in said
     assert "fine   static files" in said
-    assert "fine   secret key" in said
+    assert "fine   files" in said
 
 
 def test_what_is_wrong_ends_it_with_1_and_the_way_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +85,7 @@ def test_what_is_wrong_ends_it_with_1_and_the_way_to_mend_it(capsys: pytest.Capt
     assert ended.value.code == 1
     said = capsys.readouterr().out
     assert "wrong  worker        none yet\n" in said
-    assert "python -m celery -A evaluation.worker worker" in said
+    assert "python -m celery -A evaluation.worker.app worker" in said
     assert "1 of 12 things are wrong." in said
 
 
@@ -90,13 +104,13 @@ def a_migration_that_was_not_made(*_: Any) -> None:
 def an_old_judgment(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
     study = ready_study()
     judged(joined(study))
-    monkeypatch.setattr("annotate.health.LATE", timedelta(seconds=-1))
+    monkeypatch.setattr("annotate.reports.worker.LATE", timedelta(seconds=-1))
 
 
 def a_topic_that_failed(*_: Any) -> None:
     study = ready_study()
     judged(joined(study))
-    failed = {"prepared_version": 1, "fitted_version": 0, "problem": "It took too long."}
+    failed = {"fitted_version": 0, "problem": "It took too long."}
     TopicProgress.objects.update_or_create(topic=study.topics.get(), defaults=failed)
 
 
@@ -117,7 +131,7 @@ def a_broker_that_is_away(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Non
 
 
 def a_database_that_may_lose_what_it_said(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
-    monkeypatch.setattr("annotate.durability.complaints", lambda _: ["fsync is off."])
+    monkeypatch.setattr("annotate.database.durability.complaints", lambda _: ["fsync is off."])
 
 
 def a_backup_of_long_ago(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
@@ -132,7 +146,7 @@ def judgments_that_nobody_ever_backed_up(monkeypatch: pytest.MonkeyPatch, settin
 
 def backed_up() -> None:
     newest = Judgment.objects.order_by("-pk").first()
-    acts.note(None, None, backups.ACT, file="kept.backup", judgment=newest.pk if newest else 0)
+    audit_log.note(None, None, backups.ACTION, file="kept.backup", judgment=newest.pk if newest else 0)
 
 
 Break = Callable[..., None]
@@ -144,13 +158,13 @@ Break = Callable[..., None]
         (a_worker_that_was_silent_for_long, "worker", "none is running"),
         (a_worker_of_another_version, "worker", "0.0.7"),
         (a_migration_that_was_not_made, "migrations", "1 are missing"),
-        (an_old_judgment, "scores", "in no score"),
+        (an_old_judgment, "scores", "not been scored"),
         (a_topic_that_failed, "tasks", "It took too long."),
         (a_backup_of_long_ago, "backup", "the newest is of 20"),
-        (judgments_that_nobody_ever_backed_up, "backup", "none was made yet, and judgments came since"),
+        (judgments_that_nobody_ever_backed_up, "backup", "there is none yet, and there are judgments since"),
         (a_full_disk, "disk", "1.0 GB free"),
         (a_style_sheet_of_last_month, "static files", "preferendum.css"),
-        (a_key_for_everybody, "secret key", "may be read by others"),
+        (a_key_for_everybody, "files", "may be read by others"),
         (a_broker_that_is_away, "broker", "refused"),
         (a_database_that_may_lose_what_it_said, "durability", "fsync is off"),
     ],
@@ -185,5 +199,31 @@ def test_without_a_database_it_says_so_and_looks_at_the_rest() -> None:
 
     with connection.execute_wrapper(away):
         found = doctor.examine(broker)
-    assert [one.about for one in found] == ["database", "disk", "static files", "secret key"]
+    assert [one.about for one in found] == ["database", "disk", "static files", "files"]
     assert found[0].wrong == "could not connect to server"
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'")
+def test_a_database_or_a_folder_that_others_may_read_is_complained_of(settings: Any) -> None:
+    for path in (settings.DATA_DIR, files_of_sqlite()[0]):
+        mode = path.stat().st_mode
+        path.chmod(0o755)
+        assert str(path) in wrong()["files"].mend
+        path.chmod(mode)
+    assert "files" not in wrong()
+
+
+def test_what_an_installation_makes_is_for_its_owner_alone(tmp_path: Path) -> None:
+    data = tmp_path / "new" / "data"
+    environment = {"PATH": os.environ["PATH"], "PREFERENDUM_DATA": str(data)}
+    umask = os.umask(0o022)
+    try:
+        subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
+        with closing(sqlite3.connect(data / "preferendum.sqlite3")) as database:
+            database.execute("CREATE TABLE thing (id)")
+            modes = {path.name: path.stat().st_mode & 0o777 for path in data.iterdir() if path.is_file()}
+    finally:
+        os.umask(umask)
+    assert data.stat().st_mode & 0o777 == 0o700
+    assert set(modes) > {"preferendum.sqlite3", "preferendum.sqlite3-wal", "secret_key"}
+    assert set(modes.values()) == {0o600}

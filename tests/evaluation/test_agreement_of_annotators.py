@@ -2,18 +2,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evaluation import consensus
-from evaluation.consensus import Said
+from evaluation.annotators import agreement
+from evaluation.annotators.agreement import PairJudgments
+from formats.results.agreement import AlphaPoint
 
 
-def said(*answers: list[float]) -> Said:
+def said(*answers: list[float]) -> PairJudgments:
     """What people answered, pair by pair."""
     pair = np.repeat(np.arange(len(answers)), [len(one) for one in answers])
     person = np.concatenate([np.arange(len(one)) for one in answers])
-    return Said(pair, np.concatenate(answers).astype(float), person, np.zeros_like(pair))
+    return PairJudgments(pair, np.concatenate(answers).astype(float), person, np.zeros_like(pair))
 
 
-def alike_in(share: float, first: float, pairs: int) -> Said:
+def alike_in(share: float, first: float, pairs: int) -> PairJudgments:
     """Two people on so many pairs, alike in a share of them; the first sentence wins in a share of them."""
     rng = np.random.default_rng(0)
     one = (np.arange(pairs) < first * pairs).astype(float)
@@ -22,14 +23,14 @@ def alike_in(share: float, first: float, pairs: int) -> Said:
     return said(*np.stack([one, other], axis=1)[order].tolist())
 
 
-def mirrored(answers: Said, which: NDArray[np.bool_]) -> Said:
+def mirrored(answers: PairJudgments, which: NDArray[np.bool_]) -> PairJudgments:
     value = np.where(which[answers.pair], 1 - answers.value, answers.value)
-    return Said(answers.pair, value, answers.person, answers.topic)
+    return PairJudgments(answers.pair, value, answers.annotator, answers.topic)
 
 
 def test_two_people_who_agree_on_69_of_100_pairs_have_an_alpha_of_38_hundredths() -> None:
     """By hand: n = 200, observed 31 of 100, expected 200 / 199 of one half."""
-    found = consensus.agreement(alike_in(0.69, 0.5, 100))
+    found = agreement.agreement(alike_in(0.69, 0.5, 100))
     assert found.percent.value == pytest.approx(0.69)
     assert found.alpha.value == pytest.approx(1 - 0.31 * 199 / 100)
     assert found.kappa.value == pytest.approx(2 * 0.69 - 1)
@@ -37,34 +38,34 @@ def test_two_people_who_agree_on_69_of_100_pairs_have_an_alpha_of_38_hundredths(
 
 def test_agreement_does_not_know_which_sentence_of_a_pair_was_stored_first() -> None:
     answers = said([1, 1], [1, 0], [1, 1, 1], [0.5, 1], [0, 0], [1, 0, 0.5], [1, 1])
-    found = consensus.agreement(answers)
+    found = agreement.agreement(answers)
     for seed in range(20):
         which = np.random.default_rng(seed).random(7) < 0.5
-        again = consensus.agreement(mirrored(answers, which))
+        again = agreement.agreement(mirrored(answers, which))
         assert (again.percent.value, again.alpha.value, again.kappa.value) == pytest.approx(
             (found.percent.value, found.alpha.value, found.kappa.value)
         )
 
 
 def test_first_sentences_that_always_win_do_not_make_agreement_look_like_chance() -> None:
-    lopsided, even = (consensus.agreement(alike_in(0.9, first, 1000)) for first in (0.95, 0.5))
+    lopsided, even = (agreement.agreement(alike_in(0.9, first, 1000)) for first in (0.95, 0.5))
     assert lopsided.alpha.value == pytest.approx(even.alpha.value)
     assert lopsided.alpha.value > 0.79
 
 
 def test_people_who_always_agree_have_an_alpha_of_one_and_people_who_never_prefer_none() -> None:
-    assert consensus.agreement(said([1, 1], [1, 1])).alpha.value == 1
-    ties = consensus.agreement(said([0.5, 0.5], [0.5, 0.5]))
-    assert np.isnan(ties.alpha.value)
+    assert agreement.agreement(said([1, 1], [1, 1])).alpha.value == 1
+    ties = agreement.agreement(said([0.5, 0.5], [0.5, 0.5]))
+    assert ties.alpha.value is None
     assert ties.why == "all_equal"
 
 
 def test_the_interval_holds_the_value_and_narrows_with_more_pairs() -> None:
-    few, many = (consensus.agreement(alike_in(0.8, 0.5, pairs)).alpha for pairs in (100, 2000))
+    few, many = (agreement.agreement(alike_in(0.8, 0.5, pairs)).alpha for pairs in (100, 2000))
     assert few.low < few.value < few.high
     assert many.high - many.low < (few.high - few.low) / 3
 
 
 def test_the_course_ends_with_the_alpha_of_all() -> None:
     answers = alike_in(0.7, 0.5, 200)
-    assert consensus.over_time(answers)[-1] == (400, consensus.agreement(answers).alpha.value)
+    assert agreement.over_time(answers)[-1] == AlphaPoint(400, agreement.agreement(answers).alpha.value)

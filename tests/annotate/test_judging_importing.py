@@ -1,12 +1,17 @@
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from annotate import judging, studies
-from annotate.judging.bringing import UnknownSentence
-from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally, Topic
+from annotate import crowd, judging, studies
+from annotate.judging.importing import UnknownSentence
+from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
 from formats.records import Preference
-from formats.study import AnnotatorRecord, AssignmentRecord, JudgmentRecord, StudyArchive, StudySettings
+from formats.settings import StudySettings
+from formats.study import AnnotatorRecord, AssignmentRecord, JudgmentRecord, StudyArchive
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 
@@ -29,7 +34,7 @@ def test_preferences_become_judgments_as_they_were_shown(study):
         preference(3, 2, "b", annotator="w02"),
         preference(4, 5, "tie", annotator="w01"),
     ]
-    assert judging.bring_preferences(study, said) == 3
+    assert judging.import_judgments(study, said) == 3
     rows = Judgment.objects.select_related("assignment__pair", "assignment__annotator").order_by("pk")
     shown = [
         (r.assignment.left.index, r.assignment.right.index, r.answer, r.assignment.annotator.pseudonym) for r in rows
@@ -41,14 +46,14 @@ def test_preferences_become_judgments_as_they_were_shown(study):
         {"batch": 3},
     )
     assert rows[1].extra is None
-    assert judging.counted_judgments(Topic.objects.get()).count() == 3
-    assert Tally.objects.get().data_version == 2
+    assert Judgment.objects.counted().count() == 3
+    assert Tally.objects.get().data_version == 1
     assert_books_balance(study)
 
 
 def test_the_same_pair_may_come_again_from_the_same_annotator(study):
-    judging.bring_preferences(study, [preference(0, 1, annotator="w"), preference(1, 0, annotator="w")])
-    judging.bring_preferences(study, [preference(0, 1, annotator="w")])
+    judging.import_judgments(study, [preference(0, 1, annotator="w"), preference(1, 0, annotator="w")])
+    judging.import_judgments(study, [preference(0, 1, annotator="w")])
     assert list(Assignment.objects.order_by("pk").values_list("occasion", flat=True)) == [0, 1, 2]
     assert Annotator.objects.get().judged == 3
     assert Pair.objects.get().need == 3
@@ -56,23 +61,47 @@ def test_the_same_pair_may_come_again_from_the_same_annotator(study):
 
 
 def test_judgments_without_an_annotator_get_one_for_their_import(study):
-    judging.bring_preferences(study, [preference(0, 1), preference(1, 2)])
-    judging.bring_preferences(study, [preference(2, 3)])
+    judging.import_judgments(study, [preference(0, 1), preference(1, 2)])
+    judging.import_judgments(study, [preference(2, 3)])
     assert list(Annotator.objects.order_by("pk").values_list("judged", flat=True)) == [2, 1]
 
 
 def test_somebody_who_joined_is_never_taken_for_an_import(study):
     here = judging.join(study, user=making.person(), pseudonym="w01")
-    judging.bring_preferences(study, [preference(0, 1, annotator="w01")])
+    judging.import_judgments(study, [preference(0, 1, annotator="w01")])
     here.refresh_from_db()
     assert here.judged == 0
     assert Annotator.objects.get(pseudonym="w01 1").judged == 1
 
 
+@pytest.mark.parametrize("leaves", [False, True])
+def test_judgments_imported_under_the_pseudonym_of_somebody_who_came_from_a_platform_are_not_theirs(study, leaves):
+    crowd.recruit(study, making.owner(study), platform="generic")
+    here = crowd.enter(study, "p1")
+    if leaves:
+        crowd.withdraw(here, erase=False)
+    judging.import_judgments(study, [preference(0, 1, annotator=here.pseudonym)])
+    here.refresh_from_db()
+    assert here.judged == 0
+    assert Annotator.objects.get(pseudonym=f"{here.pseudonym} 1").imported
+
+
+def test_an_import_locks_the_audit_log_last(study):
+    """As an exclusion does: two transactions that lock both in another order would wait for each other for ever."""
+    human = preference(0, 1)
+    simulated = replace(human, extra={"kind": "simulated"})
+    with CaptureQueriesContext(connection) as queries:
+        judging.import_judgments(study, [human, simulated])
+    tables = [re.search(r'"annotate_(tally|auditentry)"', query["sql"]) for query in queries]
+    order = [table[1] for table in tables if table]
+    assert order == sorted(order, reverse=True)
+    assert set(order) == {"tally", "auditentry"}
+
+
 def test_what_was_simulated_is_never_taken_for_a_person(study):
     simulated = Annotator.Kind.SIMULATED
-    judging.bring_preferences(study, [preference(0, 1, annotator="w")])
-    judging.bring_preferences(study, [preference(0, 1, annotator="w")], simulated)
+    judging.import_judgments(study, [preference(0, 1, annotator="w")])
+    judging.import_judgments(study, [preference(0, 1, annotator="w")], simulated)
     assert sorted(Annotator.objects.filter(pseudonym__startswith="w").values_list("pseudonym", "kind")) == [
         ("w", "human"),
         ("w 1", "simulated"),
@@ -81,22 +110,22 @@ def test_what_was_simulated_is_never_taken_for_a_person(study):
 
 def test_judged_elsewhere_is_judged_and_not_asked_again():
     study = ready_study(sentences=3, judgments_per_topic=3)
-    judging.bring_preferences(study, [preference(0, 1), preference(1, 2)])
+    judging.import_judgments(study, [preference(0, 1), preference(1, 2)])
     annotator = joined(study)
     last = judged(annotator)
     assert {last.pair.first.index, last.pair.second.index} == {0, 2}
-    assert isinstance(judging.draw(annotator), judging.Nothing)
+    assert isinstance(judging.draw(annotator), judging.NoPair)
     assert_books_balance(study)
 
 
 def test_simulated_judgments_take_no_places_from_people():
-    study = ready_study(sentences=3, judgments_per_topic=3)
+    study = ready_study(sentences=3, judgments_per_topic=3, counted_kinds="people-and-simulated")
     everything = [preference(0, 1), preference(1, 2), preference(0, 2)] * 2
-    judging.bring_preferences(study, everything, Annotator.Kind.SIMULATED)
+    judging.import_judgments(study, everything, Annotator.Kind.SIMULATED)
     assert Tally.objects.get().taken == 0
     annotator = joined(study)
     assert len({judged(annotator).pair_id for _ in range(3)}) == 3
-    assert judging.counted_judgments(Topic.objects.get()).count() == 9
+    assert Judgment.objects.counted().count() == 9
     assert_books_balance(study)
 
 
@@ -105,10 +134,10 @@ def test_simulated_judgments_take_no_places_from_people():
 )
 def test_a_sentence_that_is_not_there_stores_nothing(study, unknown):
     with pytest.raises(UnknownSentence):
-        judging.bring_preferences(study, [preference(0, 1), unknown])
+        judging.import_judgments(study, [preference(0, 1), unknown])
     assert not Judgment.objects.exists()
     assert not Annotator.objects.exists()
-    assert Tally.objects.get().data_version == 1
+    assert Tally.objects.get().data_version == 0
 
 
 def archive_of(study: Study) -> StudyArchive:
@@ -146,7 +175,7 @@ def archive_of(study: Study) -> StudyArchive:
 
 def a_lived_in_study() -> Study:
     study = ready_study(sentences=6, topics=2, judgments_per_pair=2)
-    judging.bring_preferences(study, [preference(0, 1)] * 2, Annotator.Kind.SIMULATED, "simulated")
+    judging.import_judgments(study, [preference(0, 1)] * 2, Annotator.Kind.SIMULATED, "simulated")
     one, other = joined(study), joined(study)
     for annotator in (one, other):
         judged(annotator)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from annotate import judges
-from evaluation import tasks
+from annotate.reports import annotators
+from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.everything import program
+
+COVERAGE = ("sentences", "judgments", "pairs", "parts", "circuits")
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +19,7 @@ def study():
     made = scored.scored_study(judgments_per_pair=3, smooth="none")
     scored.judge(made, ("rain", "d1:0", "d1:1", "b"), ("rain", "d2:2", "d1:0", "a"), pseudonym="bob")
     assert tasks.catch_up(made.pk) == {}
-    tasks.report_people(made.pk)
+    tasks.report_annotators(made.pk)
     for topic in made.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(made.pk)
@@ -28,7 +30,7 @@ def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
     api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
     listed = api.get(f"{here}/judges/").json()["results"]
     assert {one["annotator"]["pseudonym"]: one["judged"] for one in listed} == {
-        one.annotator.pseudonym: one.judged for one in judges.look_at(study)
+        one.annotator.pseudonym: one.judged for one in annotators.rows_of(study)
     }
     bob = next(one for one in listed if one["annotator"]["pseudonym"] == "bob")
     assert bob["left"] == {"k": 1, "n": 2, "value": 0.5, "interval": pytest.approx([0.0945, 0.9055], abs=1e-4)}
@@ -37,15 +39,24 @@ def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
     assert agreement["figures"]["study"]["pairs"] == 2
     found = api.get(f"{here}/examination/").json()
     assert [one["topic"] for one in found["coverage"]] == ["rain", "snow"]
-    assert found["robustness"]["people"] == 3
+    assert found["robustness"]["people"] == 2
     assert found["misfits"][0]["sentence"].count(":") == 1
+    assert found["coverage"][0].keys() == {"topic", "judged", *COVERAGE}
+
+
+def test_the_description_has_a_type_for_everything_that_the_worker_finds_out(client) -> None:
+    said = client.get("/api/v1/schema/", headers={"accept": "application/vnd.oai.openapi+json"})
+    components = said.json()["components"]["schemas"]
+    assert components["Bounded"]["properties"]["low"] == {"type": "number", "format": "double", "nullable": True}
+    for record in ("StudyAgreement", "TopicAgreement", "TopicCoverage", "Figure", "WhatIf", "SystemResult", "Part"):
+        assert components[record]["required"]
 
 
 def test_a_program_asks_first_and_then_excludes_and_takes_back(study) -> None:
     api, here = program(making.owner(study)), f"/api/v1/studies/{study.pk}"
     asked = api.post(f"{here}/previews/", {"annotators": ["bob"]}, format="json").json()
     assert (asked["state"], asked["annotators"]) == ("waiting", ["bob"])
-    tasks.work_out_preview(study.previews.get().pk)
+    tasks.answer_what_if(study.whatifquestions.get().pk)
     ready = api.get(f"{here}/previews/{asked['key']}/").json()
     assert ready["figures"]["after"]["judgments"] == ready["figures"]["before"]["judgments"] - 2
     sent = {"annotators": ["bob"], "reason": "A coin."}

@@ -1,0 +1,72 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+
+from annotate import accounts, members
+from annotate.models import Membership, Token
+from annotate.refusal import Refusal
+from tests.annotate import making
+from tests.annotate.making import Role
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_study_keeps_an_owner():
+    study = making.study()
+    owner = making.owner(study)
+    with pytest.raises(Refusal, match="owner"):
+        members.set_role(study, owner, owner, Role.RESEARCHER)
+    with pytest.raises(Refusal, match="owner"):
+        members.remove_member(study, owner, owner)
+    other = making.member(study, Role.RESEARCHER)
+    members.set_role(study, owner, other, Role.OWNER)
+    members.set_role(study, other, owner, Role.ADMIN)
+    assert Membership.objects.get(study=study, user=owner).role == Role.ADMIN
+
+
+@pytest.mark.parametrize("role", [Role.RESEARCHER, Role.ADMIN, Role.ANNOTATOR])
+def test_nobody_but_an_owner_gives_roles(role):
+    study = making.study()
+    user = making.member(study, role)
+    with pytest.raises(PermissionDenied):
+        members.set_role(study, user, user, Role.OWNER)
+    with pytest.raises(PermissionDenied):
+        members.remove_member(study, user, making.owner(study))
+
+
+def test_who_is_sent_away_loses_the_tokens_for_this_study_only():
+    study = making.study()
+    user = making.member(study, Role.RESEARCHER)
+    accounts.create_token(user, "here", study=study)
+    accounts.create_token(user, "everywhere")
+    members.remove_member(study, making.owner(study), user)
+    assert set(Token.objects.filter(revoked_at=None).values_list("name", flat=True)) == {"everywhere"}
+
+
+def test_anybody_may_leave():
+    study = making.study()
+    user = making.member(study, Role.ANNOTATOR)
+    members.remove_member(study, user, user)
+    assert not Membership.objects.filter(user=user).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_owners_who_send_each_other_away_leave_one():
+    study = making.study()
+    owners = [making.owner(study), making.member(study, Role.OWNER)]
+
+    def remove(pair) -> bool:
+        try:
+            members.remove_member(study, *pair)
+        except (Refusal, PermissionDenied):
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(remove, [owners, owners[::-1]]))
+    assert sum(done) == 1
+    assert Membership.objects.filter(study=study, role=Role.OWNER).count() == 1

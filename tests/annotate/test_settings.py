@@ -1,0 +1,85 @@
+"""A study's settings are declared once; columns, forms and the mathematics follow."""
+
+import pytest
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from annotate.forms import StudyForm
+from annotate.models import Study
+from annotate.reports.method import settings_in_words
+from evaluation.evidence import AS_PUBLISHED, Settings
+from evaluation.fit.similarity import SIMILARITIES
+from formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
+
+COLUMNS = {
+    str: (models.CharField, models.TextField),
+    bool: (models.BooleanField,),
+    int: (models.IntegerField,),
+    float: (models.FloatField,),
+}
+of_numbers = [setting for setting in SETTINGS if setting.type in (int, float)]
+
+
+def name(setting: Setting) -> str:
+    return setting.name
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=name)
+def test_a_column_has_the_type_the_default_and_the_choices_of_its_setting(setting):
+    field = Study._meta.get_field(setting.name)
+    assert isinstance(field, COLUMNS[setting.type])
+    assert field.get_default() == setting.default
+    assert tuple(value for value, _label in field.choices or ()) == setting.choices
+    assert field.verbose_name
+    assert field.help_text
+    if setting.type is str and not setting.choices:
+        assert field.max_length == setting.high
+
+
+@pytest.mark.parametrize("setting", of_numbers, ids=name)
+def test_a_column_has_the_bounds_of_its_setting(setting):
+    validators = Study._meta.get_field(setting.name).validators
+    low = [one.limit_value for one in validators if isinstance(one, MinValueValidator)]
+    high = [one.limit_value for one in validators if isinstance(one, MaxValueValidator)]
+    assert (max(low), min(high)) == (setting.low, setting.high)
+
+
+def test_every_similarity_that_a_study_can_choose_is_there():
+    (similarity,) = (setting for setting in SCORING if setting.name == "similarity")
+    assert set(similarity.choices) == set(SIMILARITIES)
+
+
+def test_a_study_is_scored_by_default_as_the_command_line_and_the_mathematics_are():
+    study = Study()
+    assert Settings() == Settings(**{setting.name: getattr(study, setting.name) for setting in SCORING})
+
+
+def test_a_form_asks_for_every_setting_once_group_by_group():
+    groups = list(StudyForm().groups())
+    assert [group for group, _fields, _wrong in groups] == ["asked", "judging", "quality", "scoring"]
+    assert [field.name for _group, fields, _wrong in groups for field in fields] == [one.name for one in SETTINGS]
+
+
+@pytest.mark.parametrize("setting", SCORING, ids=name)
+def test_a_board_says_every_setting_that_scores_rest_on(setting):
+    settings = {one.name: one.default for one in SCORING} | {"smooth": "none"}
+    words = settings_in_words(settings)
+    called = Study._meta.get_field(setting.name).verbose_name
+    assert [one.partition(": ")[0] for one in words].count(called) == 1
+
+
+def test_a_prior_is_not_spoken_of_beside_a_kernel_that_has_its_own():
+    words = settings_in_words({one.name: one.default for one in SCORING})
+    assert words[:2] == ["score: importance: of the judgments alone", "smoothing: kernel prior"]
+    assert not any(one.startswith("prior") for one in words)
+
+
+def test_the_papers_settings_are_called_the_papers_unless_annotators_are_weighed():
+    assert settings_in_words(PUBLISHED | {"prior": 0.1}) == ["equations 2–5 as published (Zopf 2018)", "prior: 0.1"]
+    assert "annotators weighted by reliability: yes" in settings_in_words(PUBLISHED | {"weigh_annotators": True})
+    assert Settings(**PUBLISHED) == AS_PUBLISHED
+
+
+def test_what_a_fit_of_an_earlier_version_does_not_say_is_left_out():
+    assert settings_in_words({}) == []
+    assert settings_in_words({"smooth": "none", "prior": 1.0}) == ["smoothing: none", "prior: 1"]

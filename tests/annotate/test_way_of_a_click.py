@@ -1,0 +1,63 @@
+"""How much of our own code an answer passes through, from the request to the row and the next pair on the page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate import invitations
+from annotate.models import Assignment, Judgment
+from tests.annotate import making
+from tests.annotate.judging_study import ready_study
+
+pytestmark = pytest.mark.django_db
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What wraps every request: middleware, sessions, logs, the loader of templates; and the database's backend.
+AROUND = ("annotate/server/", "annotate/database/")
+
+
+@contextmanager
+def passed_through() -> Iterator[set[tuple[str, str]]]:
+    """The functions of ours that are called meanwhile, as (file, name); comprehensions belong to their functions."""
+    called: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        code = frame.f_code
+        name = code.co_filename.removeprefix(f"{ROOT}/")
+        ours = name.startswith(("annotate/", "formats/")) and not name.startswith(AROUND)
+        if event == "call" and ours and (not code.co_name.startswith("<") or code.co_name == "<lambda>"):
+            called.add((name, code.co_qualname))
+
+    sys.setprofile(note)
+    try:
+        yield called
+    finally:
+        sys.setprofile(None)
+
+
+def test_an_answer_passes_few_functions_in_few_files():
+    study = ready_study(sentences=30, random_share=0.0)  # it looks for what the worker suggests, and draws by chance
+    client = Client()
+    here = client.post(invitations.invitation_path(invitations.invite(study, making.owner(study)))).url
+    script = {"HX-Request": "true", "Judge-Showing": ""}
+    client.post(f"{here}ahead/", headers=script)
+    shown = reverse("pair", args=[Assignment.objects.latest("pk").key])
+    sent = {"answer": "left", "revision": 1, "seconds": 5.0}
+    for warm in (True, False):  # templates are compiled the first time
+        with passed_through() as called:
+            result = client.post(here, sent, headers=script | {"Judge-Showing": shown}).json()
+        assert (result["here"], result["part"], bool(result["ahead"])) == (shown, "", True)
+        if warm:
+            here, shown = shown, reverse("pair", args=[Assignment.objects.latest("pk").key])
+    assert Judgment.objects.count() == 2
+    listed = "\n".join(sorted(f"{file} {name}" for file, name in called))
+    assert len({file for file, _name in called}) <= 6, listed
+    assert len(called) <= 35, listed

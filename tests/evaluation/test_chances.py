@@ -1,0 +1,105 @@
+"""Chances of being preferred: what a fit expects, corrected by what the judgments say beyond it."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from evaluation.evidence import Judgments, Settings
+from evaluation.fit import kernel, preference_matrix
+from evaluation.fit.chances import Chances, fitted_chances
+from evaluation.fit.chances import chances as chances_of_pairs
+from evaluation.fit.similarity import KnownSimilarity
+
+UTILITIES = np.array([1.5, 0.5, -0.3, -1.7])
+
+
+def chances(utilities: np.ndarray, variance: float, judged: Judgments) -> Chances:
+    pairs = kernel.Pairs.of(preference_matrix.wins(judged, len(utilities)))
+    return chances_of_pairs(utilities, pairs, np.full(len(pairs), variance), judged.weight)
+
+
+def judgments(a: list[int], b: list[int], outcome: list[float], weight: list[float] | None = None) -> Judgments:
+    m = len(a)
+    return Judgments(
+        np.array(a), np.array(b), np.array(outcome), np.array(weight or [1.0] * m), np.zeros(m, dtype=np.int64)
+    )
+
+
+def drawn(count: int, rng: np.random.Generator) -> Judgments:
+    a = rng.integers(4, size=count)
+    b = (a + rng.integers(1, 4, size=count)) % 4
+    outcome = (rng.random(count) < expit(UTILITIES[a] - UTILITIES[b])).astype(float)
+    return Judgments(a, b, outcome, np.ones(count), np.zeros(count, dtype=np.int64))
+
+
+def test_values_are_followed_by_hand_where_the_fit_knows_nothing():
+    found = chances(np.zeros(3), 0.0, judgments([0, 0], [1, 2], [1.0, 1.0]))
+    # Each of two wins was expected by half: 3 / (2 * 2) * 1/2 for each.
+    assert found.values == pytest.approx([0.5 + 0.75, 0.5 - 0.375, 0.5 - 0.375])
+    assert found.fitted == pytest.approx([0.5, 0.5, 0.5])
+    assert found.error == pytest.approx(np.sqrt(0.25 * 9 / (2 * 1 * 2)))
+
+
+def test_a_fit_is_believed_where_the_judgments_agree_with_it():
+    # Of the four pairs between two sentences of log odds ln 3 the first wins three.
+    utilities = np.array([np.log(3), 0.0])
+    found = chances(utilities, 0.0, judgments([0] * 4, [1] * 4, [1.0, 1.0, 1.0, 0.0]))
+    assert found.fitted == pytest.approx([0.75, 0.25])
+    assert found.values == pytest.approx(found.fitted)
+
+
+def test_a_judgment_is_held_against_what_was_expected_without_it():
+    one_win = judgments([0], [1], [1.0])
+    with_itself, without_itself = (chances(UTILITIES, variance, one_win) for variance in (0.0, 1.0))
+    assert without_itself.values[0] > with_itself.values[0]
+
+
+@pytest.mark.parametrize("believed", [np.zeros(4), UTILITIES, -UTILITIES])
+def test_values_are_right_on_average_and_no_farther_off_than_they_say_however_wrong_the_fit(believed: np.ndarray):
+    rng = np.random.default_rng(1)
+    found = [chances(believed, 0.0, drawn(40, rng)) for _ in range(1000)]
+    values = np.array([one.values for one in found])
+    error = np.mean([one.error for one in found])
+    assert values.mean(axis=0) == pytest.approx(fitted_chances(UTILITIES), abs=4 * error / np.sqrt(1000))
+    assert 0.7 * error < values.std(axis=0).mean() < error
+
+
+def test_a_prior_does_not_draw_values_towards_a_half_as_it_does_the_fit():
+    rng = np.random.default_rng(2)
+    fitted, values = [], []
+    for _ in range(120):
+        judged = drawn(20, rng)
+        estimate = preference_matrix.estimate(judged, 4, KnownSimilarity(np.eye(4)), Settings())
+        fitted.append(estimate.chances.fitted)
+        values.append(estimate.chances.values)
+    truth = fitted_chances(UTILITIES) - 0.5
+    slopes = [float((np.mean(rows, axis=0) - 0.5) @ truth / (truth @ truth)) for rows in (fitted, values)]
+    assert slopes[0] < 0.94 < slopes[1]
+    assert slopes[1] == pytest.approx(1.0, abs=0.04)
+
+
+def test_values_have_mean_one_half():
+    assert chances(UTILITIES, 0.0, drawn(15, np.random.default_rng(3))).values.mean() == pytest.approx(0.5)
+
+
+def test_equal_weights_of_any_size_say_the_same():
+    once, thrice = (
+        chances(UTILITIES, 0.0, judgments([0, 1, 2], [1, 2, 3], [1.0, 0.0, 0.5], [weight] * 3)) for weight in (1.0, 3.0)
+    )
+    assert thrice.values == pytest.approx(once.values)
+    assert thrice.error == pytest.approx(once.error)
+
+
+def test_unequal_weights_say_less_than_equal_ones():
+    equal, unequal = (
+        chances(np.zeros(4), 0.0, judgments([0, 1, 2], [1, 2, 3], [1.0] * 3, weight))
+        for weight in ([1.0, 1.0, 1.0], [2.0, 0.9, 0.1])
+    )
+    assert unequal.error > equal.error
+
+
+def test_without_judgments_all_sentences_are_alike():
+    found = Chances.without_judgments(3)
+    assert found.error is None
+    assert found.values.tolist() == found.fitted.tolist() == [0.5] * 3
+    assert Chances.without_judgments(0).values.shape == (0,)

@@ -1,0 +1,172 @@
+"""Texts become sentences: what a reader would cut, and what no hostile text may break."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from formats import sentences
+from formats.records import Text
+from formats.sentences import count, cut, cut_text
+
+
+def split(text: str, language: str = "") -> list[str]:
+    return [sentence.text for sentence in cut(text, language)]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+HOSTILE = {
+    "ten thousand parentheses": "(" * 10_000,
+    "a title without end": "Mr. " * 2_500,
+    "nothing": "",
+    "only spaces": " " * 10_000,
+    "only line breaks": "\n" * 10_000,
+    "combining marks": "a" + "\u0301\u0327" * 50_000,
+    "dots": "." * 10_000,
+    "quotation marks": '"' * 10_000,
+    "opened and never closed": "„Ja. " * 2_500,
+    "abbreviations": "U.S. " * 2_500,
+    "one word": "a" * 100_000,
+    "NUL": "\0 A. \0 B.",
+    "lone surrogates": "\ud800 Eins. Zwei \udfff.",
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("language", ["en", "de", "zh", "xx"])
+def test_no_text_breaks_the_cutting(hostile: str, language: str) -> None:
+    kept = "".join("".join(split(hostile, language)).split())
+    assert kept == ("".join(hostile.split()) if words(hostile) else "")
+
+
+@pytest.mark.parametrize(
+    "hostile", ["(", "!", "?!", "ab!!cd??", "1.)", ".”", "“a", "«", "Mr. ", "a. B ", '"Hi." ', "\n", "a\u0301", "„Ja. "]
+)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_half_a_million_hostile_characters_are_cut_like_ten_thousand(hostile: str, language: str) -> None:
+    """Whatever takes quadratic time never comes back from this."""
+    few, many = (hostile * (size // len(hostile)) for size in (10_000, 500_000))
+
+    assert len(cut(many, language)) == pytest.approx(50 * len(cut(few, language)), rel=0.02, abs=50)
+
+
+@given(st.text(max_size=300), st.sampled_from(["en", "de", "fr", "ar", "ja", ""]))
+def test_every_sentence_stands_where_it_says_and_no_word_is_lost(text_: str, language: str) -> None:
+    end = 0
+    for sentence in cut(text_, language):
+        assert text_[sentence.start : sentence.end] == sentence.text
+        assert sentence.text == sentence.text.strip()
+        assert words(sentence.text)
+        assert not words(text_[end : sentence.start])
+        end = sentence.end
+    assert not words(text_[end:])
+
+
+@given(st.lists(st.text(max_size=60), max_size=5))
+def test_line_breaks_are_hard_borders(lines: list[str]) -> None:
+    whole = split("\n".join(lines))
+
+    assert whole == [sentence for line in lines for sentence in split(line)]
+
+
+def test_english_is_cut_as_a_reader_would() -> None:
+    assert split(
+        '2005/01/08 Tsunami aid\nThe U.S. Army paid approx. $3.5 million to Mr. Smith. "Is it true?" he asked. Yes!'
+    ) == [
+        "2005/01/08 Tsunami aid",
+        "The U.S. Army paid approx. $3.5 million to Mr. Smith.",
+        '"Is it true?" he asked.',
+        "Yes!",
+    ]
+
+
+def test_a_run_of_marks_ends_its_sentence_however_long_it_is() -> None:
+    assert split(f"No{'!' * 50} Why{'?' * 50} Page {'.' * 50} 25 is it.", "en") == [
+        f"No{'!' * 50}",
+        f"Why{'?' * 50}",
+        f"Page {'.' * 50} 25 is it.",
+    ]
+
+
+def test_a_piece_that_begins_in_lower_case_goes_back_to_the_one_before_it() -> None:
+    assert split("Was it Yahoo! or another one? nobody knew. The end.") == [
+        "Was it Yahoo! or another one? nobody knew.",
+        "The end.",
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_holds_no_word_is_no_sentence(language: str) -> None:
+    assert split('Er kam. "…" Und ging.\n* * *\n– Nein!', language)[-1] == "– Nein!"
+    assert all(words(s) for s in split('Er kam. "…" Und ging.\n* * *\n– Nein!', language))
+    assert split("---\n...", language) == []
+
+
+def test_a_stray_quotation_mark_stays_with_the_sentence_that_it_closes() -> None:
+    assert split('He said: "They came. They saw. ". Then he left.') == [
+        'He said: "They came.',
+        'They saw. ".',
+        "Then he left.",
+    ]
+
+
+def test_other_languages_are_cut_by_their_own_rules() -> None:
+    assert split("Das ist z. B. gut. Dr. Müller kam am 3. Mai.", "de-AT") == [
+        "Das ist z. B. gut.",
+        "Dr. Müller kam am 3. Mai.",
+    ]
+    assert split("你好。我是学生。", "zh-Hans") == ["你好。", "我是学生。"]
+
+
+def test_a_line_longer_than_a_window_is_cut_as_if_there_were_none() -> None:
+    sentence = "Dies ist ein Satz über Politik und über Geld."
+    many = 3 * sentences.WINDOW // len(sentence)
+    word = "Haus" * (sentences.WINDOW // 2 + 2)
+
+    assert split(" ".join([sentence] * many), "de") == [sentence] * many
+    assert split(f"{word}. Ende.", "de") == [f"{word}.", "Ende."]
+
+
+def test_a_short_quotation_stays_whole_and_a_long_one_is_cut_inside() -> None:
+    sentence = "Dies ist ein Satz über Politik und über Geld."
+    short = f"Sie sagte: „{sentence} {sentence}“ Dann ging sie."
+    long = f"Sie sagte: „{' '.join([sentence] * 6)}“ Dann ging sie. „Gut.“"
+
+    assert split(short, "de") == [f"Sie sagte: „{sentence} {sentence}“", "Dann ging sie."]
+    assert split(long, "de") == [
+        f"Sie sagte: „{sentence}",
+        *[sentence] * 4,
+        f"{sentence}“",
+        "Dann ging sie.",
+        "„Gut.“",
+    ]
+
+
+def test_paragraphs_are_counted_over_lines_that_hold_something() -> None:
+    assert [(s.text, s.paragraph) for s in cut("One. Two.\n\n   \nThree.")] == [("One.", 0), ("Two.", 0), ("Three.", 1)]
+
+
+def test_an_empty_language_is_english() -> None:
+    assert split("Mr. Smith came. He left.", "") == split("Mr. Smith came. He left.", "en-GB")
+
+
+def test_what_was_given_cut_is_never_cut_again_and_stands_on_lines_of_its_own() -> None:
+    text = Text("d7", sentences=("Already cut. By you.", "As given, "))
+    whole = "Already cut. By you.\nAs given, "
+
+    assert [(whole[c.start : c.end], c.paragraph) for c in cut_text(text)] == [
+        ("Already cut. By you.", 0),
+        ("As given, ", 1),
+    ]
+    assert count(text) == 2
+
+
+def test_the_language_decides_how_texts_are_cut() -> None:
+    chinese = Text("d", text="你好。我是学生。")
+
+    assert [c.text for c in cut_text(chinese, "zh")] == ["你好。", "我是学生。"]
+    assert count(chinese, "en") == 1
