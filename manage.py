@@ -8,6 +8,7 @@ itself again there. This file itself keeps to what old Pythons can read, so that
 import hashlib
 import importlib.util
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ LOCKS = {
     "setup": "run",
     "demo": "run",
     "serve": "run",
+    "evaluate": "run",
     "test": "test",
     "check_code": "test",
     "faults": "test",
@@ -37,6 +39,9 @@ def main():
         return
     if os.path.exists(PYTHON) and os.path.realpath(sys.prefix) != os.path.realpath(VENV) and not outside_environment():
         os.execv(PYTHON, [PYTHON, os.path.abspath(__file__)] + sys.argv[1:])
+    if command == "evaluate":  # no command of Django's: it needs no settings, tables or data folder
+        del sys.argv[1]
+        runpy.run_module("evaluation", run_name="__main__", alter_sys=True)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
     try:
         from django.core.management import execute_from_command_line
