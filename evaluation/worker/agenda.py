@@ -11,7 +11,19 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Va
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotate.models import Claim, Export, Fit, Ranking, ScoredBy, Study, Topic, Upload, WhatIfQuestion
+from annotate.models import (
+    Claim,
+    Export,
+    Fit,
+    Ranking,
+    ScoredBy,
+    Sentence,
+    Study,
+    System,
+    Topic,
+    Upload,
+    WhatIfQuestion,
+)
 from evaluation.worker import claims
 from evaluation.worker.records.annotators import studies_unreported
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
@@ -20,6 +32,11 @@ from evaluation.worker.records.diagnostics import studies_unexamined, topics_une
 QUICK = 2.0
 #: After how many topics the studies have their turn: where more are always behind, none would ever be ranked.
 TOPICS_BEFORE_RANKING = 16
+#: A topic of more sentences, and a study of more systems, is long from the start, and whatever was measured of it: that
+#: may have been its cutting, or a fit of few judgments. With 2,000 judgments, a fit of so many sentences takes 3 s or
+#: more of an idle core; of so many systems it is 0.5 s, fitted and compared, and their number's square beyond.
+MANY_SENTENCES = 4_000
+MANY_SYSTEMS = 1_000
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -28,8 +45,9 @@ class Kind:
     """One kind of work: the task that does it, the rows that are behind, the prefix of its claims.
 
     `behind`: a query whose rows are annotated with the version of the data that they wait for, `wanted`; `key`,
-    `study`: its columns. After an attempt that succeeded it rests for so long, and for `patience` times as long as
-    that took. `idle`: done only while no topic waits for scores.
+    `study`: its columns. `large`: which of its rows take long whatever was measured, by their size. After an attempt
+    that succeeded it rests for so long, and for `patience` times as long as that took. `idle`: done only while no
+    topic waits for scores.
     """
 
     task: str
@@ -37,14 +55,16 @@ class Kind:
     behind: Callable[[], QuerySet[Any, Any]]
     key: str = "pk"
     study: str = "study_id"
+    large: Exists | None = None
     rest: timedelta = timedelta()
     patience: float = 0.0
     idle: bool = False
 
-    def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int]]:
-        """Of each thing that is behind, or of this one: its key, its study's, its version."""
+    def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int, bool]]:
+        """Of each thing that is behind, or of this one: its key, its study's, its version, whether it is large."""
         rows = self.behind() if key is None else self.behind().filter(**{self.key: key})
-        yield from rows.values_list(self.key, self.study, "wanted")
+        is_large = self.large or Value(False)
+        yield from rows.annotate(is_large=is_large).values_list(self.key, self.study, "wanted", "is_large")
 
     def is_rested(self, claim: Claim, now: datetime) -> bool:
         """Whether it was left alone for long enough; or the clock was set back since."""
@@ -57,7 +77,7 @@ class Work:
     """A task to be done for the study: its name, the key of its row, the name under which whoever does it claims it.
 
     `since`: when it was begun the last time; it changes with every attempt. `seconds`: what it is expected to take,
-    None where nothing is known of it. `is_long`: it took long, or failed, the last time.
+    None where nothing is known of it. `is_long`: it took long, or failed, the last time, or is large.
     """
 
     task: str
@@ -101,6 +121,9 @@ def _jobs(jobs: QuerySet[Any]) -> Any:
     return jobs.annotate(wanted=Value(0))
 
 
+LARGE_TOPIC = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MANY_SENTENCES).order_by())
+LARGE_STUDY = Exists(System.objects.filter(study=OuterRef("pk")).order_by()[MANY_SYSTEMS:])
+
 JOBS = (
     Kind("process_upload", "upload", lambda: _jobs(Upload.waiting())),
     Kind("write_export", "export", lambda: _jobs(Export.waiting())),
@@ -108,9 +131,9 @@ JOBS = (
 )
 TOPICS = (
     Kind("cut_topic", "topic", lambda: _topics(Topic.objects.uncut())),
-    Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted())),
+    Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted()), large=LARGE_TOPIC),
 )
-RANKINGS = (Kind("rank_study", "study", _unranked, study="pk"),)
+RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
 #: Figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
 OTHERS = (
     Kind(
@@ -125,18 +148,29 @@ OTHERS = (
         "draw_curve",
         "curve",
         _without_curve,
+        large=LARGE_TOPIC,
         idle=True,
     ),
-    Kind("examine_topic", "examination", topics_unexamined, rest=timedelta(seconds=30), patience=20.0, idle=True),
-    Kind("examine_study", "robustness", studies_unexamined, study="pk", idle=True),
+    Kind(
+        "examine_topic",
+        "examination",
+        topics_unexamined,
+        large=LARGE_TOPIC,
+        rest=timedelta(seconds=30),
+        patience=20.0,
+        idle=True,
+    ),
+    Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
 )
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}
 
 
 def is_quick(task: str, key: int) -> bool:
-    """Whether it may be done beside something else, as far as is known: it did not fail, and took half a turn."""
+    """Whether it may be done beside something else, as far as is known: not large, no failure, half a turn at most."""
     claim = Claim.objects.filter(name=f"{KINDS[task].claim}:{key}").first()
-    return claim is None or (claim.attempts == 0 and (claim.seconds or 0.0) < QUICK / 2)
+    if claim is not None and (claim.attempts > 0 or (claim.seconds or 0.0) >= QUICK / 2):
+        return False
+    return not any(is_large for *_, is_large in KINDS[task].rows(key))
 
 
 def may_idle() -> bool:
@@ -146,7 +180,7 @@ def may_idle() -> bool:
 
 def find(task: str, key: int) -> tuple[int, int] | None:
     """The study and the version for which the task is to be done; None where there is nothing to do (any more)."""
-    return next(((study, version) for _key, study, version in KINDS[task].rows(key)), None)
+    return next(((study, version) for _key, study, version, _is_large in KINDS[task].rows(key)), None)
 
 
 def look() -> Agenda:
@@ -180,20 +214,21 @@ class _Look:
         """What may be begun of these kinds, the longest untouched first."""
         waiting: list[Work] = []
         for kind in kinds:
-            for key, study, version in kind.rows():
+            for key, study, version, is_large in kind.rows():
                 name = f"{kind.claim}:{key}"
                 claim = self.known.get(name)
                 if claim is None:
-                    waiting.append(Work(kind.task, key, name, study, seconds=self.usual.get((kind.claim, study))))
+                    seconds = self.usual.get((kind.claim, study))
+                    waiting.append(Work(kind.task, key, name, study, seconds=seconds, is_long=is_large))
                 elif claims.is_held(claim, self.now):
-                    self.running.append(_of(claim, kind, key, study, failed=claim.attempts > 1))
+                    self.running.append(_of(claim, kind, key, study, is_large or claim.attempts > 1))
                 elif claims.is_due(claim, version, self.now) and kind.is_rested(claim, self.now):
-                    waiting.append(_of(claim, kind, key, study, failed=claim.attempts > 0))
+                    waiting.append(_of(claim, kind, key, study, is_large or claim.attempts > 0))
         return sorted(waiting, key=lambda work: (work.since or LONG_AGO, work.key))
 
 
-def _of(claim: Claim, kind: Kind, key: int, study: int, *, failed: bool) -> Work:
-    is_long = failed or (claim.seconds or 0.0) >= QUICK
+def _of(claim: Claim, kind: Kind, key: int, study: int, is_long: bool) -> Work:
+    is_long = is_long or (claim.seconds or 0.0) >= QUICK
     return Work(kind.task, key, claim.name, study, claim.since, claim.seconds, is_long)
 
 

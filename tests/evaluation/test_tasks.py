@@ -29,7 +29,9 @@ from annotate.models import (
     Ranking,
     Score,
     Sentence,
+    SourceDocument,
     Study,
+    System,
     Topic,
     TopicProgress,
     Upload,
@@ -474,6 +476,37 @@ def test_long_work_and_what_fails_wait_for_one_another_and_keep_nobody_else_wait
     tasks.refit_topic(slow[0].pk)
     heartbeat.beat(4.0)
     assert ("refit_topic", failing[0].pk) in queue.taken()
+
+
+def enlarge(topic: Topic, study: Study) -> None:
+    """One sentence and one system more than may be quick work."""
+    document = SourceDocument.objects.create(topic=topic, name="long", position=1)
+    Sentence.objects.create(topic=topic, document=document, index=1, position=agenda.MANY_SENTENCES, text="Last.")
+    names = [f"s{number}" for number in range(agenda.MANY_SYSTEMS + 1)]
+    System.objects.bulk_create(System(study=study, name=name) for name in names)
+
+
+def is_long() -> dict[str, bool]:
+    return {work.task: work.is_long for work in agenda.find_work()}
+
+
+@pytest.mark.parametrize("seconds", [None, 0.1])
+def test_what_is_large_is_long_work_whatever_was_measured(seconds: float | None) -> None:
+    study, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    judging.raise_version([topic.pk])
+    Claim.objects.update(seconds=seconds)
+    assert not any(is_long().values())
+    enlarge(topic, study)
+    assert {"refit_topic", "rank_study"} <= {task for task, long in is_long().items() if long}
+
+
+def test_a_large_study_is_not_ranked_along_with_a_fit() -> None:
+    study, topic = studies.example_study()
+    enlarge(topic, study)
+    tasks.refit_topic(topic.pk)
+    assert not Ranking.objects.filter(study=study).exists()
+    assert is_long() == {"rank_study": True, "report_annotators": False, "draw_curve": True, "examine_topic": True}
 
 
 def test_however_many_topics_wait_files_are_read_and_studies_ranked(heartbeat: Heartbeat, queue: Queue) -> None:
