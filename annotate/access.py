@@ -122,6 +122,11 @@ def may_create_studies(user: User | AnonymousUser) -> bool:
     return user.has_perm("annotate.add_study") or researches.exists()
 
 
+def account(request: HttpRequest) -> User | None:
+    """Who is signed in."""
+    return request.user if request.user.is_authenticated else None
+
+
 def known_annotators(request: HttpRequest) -> dict[str, Any]:
     """The annotators that this browser is, by study: what joining left in the session."""
     return dict(request.session.get("annotators", {}))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -59,10 +59,20 @@ class StudyForm(StudyModelForm):
             yield group, fields, any(field.errors for field in fields)
 
 
-class NewStudyForm(StudyForm):
-    """The same for a study that is not there yet; sent twice, it makes one study."""
+class OnceForm(forms.Form):
+    """A form whose second sending gets the first one's answer: both bring the token that the page was made with."""
 
     form_token = forms.UUIDField(required=False, initial=uuid4, widget=forms.HiddenInput)
+
+    @property
+    def token(self) -> UUID | None:
+        """What was sent; None where there is none, or what no page of ours holds."""
+        self.full_clean()
+        return self.cleaned_data.get("form_token")
+
+
+class NewStudyForm(StudyForm, OnceForm):
+    """The same for a study that is not there yet; sent twice, it makes one study."""
 
 
 class GoldPairForm(forms.Form):

@@ -4,7 +4,7 @@ Every transaction that draws or judges locks the topic's tally first and everyth
 them ever wait for each other crosswise. Whoever must lock several tallies does so in the order of their topics.
 """
 
-from annotate.judging.annotators import join, pause, set_shortcuts
+from annotate.judging.annotators import join, joined_by, pause, set_shortcuts
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
 from annotate.judging.checks import practice_pairs, practised
 from annotate.judging.drawing import HELD, draw, why_no_pair
@@ -43,6 +43,7 @@ __all__ = [
     "import_gold_pairs",
     "import_judgments",
     "join",
+    "joined_by",
     "keep_needs",
     "lock",
     "lock_study",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotate import invitations
@@ -27,27 +29,43 @@ def join(
     user: User | None = None,
     kind: str = Annotator.Kind.HUMAN,
     pseudonym: str = "",
+    form_token: UUID | None = None,
 ) -> Annotator:
     """The annotator that this person is in the study: a new one, or the one that they were before.
 
-    A person is one annotator; the machines that they let judge are as many as they have names for.
+    A person is one annotator; the machines that they let judge are as many as they have names for. A form that is sent
+    twice (`form_token`) lets in one annotator.
     Raises `Refusal` where the invitation is good no longer, or the pseudonym is somebody else's; whoever is in already
     does not use an invitation up again.
     """
-    if user is not None and (known := _known(study, user, kind, pseudonym)) is not None:
+    if (known := _known(study, user, kind, pseudonym, form_token)) is not None:
         return known
     try:
         with transaction.atomic():
             if invitation is not None:
                 invitations.use(invitation)
             return Annotator.objects.create(
-                study=study, invitation=invitation, user=user, kind=kind, pseudonym=pseudonym or new_pseudonym()
+                study=study,
+                invitation=invitation,
+                user=user,
+                kind=kind,
+                pseudonym=pseudonym or new_pseudonym(),
+                key=_key_of(study, user, form_token) if form_token else uuid4(),
             )
-    except IntegrityError as error:
-        if user is not None and (known := _known(study, user, kind, pseudonym)) is not None:
-            return known  # they joined in another tab, just now
+    except (IntegrityError, Refusal) as error:
+        if (known := _known(study, user, kind, pseudonym, form_token)) is not None:
+            return known  # they joined in another tab, or by another click, just now
+        if isinstance(error, Refusal):
+            raise
         message = _("This name is already used in the study.")
         raise Refusal(message, "taken", {"pseudonym": [message]}) from error
+
+
+def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annotator | None:
+    """Who joined by the form with this token, as this user or without an account."""
+    if form_token is None:
+        return None
+    return Annotator.objects.filter(study=study, key=_key_of(study, user, form_token)).first()
 
 
 def pause(annotator: Annotator) -> None:
@@ -71,6 +89,15 @@ def new_pseudonym() -> str:
     return "judge-" + "".join(secrets.choice(LETTERS) for _ in range(10))
 
 
-def _known(study: Study, user: User, kind: str, pseudonym: str) -> Annotator | None:
+def _key_of(study: Study, user: User | None, form_token: UUID) -> UUID:
+    """The key that joining by this form gives: unique, so one form lets in one annotator. No token follows from it, so
+    that nobody who sees the key in an address can send a form as if they were them."""
+    said = f"{study.pk} {user.pk if user else ''} {form_token}"
+    return UUID(salted_hmac("join", said, algorithm="sha256").hexdigest()[:32])
+
+
+def _known(study: Study, user: User | None, kind: str, pseudonym: str, form_token: UUID | None) -> Annotator | None:
+    if user is None:
+        return joined_by(study, user, form_token)
     mine = Annotator.objects.filter(study=study, user=user, kind=kind)
     return (mine if kind == Annotator.Kind.HUMAN else mine.filter(pseudonym=pseudonym)).first()

@@ -45,8 +45,7 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
             if known is None:
                 limits.spend(limits.ARRIVALS, limits.visitor(request))
             with transaction.atomic():
-                user = request.user if request.user.is_authenticated else None
-                annotator = crowd.enter(study, person, session, user)
+                annotator = crowd.enter(study, person, session, access.account(request))
                 crowd.agree(annotator)
             access.remember_annotator(request, annotator)
             return go_on(request, annotator)

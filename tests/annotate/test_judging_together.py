@@ -15,10 +15,12 @@ from typing import TypeVar
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
+from django.test import Client
 
-from annotate import judging, studies
+from annotate import invitations, judging, studies
 from annotate.judging import NoPair, Outcome, Recorded
 from annotate.models import Annotator, Assignment, Judgment, Pair, Tally, Topic
+from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, let_lapse, ready_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -84,6 +86,29 @@ def test_twenty_people_and_too_little_work():
     assert sum(at_once(*[partial(judge, one) for one in people])) == 25
     assert Judgment.objects.counted().count() == 25
     assert_books_balance(study)
+
+
+@pytest.mark.parametrize("most", [None, 1])
+def test_one_form_of_an_invitation_sent_eight_times_at_once_lets_in_one_annotator(most):
+    """Each sending without a cookie, as if the first one's answer had not come yet; all are led to the same pages."""
+    study = ready_study()
+    invitation = invitations.invite(study, making.owner(study), max_uses=most)
+    path = invitations.invitation_path(invitation)
+    form = {"form_token": Client().get(path).context["form"]["form_token"].value()}
+    sent = at_once(*[partial(Client().post, path, form)] * 8)
+    assert {(answer.status_code, answer.url) for answer in sent} == {(302, sent[0].url)}
+    assert Annotator.objects.filter(study=study).count() == 1
+    assert Client().post(path, form).url == sent[0].url
+    invitation.refresh_from_db()
+    assert invitation.uses == 1
+
+
+def test_forms_of_two_pages_let_in_two_annotators():
+    study = ready_study()
+    path = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+    for _ in range(2):
+        Client().post(path, {"form_token": Client().get(path).context["form"]["form_token"].value()})
+    assert Annotator.objects.filter(study=study).count() == 2
 
 
 @pytest.mark.parametrize("copies", [2, 8, 24])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotate import access, crowd, invitations, judging
+from annotate.forms import OnceForm
 from annotate.models import Annotator, Invitation, Membership, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
@@ -32,25 +35,30 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     study = invitation.study
     if access.is_partial(request.user, study):
         return their_own(request, study)
-    annotator = _annotator_here(request, invitation)
+    form_token = OnceForm(request.POST).token
+    annotator = _annotator_here(request, invitation) or judging.joined_by(study, access.account(request), form_token)
     if annotator is None and not invitations.is_usable(invitation):
         return render(request, "judge/not_good.html", {"study": study}, status=404)
     if request.method == "POST" and agrees(request, study):
-        return _begin(request, invitation, annotator, token)
+        return _begin(request, invitation, annotator, form_token)
     return welcome(request, study, annotator)
 
 
-def _begin(request: HttpRequest, invitation: Invitation, annotator: Annotator | None, token: str) -> HttpResponse:
+def _begin(
+    request: HttpRequest, invitation: Invitation, annotator: Annotator | None, form_token: UUID | None
+) -> HttpResponse:
     if annotator is None:
         limits.spend(limits.ARRIVALS, limits.visitor(request))
-    user = request.user if request.user.is_authenticated else None
+    user = access.account(request)
     try:
         with transaction.atomic():
-            annotator = annotator or judging.join(invitation.study, invitation=invitation, user=user)
+            annotator = annotator or judging.join(
+                invitation.study, invitation=invitation, user=user, form_token=form_token
+            )
             crowd.agree(annotator)
     except Refusal as refusal:
         messages.error(request, refusal.message)
-        return redirect("join", token=token)
+        return redirect(invitations.invitation_path(invitation))
     access.remember_annotator(request, annotator)
     return go_on(request, annotator)
 
@@ -90,6 +98,7 @@ def welcome(
         "recruitment": crowd.recruitment_of(study),
         "practice": judging.practice_pairs(study).count() if study.training else 0,
         "from_platform": from_platform,
+        "form": OnceForm(),
     }
     return render(request, "judge/join.html", context)
 
