@@ -35,7 +35,7 @@ ANNOTATION = 5 * MEGABYTE
 ANNOTATED_CHARACTERS = 200_000
 ANNOTATED_STRETCHES = 10_000
 # Characters times stretches: of real files two million.
-ANNOTATED_SEARCHES = 200_000_000
+ANNOTATED_SEARCHES = 50_000_000
 # All texts and values together as they lie in memory, where one rare character can make a text four times as large as
 # its file.
 MEMORY = 230 * MEGABYTE

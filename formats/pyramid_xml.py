@@ -21,9 +21,12 @@ from formats.pyramid import Contributor, Part, Peer, Pyramid, Scu
 _WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
 # "D0901-A.M.100.A.C", "D301.M.250.I.A": the name of a summary as DUC and TAC give it, which opens it in the text.
 _NAME = re.compile(r"\bD\d+\w*(?:-[A-Z])?\.[MP]\.\d+\.\w+\.(\w+)\b")
-# A pattern that comes with a file is tried on short lines only, and only if it cannot take long.
+# A pattern that comes with a file is tried on short lines only, and only if it cannot take long: it takes up to the
+# length of a line to the power of its repeats, of which it may have three on lines that are shorter still.
 _HEADER_CHARACTERS = 100
-_REPEATS = re.compile(r"(?<!\\)[*+?{]")
+_MOST_REPEATS = 3
+_REPEATED_CHARACTERS = 30
+_REPEATS = re.compile(r"\\.|([*+?{])", re.DOTALL)
 _CHOICES = re.compile(r"\)[*+?{]|\(\?|\\\d|\|")
 
 
@@ -167,12 +170,14 @@ def _by_pattern(pattern: str) -> Callable[[str], str | None]:
     """Recognise a header by the file's own expression, if that is one that every engine finishes quickly."""
     pattern = pattern.strip().removeprefix("[\\n]").removeprefix("\\n")
     try:
-        if not pattern or len(pattern) > 200 or len(_REPEATS.findall(pattern)) > 3 or _CHOICES.search(pattern):
+        repeats = sum(map(bool, _REPEATS.findall(pattern)))
+        if not pattern or len(pattern) > 200 or repeats > _MOST_REPEATS or _CHOICES.search(pattern):
             return lambda line: None
         compiled = re.compile(pattern)
     except (re.error, FutureWarning, OverflowError, RecursionError):
         return lambda line: None
-    return lambda line: line.strip() if compiled.match(line) else None
+    longest = _REPEATED_CHARACTERS if repeats == _MOST_REPEATS else _HEADER_CHARACTERS
+    return lambda line: line.strip() if len(line) <= longest and compiled.match(line) else None
 
 
 def _contributors(scu: Element, text: _Text, borders: tuple[int, ...], place: Place) -> Iterator[Contributor]:

@@ -7,7 +7,7 @@ Everything here is deterministic and takes time in proportion to the text, howev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import nupunkt
@@ -18,6 +18,9 @@ from formats.records import Text
 # Whatever a reader sees as a line break; a sentence never runs across one.
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _WORD = re.compile(r"\w")
+# Where a sentence may end.
+_END = re.compile(r"[.!?\u2026]+(?!\w)|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_END_MARK = re.compile(r"[.!?\u2026]")
 # A run of marks but for the first and last of them, which say what follows.
 _INSIDE_OF_MARKS = re.compile(r"(?<=[^\w\s]{8})[^\w\s]+(?=[^\w\s]{8})")
 # Several marks far inside of a word, where nothing ends.
@@ -25,6 +28,11 @@ _INSIDE_OF_WORDS = re.compile(r"(?<=\S{8})[^\w\s]{2,}(?=\S{8})")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _QUOTATION_MARK = re.compile(r'["“”„‟«»‹›「」『』]')
 _OPENING_MARK = re.compile(r'["“”„‟«»‹›「」『』](?=\w)|(?<=\s)[«‹“„](?=\s)')
+
+# A text in which more sentences may end, the first few aside, than one in so many characters is nothing that people
+# write, and the libraries take up to 20 microseconds for each end: it is cut at its line breaks only.
+CHARACTERS_TO_AN_END = 8
+_FIRST_FEW = 50
 
 # sentencex keeps a quotation whole. From this many characters on, a piece with a quotation is cut inside it as well:
 # nobody can compare the importance of a whole speech with that of one sentence.
@@ -55,7 +63,7 @@ def cut(text: str, language: str = "") -> tuple[Cut, ...]:
     follows, and a line without a word holds none: there would be nothing to compare. White space around a sentence
     belongs to no sentence.
     """
-    spans_of = _english_spans if primary_language(language) == "en" else _other_spans
+    spans_of = _spans_of(text, language)
     cuts: list[Cut] = []
     paragraph = 0
     for line in _LINE.finditer(text):
@@ -93,6 +101,20 @@ def primary_language(language: str) -> str:
     return re.split(r"[-_]", language, maxsplit=1)[0].lower() or "en"
 
 
+def _spans_of(text: str, language: str) -> Callable[[str, str], Sequence[tuple[int, int]]]:
+    """What finds the sentences of a line of the text."""
+    ends = sum(1 for _ in _END.finditer(text))
+    if ends > _FIRST_FEW + len(text) / CHARACTERS_TO_AN_END:
+        return _whole
+    return _english_spans if primary_language(language) == "en" else _other_spans
+
+
+def _whole(line: str, language: str) -> Sequence[tuple[int, int]]:
+    text = line.strip()
+    start = len(line) - len(line.lstrip())
+    return [(start, start + len(text))] if text else []
+
+
 def _with_words(line: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Join each piece without a word to the one before it, or to the first one that has any."""
     joined: list[tuple[int, int]] = []
@@ -109,6 +131,8 @@ def _with_words(line: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[i
 
 
 def _english_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
+    if not _END_MARK.search(line, 0, len(line.rstrip()) - 1):
+        return _whole(line, language)
     # nupunkt looks from each mark to the end of the run, and of the word, that it stands in.
     readable = _INSIDE_OF_WORDS.sub(_underscores, _INSIDE_OF_MARKS.sub(_underscores, line))
     merged: list[tuple[int, int]] = []

@@ -175,7 +175,20 @@ def test_models_are_told_apart_by_the_files_own_pattern_where_they_have_no_usual
     assert found.weights == {"1": 2}
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", "a*a*a*a*a*b", "[", "(?P<x>a)", "(x)\\1", "x" * 500])
+@pytest.mark.parametrize(("longer", "pattern"), [(30, r"\w+-\w+-\w+"), (100, r"\w+-\w+")])
+def test_a_pattern_with_more_repeats_is_tried_on_shorter_lines_only(longer: int, pattern: str) -> None:
+    """It takes up to the length of a line to the power of its repeats."""
+    header = "a-b-" + "c" * (longer - 4)
+    scus = {"1": ("x", [("Quakes hit",)])}
+    for text, models in ((header, (header,)), (header + "c", ())):
+        found = read_pyramid(pyramid_xml(scus, f"{text}\nQuakes hit.", pattern), place())
+        assert found is not None
+        assert found.models == models
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\\*\\*\\*\\*b", "(a+)+$", "(a|a)*b", "a*a*a*a*a*b", "[", "(?P<x>a)", "(x)\\1", "x" * 500]
+)
 def test_a_pattern_that_could_take_for_ever_is_not_tried(pattern: str) -> None:
     where = place()
 

@@ -895,6 +895,7 @@ def corpora() -> Iterator[Case]:
     yield annotated("an expression that never ends", pyramid("a" * 40, pattern="a?" * 40 + "a" * 40))
     yield annotated("choices that never end", pyramid("a" * 60, pattern="(a|aa)" * 30 + "b"))
     yield annotated("expressions in each other", pyramid("a" * 60, pattern="(a*)*b"))
+    yield annotated("repeated backslashes", pyramid("\\" * 80, pattern=r"\\*" * 60 + "b"))
     yield annotated(
         "an expression of three stretches", lambda: pyramid("</line><line>".join(["a" * 99] * 1_900), pattern=".*.*.*b")
     )

@@ -2,6 +2,7 @@
 
 import re
 
+import nupunkt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,39 @@ def test_half_a_million_hostile_characters_are_cut_like_ten_thousand(hostile: st
     assert len(cut(many, language)) == pytest.approx(50 * len(cut(few, language)), rel=0.02, abs=50)
 
 
+@pytest.mark.parametrize("unit", ["a! ", "A! ", "! ", "Mr. ", "a? ! ", 'A." ', "A! bcd\ne\n", "A. B\n"])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_library_sees_more_ends_than_one_in_eight_characters(
+    unit: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take microseconds for each: all they do is in proportion to the ends and to the characters."""
+    seen: list[int] = []
+
+    def count_ends(line: str, _language: str) -> list[tuple[int, int]]:
+        seen.append(len(sentences._END.findall(line)) + 1)
+        return []
+
+    monkeypatch.setattr(sentences, "_english_spans", count_ends)
+    monkeypatch.setattr(sentences, "_other_spans", count_ends)
+    for size in (100, 1_000, 10_000):
+        seen.clear()
+        cut((unit * size)[:size], language)
+        assert sum(seen) <= 51 + size / 8
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_where_a_sentence_would_end_every_few_characters_only_lines_are_cut(language: str) -> None:
+    line = "A! B? " * 100
+    assert split(f"{line}\n  {line}", language) == [line.strip()] * 2
+    assert split("No! Yes! No! Why? Ha! Go!", language) == ["No!", "Yes!", "No!", "Why?", "Ha!", "Go!"]
+
+
+@given(st.text(alphabet="aB 1,;:()\"'”»-", max_size=60), st.sampled_from(["", ".", "!", "?", "…", "..."]))
+def test_a_line_that_the_library_is_spared_is_one_that_it_would_not_cut(line: str, end: str) -> None:
+    spared, spans = line + end, nupunkt.sentence_spans(line + end, dynamic_abbrev=False)
+    assert [spared[a:b] for a, b in spans] == ([spared.strip()] if spared.strip() else [])
+
+
 @given(st.text(max_size=300), st.sampled_from(["en", "de", "fr", "ar", "ja", ""]))
 def test_every_sentence_stands_where_it_says_and_no_word_is_lost(text_: str, language: str) -> None:
     end = 0
@@ -66,7 +100,7 @@ def test_every_sentence_stands_where_it_says_and_no_word_is_lost(text_: str, lan
     assert not words(text_[end:])
 
 
-@given(st.lists(st.text(max_size=60), max_size=5))
+@given(st.lists(st.text(max_size=40), max_size=3))
 def test_line_breaks_are_hard_borders(lines: list[str]) -> None:
     whole = split("\n".join(lines))
 
