@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
-from django.db.models.functions import Greatest
+from django.db.models import F
 
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_from, next_of_run
@@ -94,7 +93,7 @@ def _record(
     assignment: Assignment, revision: int, answer: str, seconds: float | None, showing: Assignment | None
 ) -> Recorded:
     with transaction.atomic(durable=True):
-        topic = _lock(assignment)
+        topic, annotator = _lock(assignment)
         if revision <= assignment.revision:
             return _what_stands(assignment, revision, answer)
         if revision != assignment.revision + 1 or assignment.state == State.JUDGED:
@@ -102,36 +101,32 @@ def _record(
             raise OutOfTurn(f"revision {revision} after {assignment.revision}")
         if not assignment.holds_place and _take_place_again(assignment):
             assignment.holds_place = True
-            topic.taken += assignment.annotator.kind == Annotator.TAKES_PLACES
+            topic.taken += annotator.kind == Annotator.TAKES_PLACES
         judgment = _store(assignment, topic.now, revision, answer, seconds)
         following = None
         if showing is not None and showing.topic_id == assignment.topic_id:
             try:
-                following = draw_from(topic, assignment.annotator, showing, next_of_run)
+                following = draw_from(topic, annotator, showing, next_of_run)
             except Exception as error:
                 raise NotDrawn from error
     return Recorded(Outcome.STORED, judgment, assignment.holds_place, following)
 
 
-def _lock(assignment: Assignment) -> LockedTopic:
-    """Lock the topic's topic, so that nothing of the assignment changes any more, and see how it is."""
+def _lock(assignment: Assignment) -> tuple[LockedTopic, Annotator]:
+    """Lock the topic and the annotator, so that nothing of the assignment changes any more, and see how all are."""
     topic = Tally.objects.lock(assignment.topic_id)
     if topic is None:  # then the assignment is gone, too
         raise Assignment.DoesNotExist
     assignment.refresh_from_db(fields=["state", "holds_place", "revision", "expires_at"])
-    return topic
+    assignment.annotator = Annotator.objects.lock(assignment.annotator_id)
+    return topic, assignment.annotator
 
 
 def _take_place_again(assignment: Assignment) -> bool:
     """Whoever is excluded has no places: what they held was given to others."""
-    if assignment.state == State.VOID or not assignment.is_wanted or _is_excluded(assignment.annotator):
+    if assignment.state == State.VOID or not assignment.is_wanted or assignment.annotator.is_excluded:
         return False
     return tallies.take_place(assignment)
-
-
-def _is_excluded(annotator: Annotator) -> bool:
-    annotator.refresh_from_db(fields=["excluded_at"])
-    return annotator.is_excluded
 
 
 def _store(assignment: Assignment, now: datetime, revision: int, answer: str, seconds: float | None) -> Judgment:
@@ -152,19 +147,22 @@ def _store(assignment: Assignment, now: datetime, revision: int, answer: str, se
 def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:
     """Add an answer to its annotator's sums; practice is no work, but the clock sees it. False where it is too soon.
 
-    One statement looks at the time of the last answer and writes that of this one, so that a hundred answers at once do
-    not all pass. If the last one is yet to come, the clock was set back, and must not keep anybody waiting.
+    They are locked, so that of a hundred answers at once only one passes. If the last one is yet to come, the clock was
+    set back, and must not keep anybody waiting.
     """
     annotator = assignment.annotator
     pace = timedelta(seconds=settings.PACE_SECONDS if annotator.kind == Annotator.Kind.HUMAN else 0)
-    in_time = Q(judged_at=None) | Q(judged_at__lte=now - pace) | Q(judged_at__gt=now + pace)
-    sums = {"judged_at": now, "skips_in_a_row": 0}
+    if annotator.judged_at is not None and now - pace < annotator.judged_at <= now + pace:
+        return False
+    annotator.judged_at, annotator.skips_in_a_row = now, 0
     if not assignment.is_practice:
-        read = F("seconds") + min(seconds, LONGEST_READ)
-        sums |= {"judged": F("judged") + 1, "seconds": read, "previous": assignment.key}
+        annotator.judged += 1
+        annotator.seconds += min(seconds, LONGEST_READ)
+        annotator.previous = assignment.key
     if assignment.state == State.SKIPPED:  # answered all the same
-        sums |= {"skipped": F("skipped") - 1}
-    return bool(Annotator.objects.filter(in_time, pk=annotator.pk).update(**sums))
+        annotator.skipped -= 1
+    annotator.save(update_fields=["judged_at", "judged", "seconds", "previous", "skipped", "skips_in_a_row"])
+    return True
 
 
 def _what_stands(assignment: Assignment, revision: int, answer: str) -> Recorded:
@@ -187,10 +185,10 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
     no answer to take back, whoever gave it is excluded (what they judged is kept as it is), or it was practice.
     """
     with transaction.atomic(durable=True):
-        topic = _lock(assignment)
+        topic, annotator = _lock(assignment)
         is_turn = revision is None or revision == assignment.revision + 1
         judged = assignment.state == State.JUDGED and not assignment.is_practice
-        if not (is_turn and judged) or _is_excluded(assignment.annotator):
+        if not (is_turn and judged) or annotator.is_excluded:
             return False
         last = Judgment.objects.get(assignment=assignment, revision=assignment.revision)
         assignment.state, assignment.closed_at, assignment.expires_at = State.OPEN, None, topic.now + LEASE
@@ -204,20 +202,18 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
             at=topic.now,
         )
         tallies.raise_version([assignment.topic_id])
-        _take_off(assignment.annotator, min(last.seconds or 0.0, LONGEST_READ))
+        _take_off(annotator, min(last.seconds or 0.0, LONGEST_READ))
     return True
 
 
 def _take_off(annotator: Annotator, seconds: float) -> None:
     """Take an answer that was taken back off what they have done; they are not done any more."""
     work = Assignment.objects.work().filter(annotator=annotator).order_by("-closed_at", "-pk")
-    Annotator.objects.filter(pk=annotator.pk).update(
-        judged=F("judged") - 1,
-        seconds=Greatest(F("seconds") - seconds, 0.0),
-        previous=work.values_list("key", flat=True).first(),
-        finished_at=None,
-    )
-    annotator.refresh_from_db(fields=["judged", "seconds", "previous", "finished_at"])
+    annotator.judged -= 1
+    annotator.seconds = max(annotator.seconds - seconds, 0.0)
+    annotator.previous = work.values_list("key", flat=True).first()
+    annotator.finished_at = None
+    annotator.save(update_fields=["judged", "seconds", "previous", "finished_at"])
 
 
 def skip(assignment: Assignment, reason: str) -> bool:
@@ -228,16 +224,15 @@ def skip(assignment: Assignment, reason: str) -> bool:
     if reason not in Assignment.SkipReason.values:
         raise ValueError(f"not a reason: {reason!r}")
     with transaction.atomic(durable=True):
-        topic = _lock(assignment)
+        topic, annotator = _lock(assignment)
         if assignment.state not in (State.OPEN, State.EXPIRED) or assignment.is_practice:
             return False
-        if assignment.holds_place and assignment.annotator.kind == Annotator.TAKES_PLACES:
+        if assignment.holds_place and annotator.kind == Annotator.TAKES_PLACES:
             tallies.return_places(assignment.topic_id, [assignment.pair_id])
         assignment.state, assignment.skip_reason, assignment.closed_at = State.SKIPPED, reason, topic.now
         assignment.holds_place = False
         assignment.save(update_fields=["state", "skip_reason", "closed_at", "holds_place"])
-        Annotator.objects.filter(pk=assignment.annotator_id).update(
-            skipped=F("skipped") + 1, skips_in_a_row=F("skips_in_a_row") + 1
-        )
-    assignment.annotator.refresh_from_db(fields=["skipped", "skips_in_a_row"])
+        annotator.skipped += 1
+        annotator.skips_in_a_row += 1
+        annotator.save(update_fields=["skipped", "skips_in_a_row"])
     return True

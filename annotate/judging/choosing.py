@@ -7,9 +7,9 @@ alike; and nobody should be able to work out what comes next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from operator import attrgetter
 from random import SystemRandom
 
 from django.db.models import Exists, OuterRef
@@ -62,9 +62,10 @@ def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> 
     if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
         return started
     if thorough or chance.random() >= study.random_share:
-        suggested = _suggested(topic, annotator)
-        if suggested is not None:
-            return suggested
+        wished = Suggestion.objects.filter(topic=topic.pk).order_by("rank").values_list("first_id", "second_id")
+        pair = _first_free(topic, annotator, list(wished))
+        if pair is not None:
+            return Choice(pair, Reason.SUGGESTED)
     return _any_left(topic, annotator) if thorough else _random(topic, annotator)
 
 
@@ -115,45 +116,43 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
     return Choice(pair, Reason.SUGGESTED if is_suggested else Reason.RANDOM)
 
 
-def _suggested(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """The first of the worker's suggestions that is free for this annotator."""
-    gone = Pair.objects.gone(annotator).filter(first=OuterRef("first"), second=OuterRef("second"))
-    free = Suggestion.objects.filter(~Exists(gone), topic=topic.pk).select_related("first", "second")
-    suggestion = free.order_by("rank").first()
-    if suggestion is None:
-        return None
-    return Choice(_pair_of(topic, suggestion.first, suggestion.second), Reason.SUGGESTED)
-
-
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random pair of the topic's sentences among those that are free for this annotator, if a few tries find one."""
-    positions = range((topic.last_position or 0) + 1)
+    sentences = Sentence.objects.filter(topic=topic.pk)
+    last = sentences.order_by("-position").values_list("position", flat=True).first()
+    positions = range((last or 0) + 1)
     for tries in TRIES if len(positions) > 1 else ():
-        candidates = [chance.sample(positions, 2) for _try in range(tries)]
-        rows = Sentence.objects.filter(topic=topic.pk, position__in=set(chain(*candidates)))
-        sentences = {row.position: row for row in rows}
-        keys = [row.pk for row in rows]
-        gone = set(Pair.objects.gone(annotator).filter(first__in=keys, second__in=keys).values_list("first", "second"))
-        for candidate in candidates:
-            first, second = sorted((sentences[position] for position in candidate), key=attrgetter("pk"))
-            if (first.pk, second.pk) not in gone:
-                return Choice(_pair_of(topic, first, second), Reason.RANDOM)
+        drawn = [chance.sample(positions, 2) for _try in range(tries)]
+        keys = dict(sentences.filter(position__in=set(chain(*drawn))).values_list("position", "pk"))
+        candidates = [tuple(sorted(keys[position] for position in two)) for two in drawn]
+        pair = _first_free(topic, annotator, candidates)
+        if pair is not None:
+            return Choice(pair, Reason.RANDOM)
     return None
 
 
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
     keys = sorted(Sentence.objects.filter(topic=topic.pk).values_list("pk", flat=True))
-    gone = set(Pair.objects.gone(annotator).filter(topic=topic.pk).values_list("first_id", "second_id"))
-    left = [pair for pair in combinations(keys, 2) if pair not in gone]
-    if not left:
+    is_free = Pair.objects.filter(topic=topic.pk).are_free(annotator)
+    left = [pair for pair in combinations(keys, 2) if is_free.get(pair, True)]
+    pair = _first_free(topic, annotator, [chance.choice(left)] if left else [])
+    return None if pair is None else Choice(pair, Reason.RANDOM)
+
+
+def _first_free(topic: LockedTopic, annotator: Annotator, candidates: Sequence[tuple[int, ...]]) -> Pair | None:
+    """Of pairs that are named by their sentences, the first one that the annotator may have.
+
+    It has a row if it was given out before. The topic is locked: nobody is faster.
+    """
+    if not candidates:
         return None
-    sentences = Sentence.objects.filter(pk__in=chance.choice(left)).order_by("pk")
-    return Choice(_pair_of(topic, *sentences), Reason.RANDOM)
-
-
-def _pair_of(topic: LockedTopic, first: Sentence, second: Sentence) -> Pair:
-    """The pair of these sentences; it has a row if it was given out before. The topic is locked: nobody is faster."""
-    pair = Pair.objects.filter(first=first, second=second).first() or Pair(topic_id=topic.pk, need=0)
+    firsts, seconds = {first for first, _ in candidates}, {second for _, second in candidates}
+    is_free = Pair.objects.filter(first__in=firsts, second__in=seconds).are_free(annotator)
+    free = next((pair for pair in candidates if is_free.get(pair, True)), None)
+    if free is None:
+        return None
+    first, second = Sentence.objects.filter(pk__in=free).order_by("pk")
+    pair = Pair.objects.get(first=first, second=second) if free in is_free else Pair(topic_id=topic.pk, need=0)
     pair.first, pair.second = first, second
     return pair

@@ -45,11 +45,13 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
     for topic_id, choose_one in _ways(annotator, besides):
         with leased(ahead=besides is not None):
             topic = Tally.objects.lock(topic_id)
-            drawn = None if topic is None else draw_from(topic, annotator, besides, choose_one)
+            drawn = (
+                None if topic is None else draw_from(topic, Annotator.objects.lock(annotator.pk), besides, choose_one)
+            )
         if drawn is not None:
             return drawn
     with leased(ahead=besides is not None):  # no topic has a place left, but they may hold one
-        return draw_from(None, annotator, besides) or NoPair.NO_WORK
+        return draw_from(None, Annotator.objects.lock(annotator.pk), besides) or NoPair.NO_WORK
 
 
 def draw_from(
@@ -57,27 +59,27 @@ def draw_from(
 ) -> Assignment | NoPair | None:
     """Why there is no pair for this annotator, the one that they hold, or one of this topic, if it has one for them.
 
-    In a transaction that has locked the topic. The annotator is locked after it, so that two tabs do not draw at once.
+    In a transaction that has locked the topic, and the annotator after it, so that two tabs do not draw at once.
     """
-    locked = Annotator.objects.select_for_update(of=("self",)).select_related("study").get(pk=annotator.pk)
-    no_pair = why_no_pair(locked, ahead=0 if besides is None else 1)
+    no_pair = why_no_pair(annotator, ahead=0 if besides is None else 1)
     if no_pair is not None:
-        if no_pair == NoPair.DONE and besides is None and locked.finished_at is None:
-            Annotator.objects.filter(pk=locked.pk).update(finished_at=Now())
+        if no_pair == NoPair.DONE and besides is None and annotator.finished_at is None:
+            Annotator.objects.filter(pk=annotator.pk).update(finished_at=Now())
         return no_pair
-    held = _held(locked, besides)
+    held = _held(annotator, besides)
     if held is not None:
         return held
-    if 0 < locked.study.judgments_per_hour <= locked.judged and _judged_within_an_hour(locked):
+    if 0 < annotator.study.judgments_per_hour <= annotator.judged and _judged_within_an_hour(annotator):
         return NoPair.HOUR
-    if topic is not None and topic.has_lapsed:
-        topic.taken -= give_up(topic, Assignment.objects.filter(LAPSED, topic=topic.pk))
-    choice = choose_one(topic, locked) if topic is not None else None
-    return None if choice is None or topic is None else _lease(choice, topic, locked)
+    choice = choose_one(topic, annotator) if topic is not None else None
+    return None if choice is None or topic is None else _lease(choice, topic, annotator)
 
 
 def next_of_run(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """Choose the next pair of the topic that they read, unless it is time for another one, a gold pair or a repeat."""
+    """Choose the next pair of the topic that they read, unless it is time for another one, a gold pair or a repeat.
+
+    Places of leases that ran out wait until somebody draws without answering: every run begins so.
+    """
     study, turn = annotator.study, annotator.judged + annotator.skipped + 1
     is_check = (study.gold_share or study.repeat_share) and checks.due(annotator, turn)
     return None if is_check or (annotator.judged + 1) % RUN == 0 else choose(topic, annotator)
@@ -97,7 +99,7 @@ def leased(*, ahead: bool) -> AbstractContextManager[None]:
 
 def why_no_pair(annotator: Annotator, *, ahead: int = 0) -> NoPair | None:
     """Why this annotator judges no more at present, if so; with `ahead` pairs as if they were judged already."""
-    if annotator.is_excluded:
+    if annotator.excluded_at is not None:
         return NoPair.EXCLUDED
     if annotator.paused_at is not None:
         return NoPair.RESTING
@@ -156,9 +158,15 @@ def _ways(annotator: Annotator, besides: Assignment | None) -> Iterator[tuple[in
         for check in checks.checks_due(annotator, besides is not None):
             yield check.topic_id, partial(checks.choose, check)
     for topic_id in _topics_in_turn(annotator, besides, thorough=False):
-        yield topic_id, choose
+        yield topic_id, _choose_tidily
     for topic_id in _topics_in_turn(annotator, besides, thorough=True):
-        yield topic_id, partial(choose, thorough=True)
+        yield topic_id, partial(_choose_tidily, thorough=True)
+
+
+def _choose_tidily(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> Choice | None:
+    """Choose a pair once the places of leases that ran out are free again."""
+    topic.taken -= give_up(topic, Assignment.objects.filter(LAPSED, topic=topic.pk))
+    return choose(topic, annotator, thorough)
 
 
 def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
@@ -216,6 +224,8 @@ def _lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignme
 def give_up(topic: LockedTopic, leases: QuerySet[Assignment]) -> int:
     """End these leases of the topic and return their places; how many of people's. The topic is locked."""
     rows = list(leases.values_list("pk", "pair_id", "holds_place", "annotator__kind"))
+    if not rows:
+        return 0
     Assignment.objects.filter(pk__in=[lease for lease, *_rest in rows]).update(
         state=State.EXPIRED, holds_place=False, closed_at=topic.now
     )

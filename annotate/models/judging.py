@@ -41,37 +41,27 @@ class Progress(NamedTuple):
 
 @dataclass
 class LockedTopic:
-    """A topic whose tally is locked, by the database's clock, which every process shares.
-
-    `has_lapsed`: whether leases have run out; `last_position`: that of its last sentence, None where it has none.
-    """
+    """A topic whose tally is locked, at which time by the database's clock, which every process shares."""
 
     pk: int
     taken: int
     now: datetime
-    has_lapsed: bool
-    last_position: int | None
 
 
 class TallyQuerySet(models.QuerySet["Tally"]):
     def lock(self, topic: int) -> LockedTopic | None:
-        """Lock the topic's tally, and see what there is; None where the topic is gone."""
-        lapsed = Assignment.objects.filter(LAPSED, topic=models.OuterRef("topic"))
-        last = Sentence.objects.filter(topic=models.OuterRef("topic")).order_by("-position").values("position")[:1]
-        rows = self.annotate(now=Now(), has_lapsed=models.Exists(lapsed), last_position=models.Subquery(last))
-        columns = rows.values_list("topic_id", "taken", "now", "has_lapsed", "last_position")
-        row = columns.select_for_update().filter(topic=topic).first()
-        return None if row is None else LockedTopic(*row)
+        """Lock the topic's tally, and see what is taken; None where the topic is gone."""
+        rows = self.select_for_update().filter(topic=topic).values_list("topic_id", "taken", Now())
+        return next((LockedTopic(*row) for row in rows), None)
 
     def with_room(self, annotator: Annotator, also: models.Q | None = None) -> Self:
         """Of topics that want more judgments of annotators of this kind, or `also` others.
 
         With how many are out or in (`filled`): people's stand in the tally.
         """
-        takes_places = annotator.kind == Annotator.TAKES_PLACES
-        filled = models.F("taken") if takes_places else _places("topic", annotator.kind)
         wants_more = models.Q(filled__lt=annotator.study.judgments_per_topic)
-        return self.annotate(filled=filled).filter(wants_more if also is None else wants_more | also)
+        filled = self.annotate(filled=_filled("topic", annotator))
+        return filled.filter(wants_more if also is None else wants_more | also)
 
 
 class Tally(models.Model):
@@ -98,6 +88,10 @@ class AnnotatorQuerySet(models.QuerySet["Annotator"]):
     def arrived(self) -> Self:
         """All but those of an upload that is still being stored."""
         return self.exclude(upload__in=Upload.unfinished())
+
+    def lock(self, annotator: int) -> Annotator:
+        """Lock the annotator, after the topic where one is locked; as they and their study are now."""
+        return self.select_for_update(of=("self",)).select_related("study").get(pk=annotator)
 
 
 class Annotator(models.Model):
@@ -202,20 +196,25 @@ class PairQuerySet(models.QuerySet["Pair"]):
         After the study's judgments per pair were lowered a pair may need more: what it has stays, what it gives back
         is not asked for again.
         """
-        takes_places = annotator.kind == Annotator.TAKES_PLACES
-        filled = models.F("taken") if takes_places else _places("pair", annotator.kind)
-        pairs = self.alias(filled=filled).filter(filled__lt=annotator.study.judgments_per_pair)
-        return pairs.filter(filled__lt=models.F("need")) if takes_places else pairs
+        pairs = self.alias(filled=_filled("pair", annotator))
+        pairs = pairs.filter(filled__lt=annotator.study.judgments_per_pair)
+        return pairs.filter(filled__lt=models.F("need")) if annotator.kind == Annotator.TAKES_PLACES else pairs
 
-    def gone(self, annotator: Annotator) -> Self:
-        """Those that are not free for them: without a place left, or seen."""
-        takes_places = annotator.kind == Annotator.TAKES_PLACES
-        filled = models.F("taken") if takes_places else _places("pair", annotator.kind)
-        full = models.Q(filled__gte=annotator.study.judgments_per_pair)
-        if takes_places:
-            full |= models.Q(need__gt=0, filled__gte=models.F("need"))
-        seen = Assignment.objects.filter(annotator=annotator, pair=models.OuterRef("pk"))
-        return self.alias(filled=filled).filter(full | models.Q(models.Exists(seen)))
+    def are_free(self, annotator: Annotator) -> dict[tuple[int, ...], bool]:
+        """Whether the annotator may have them, by their sentences: they have not seen them, and a place is left.
+
+        A pair of which nothing is needed yet was never asked of people: they may have it.
+        """
+        takes_places, most = annotator.kind == Annotator.TAKES_PLACES, annotator.study.judgments_per_pair
+        pairs = self.annotate(filled=_filled("pair", annotator))
+        rows = list(pairs.values_list("pk", "first_id", "second_id", "need", "filled"))
+        with_place = {
+            pk: filled < (min(most, need) if takes_places and need else most) for pk, _, _, need, filled in rows
+        }
+        open_pairs = [pk for pk, has_place in with_place.items() if has_place]
+        mine = Assignment.objects.filter(annotator=annotator, pair__in=open_pairs)
+        seen = set(mine.values_list("pair_id", flat=True)) if open_pairs else set()
+        return {(first, second): with_place[pk] and pk not in seen for pk, first, second, _, _ in rows}
 
 
 class Pair(models.Model):
@@ -287,7 +286,11 @@ class GoldPair(models.Model):
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
         """With everything that their pages show."""
-        return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
+        return self.to_answer().select_related("annotator__study")
+
+    def to_answer(self) -> Self:
+        """With what is needed of them before they are locked: their study is read then."""
+        return self.select_related("topic", "pair__first", "pair__second", "annotator")
 
     def arrived(self) -> Self:
         """All but those of an upload that is still being stored. Nothing that draws or judges comes across one."""
@@ -407,9 +410,11 @@ class Assignment(models.Model):
         return self.pair.first if self.swapped else self.pair.second
 
 
-def _places(of: str, kind: str) -> Coalesce:
-    """How many places annotators of a kind hold `of` a row's pair or topic."""
-    held = Assignment.objects.holding(kind).filter(**{of: models.OuterRef("pk" if of == "pair" else "topic")})
+def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
+    """How many places annotators of this kind hold `of` a row's pair or topic; people's stand in the row itself."""
+    if annotator.kind == Annotator.TAKES_PLACES:
+        return models.F("taken")
+    held = Assignment.objects.holding(annotator.kind).filter(**{of: models.OuterRef("pk" if of == "pair" else "topic")})
     number = held.order_by().values(of).annotate(number=models.Count("pk")).values("number")
     return Coalesce(models.Subquery(number), 0)
 

@@ -86,7 +86,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M02b",
         "two tabs of one person draw without waiting for each other",
-        (Replace("draw_from", "ANY.select_for_update(of=('self',))", "ANY"),),
+        (Replace("AnnotatorQuerySet.lock", "ANY.select_for_update(of=('self',))", "ANY"),),
         (f"{TOGETHER}::test_two_tabs_that_draw_at_once_get_the_same_pair",),
         services=True,
     ),
@@ -206,9 +206,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "M14",
         "leases run out by the website's clock",
         (
-            Replace("draw_from", "topic.has_lapsed", "topic"),
             Replace(
-                "draw_from",
+                "_choose_tidily",
                 "Assignment.objects.filter(LAPSED, topic=topic.pk)",
                 "Assignment.objects.filter(topic=topic.pk, state=State.OPEN, expires_at__lt=timezone.now())",
             ),

@@ -153,7 +153,7 @@ def test_the_pair_page_asks_the_database_twice(client, link, django_assert_max_n
 
 def test_a_judgment_asks_the_database_a_fixed_number_of_times(client, link, django_assert_max_num_queries):
     first = begin(client, link)
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(29):
         answer(client, first, headers=HTMX)
 
 

@@ -211,7 +211,7 @@ def test_wishes_that_others_have_fulfilled_cost_a_draw_nothing(django_assert_max
     for _ in range(40):
         judged(joined(study))
     annotator = joined(study)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         assignment = drawn(annotator)
     assert (assignment.pair.first, assignment.pair.second) == pairs[40]
 
@@ -307,7 +307,7 @@ def test_the_cost_of_a_draw_and_a_judgment_does_not_grow(django_assert_max_num_q
     # 12, and two more for each pair among 1,770 that chance tries though somebody had it: three are enough for good.
     with django_assert_max_num_queries(18):
         assignment = drawn(annotator)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         judging.record_judgment(assignment, 1, "left", 2.0)
 
 

@@ -44,13 +44,9 @@ KEY = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 class JudgmentForm(forms.Form):
     """What a click or a key sends; the revision says which showing of the pair it answers."""
 
-    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right")])
+    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right"), ("tie", "tie")])
     revision = forms.IntegerField(min_value=1, max_value=32_000)
     seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
-
-
-class JudgmentOrTieForm(JudgmentForm):
-    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right"), ("tie", "tie")])
 
 
 class UndoForm(forms.Form):
@@ -157,13 +153,13 @@ def _find(request: HttpRequest, key: UUID) -> Assignment:
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
     """The pair that is answered, and the one that their page's script shows meanwhile, if they may judge that next."""
     held = Q(judging.HELD, key__in=KEY.findall(request.headers.get("Judge-Showing", "")))
-    rows = {row.key: row for row in Assignment.objects.to_show().filter(Q(key=key) | held)}
+    rows = {row.key: row for row in Assignment.objects.to_answer().filter(Q(key=key) | held)}
     if key not in rows:
         raise Assignment.DoesNotExist
     assignment = _theirs(request, rows.pop(key), request.POST.get("ticket", ""))
     for showing in rows.values():
         is_theirs = showing.annotator == assignment.annotator and not showing.is_practice
-        if is_theirs and not access.is_partial(request.user, assignment.annotator.study):
+        if is_theirs and (request.user.is_anonymous or not access.is_partial(request.user, assignment.annotator.study)):
             return assignment, showing
     return assignment, None
 
@@ -185,8 +181,8 @@ def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> A
 
 def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignment | None) -> HttpResponse:
     """Store an answer; `showing` is the pair that the page's script shows meanwhile."""
-    form = (JudgmentOrTieForm if assignment.annotator.study.ties_allowed else JudgmentForm)(request.POST)
-    if not form.is_valid():
+    form = JudgmentForm(request.POST)
+    if not form.is_valid() or (form.cleaned_data["answer"] == "tie" and not assignment.annotator.study.ties_allowed):
         logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
         return _show(request, assignment, _("Choose one of the two sentences."), status=400)
     try:
