@@ -144,6 +144,9 @@ def _database() -> dict[str, Any]:
         limits = f"-c lock_timeout=10s -c idle_in_transaction_session_timeout={idle}s"
         # A server that vanished is given up: at once when connecting, after half a minute on an open connection.
         ours = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
+        # Planning the queries of a click costs the server more than answering them: it keeps the plans of those that
+        # come again and again.
+        ours |= {"server_side_binding": True, "prepare_threshold": 5}
         database["OPTIONS"] = {**ours, **database.get("OPTIONS", {}), "options": limits}
         database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run side by side
     return database
