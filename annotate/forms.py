@@ -142,7 +142,10 @@ class RecruitmentForm(RecruitmentModelForm):
     class Meta:
         model = Recruitment
         fields = crowd.SETTINGS
-        widgets = {"consent": forms.Textarea(attrs={"rows": 10})}
+        widgets = {
+            "consent": forms.Textarea(attrs={"rows": 10}),
+            "expected_ids": forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "dir": "ltr"}),
+        }
         help_texts = {
             "consent": gettext_lazy(
                 "What everybody agrees to before they begin, with an invitation or from a platform: who you are, "
@@ -154,6 +157,15 @@ class RecruitmentForm(RecruitmentModelForm):
                 "The parameter in the link with the platform’s ID of the participant. Each ID takes part once."
             ),
             "session_parameter": gettext_lazy("Stored with the ID, for payments."),
+            "check_session": gettext_lazy(
+                "An ID is let in only with the session that it came with first. On Prolific the session is the "
+                "submission, the same on every device. Leave it off where every visit has a session of its own: people "
+                "who change devices would be locked out. The browser in which somebody began always comes in."
+            ),
+            "expected_ids": gettext_lazy(
+                "One per line. Whoever comes with another ID reads that this link does not know it; those who have "
+                "begun stay. If empty, every ID may take part."
+            ),
             "return_url": gettext_lazy(
                 "Where participants go when they are done; {code} stands for their code. If empty, Prolific’s own "
                 "page is used for Prolific, and participants of other platforms copy the code."

@@ -63,20 +63,24 @@ def agree_to(annotator: Annotator, version: int | None) -> None:
 def find(study: Study, person: str) -> Annotator | None:
     """Who has come under this name already. Writes nothing.
 
-    Raises `Refusal` for a name that cannot be one, for whoever withdrew, and for newcomers while the study is not open.
+    Raises `Refusal` for a name that cannot be one, for whoever withdrew, and for newcomers while the study is not open
+    or where it does not expect them.
     """
     named = _named(person)
     found = _participation(study, [digest_of(study, named), *_earlier_digests(study, named)])
-    if found is None and not is_open(study):
-        raise Refusal(_("This study does not accept new annotators at the moment."), "not_open")
+    if found is None:
+        _check_newcomer(study, named)
     return found.annotator if found else None
 
 
-def enter(study: Study, person: str, session: str = "", user: User | None = None) -> Annotator:
+def enter(
+    study: Study, person: str, session: str = "", user: User | None = None, *, is_recognized: bool = False
+) -> Annotator:
     """The annotator that a platform's person is in the study: a new one, or the one that they were before.
 
     The unique digest has the last word among those who come at the same moment. Somebody signed in who took part
-    under another name stays who they were. Raises `Refusal` as `find` does.
+    under another name stays who they were. Raises `Refusal` as `find` does, and, where the study checks it, for another
+    session than the one they came with, unless they come by a browser that `is_recognized` as theirs.
     """
     known = find(study, person)
     person, session = _named(person), cleaned("session", session)[:LONGEST_NAME]
@@ -85,6 +89,8 @@ def enter(study: Study, person: str, session: str = "", user: User | None = None
             return _begin(study, person, session, digest_of(study, person), user)
         except IntegrityError:
             known = find(study, person)  # they came in by another tab, just now
+    if not is_recognized:
+        _check_session(known, session)
     if session:  # each arrival on a platform is a session of its own: the last one stays
         working = Participation.objects.filter(annotator=known, outcome=Participation.Outcome.WORKING)
         working.exclude(session=session).update(session=session)
@@ -116,6 +122,37 @@ def _begin(study: Study, person: str, session: str, digest: str, user: User | No
             study=study, annotator=annotator, person=person, session=session, digest=digest, entered_at=timezone.now()
         )
         return annotator
+
+
+def _check_newcomer(study: Study, person: str) -> None:
+    recruitment = recruitment_of(study)
+    if not is_open(study):
+        raise Refusal(_("This study does not accept new annotators at the moment."), "not_open")
+    if not recruitment.could_name(person):
+        message = _(
+            "The link does not contain a Prolific ID: these have 24 characters, 0 to 9 and a to f. Open it from "
+            "Prolific."
+        )
+        raise Refusal(message, "nobody")
+    if recruitment.expected and person not in recruitment.expected:
+        message = _(
+            "This link does not know your platform ID. Open it from the platform that sent you, with the account that "
+            "was invited. If that does not help, write to the people who run this study."
+        )
+        raise Refusal(message, "not_expected")
+
+
+def _check_session(annotator: Annotator, session: str) -> None:
+    if not recruitment_of(annotator.study).check_session:
+        return
+    remembered = Participation.objects.filter(annotator=annotator).exclude(session="")
+    if remembered.exclude(session=session).exists():
+        message = _(
+            "Somebody with your platform ID has begun already, in another session. Continue in the browser in which "
+            "you began, or open the study from the platform again, as you did then. If that does not help, write to "
+            "the people who run this study."
+        )
+        raise Refusal(message, "other_session")
 
 
 def _participation(study: Study, digests: list[str]) -> Participation | None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotate import audit_log, exports, judging
 from annotate.audit_log import note
 from annotate.crowd.arriving import recruitment_of
+from annotate.crowd.recruiting import forget
 from annotate.judging import NoPair
 from annotate.models import Annotator, Participation, Recruitment
 from annotate.refusal import Refusal
@@ -68,7 +69,7 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
         if found is None:  # came by an invitation: nobody's name to keep out, but a word on how it ended
             digest = f"withdrawn {annotator.key}"
             found = Participation(study=annotator.study, annotator=annotator, digest=digest, entered_at=timezone.now())
-        found.person, found.session = "", ""
+        person, found.person, found.session = found.person, "", ""
         found.outcome, found.left_at = Outcome.WITHDRAWN, timezone.now()
         found.save()
         if erase:
@@ -76,6 +77,7 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
         else:
             judging.stop(annotator)
             note(annotator.study, None, "withdraw annotator", annotator=annotator.pseudonym)
+        forget(found.study, person)
 
 
 def _leave_nothing(annotator: Annotator) -> None:

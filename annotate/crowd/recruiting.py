@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from annotate.audit_log import note
 from annotate.models import Recruitment, Study
 from annotate.refusal import check, cleaned, invalid
+from formats.complaints import shown
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -20,6 +21,8 @@ SETTINGS = (
     "platform",
     "person_parameter",
     "session_parameter",
+    "check_session",
+    "expected_ids",
     "return_url",
     "code_done",
     "code_no_work",
@@ -29,13 +32,15 @@ CODES = ("code_done", "code_no_work", "code_screened_out")
 
 
 @transaction.atomic
-def recruit(study: Study, user: User, **fields: str) -> Recruitment:
+def recruit(study: Study, user: User, **fields: str | bool) -> Recruitment:
     """Set what is given, leave the rest. A changed text of consent is a new version; people who agreed keep theirs."""
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of recruitment: {', '.join(unknown)}")
     Study.objects.select_for_update().get(pk=study.pk)
     found = Recruitment.objects.filter(study=study).first() or Recruitment(study=study)
-    typed = {name: cleaned(name, value) for name, value in fields.items()}
+    typed = {name: cleaned(name, value) if isinstance(value, str) else value for name, value in fields.items()}
+    if "expected_ids" in typed:
+        typed["expected_ids"] = _one_a_line(str(typed["expected_ids"]))
     changes = {name: [getattr(found, name), value] for name, value in typed.items() if getattr(found, name) != value}
     for name, (_before, after) in changes.items():
         setattr(found, name, after)
@@ -44,15 +49,35 @@ def recruit(study: Study, user: User, **fields: str) -> Recruitment:
     _check(found)
     if changes:
         found.save()
-        # the log says that codes were changed, not which they are: who reads it may not be who pays
+        # the log says that codes were changed, not which they are: who reads it may not be who pays; and names nobody
         told = {name: change for name, change in changes.items() if name not in CODES}
+        if "expected_ids" in told:
+            told["expected_ids"] = [len(ids.splitlines()) for ids in told["expected_ids"]]
         codes = [name for name in CODES if name in changes]
         note(study, user, "recruit", changes=told, codes=codes, consent_version=found.consent_version)
     return found
 
 
+def forget(study: Study, person: str) -> None:
+    """Take somebody who withdrew off the list of those who are expected."""
+    found = Recruitment.objects.select_for_update().filter(study=study).first()
+    if found is not None and person in found.expected:
+        found.expected_ids = "\n".join(name for name in found.expected if name != person)
+        found.save(update_fields=["expected_ids"])
+
+
+def _one_a_line(ids: str) -> str:
+    """Each once, in the order in which they were given."""
+    return "\n".join(dict.fromkeys(filter(None, map(str.strip, ids.splitlines()))))
+
+
 def _check(found: Recruitment) -> None:
     check(found)
+    if wrong := next((name for name in found.expected if not found.could_name(name)), None):
+        message = _("%(id)s is not a Prolific ID: these have 24 characters, 0 to 9 and a to f.")
+        raise invalid("expected_ids", message % {"id": shown(wrong)})
+    if found.check_session and not found.session_parameter:
+        raise invalid("session_parameter", _("To check the session, enter the name of its parameter."))
     if found.platform == Recruitment.Platform.PROLIFIC and not found.code_done:
         message = _("Copy the completion code from Prolific. Without it, participants cannot show that they are done.")
         raise invalid("code_done", message)

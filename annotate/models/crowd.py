@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 
 from django.core.validators import RegexValidator
@@ -17,6 +18,10 @@ PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Use only letters, 
 WEB_ADDRESS = RegexValidator(r"\Ahttps?://[^\s<>\"]+\Z", _("The address must begin with https://."))
 
 
+#: What Prolific calls its participants.
+PROLIFIC_ID = re.compile(r"[0-9a-f]{24}")
+
+
 def new_identity_key() -> str:
     return secrets.token_hex(32)
 
@@ -26,6 +31,8 @@ class Recruitment(models.Model):
 
     `consent_version` rises with every change of the text; 0 asks for none. `identity_key` is what digests of
     participants are made with: it stays with the study, whatever becomes of the installation's secrets.
+    `expected_ids`: who may come, one on a line; anybody where it is empty. `check_session`: whether an ID is let in
+    only with the session that it came with first.
     """
 
     class Platform(models.TextChoices):
@@ -45,6 +52,8 @@ class Recruitment(models.Model):
     session_parameter = models.CharField(
         _("session parameter"), max_length=60, default="SESSION_ID", blank=True, validators=[PARAMETER]
     )
+    check_session = models.BooleanField(_("check the session"), default=False)
+    expected_ids = models.TextField(_("expected IDs"), blank=True, max_length=500_000)
     return_url = models.CharField(_("return address"), max_length=500, blank=True, validators=[WEB_ADDRESS])
     code_done = models.CharField(_("code for “done”"), max_length=100, blank=True)
     code_screened_out = models.CharField(_("code for “screened out”"), max_length=100, blank=True)
@@ -52,6 +61,15 @@ class Recruitment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study}: {self.platform}"
+
+    @property
+    def expected(self) -> list[str]:
+        """The platform's names for those who may come; [] for anybody."""
+        return self.expected_ids.splitlines()
+
+    def could_name(self, person: str) -> bool:
+        """Whether the platform would give somebody this name."""
+        return self.platform != self.Platform.PROLIFIC or PROLIFIC_ID.fullmatch(person) is not None
 
 
 class Consent(models.Model):

@@ -37,7 +37,8 @@ class Limit:
     seconds: int
 
 
-#: Links and tokens of ours that are none. What is right is never refused: our links are too long to be guessed.
+#: Links and tokens of ours that are none, and IDs that a crowd's link does not let in. What is right is never refused:
+#: our links are too long to be guessed.
 GUESSES = Limit("guess", 10, 900)
 #: Wrong passwords from one address, whatever the names: a laboratory may share one.
 WRONG_PASSWORDS = Limit("password", 50, 900)

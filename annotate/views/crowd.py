@@ -45,11 +45,15 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
             if known is None:
                 limits.spend(limits.ARRIVALS, limits.visitor(request))
             with transaction.atomic():
-                annotator = crowd.enter(study, person, session, access.account(request))
+                is_recognized = known is not None and access.is_annotator(request, known)
+                user = access.account(request)
+                annotator = crowd.enter(study, person, session, user, is_recognized=is_recognized)
                 crowd.agree(annotator)
             access.remember_annotator(request, annotator)
             return go_on(request, annotator)
     except Refusal as refusal:
+        if refusal.code in ("not_expected", "other_session"):
+            limits.spend(limits.GUESSES, limits.visitor(request))
         return _not_in(request, study, refusal)
     # anybody can write a name into an address: the page says nothing of whether it is known
     here = known if known is not None and access.is_annotator(request, known) else None

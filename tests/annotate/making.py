@@ -51,6 +51,11 @@ def owner(study: Study) -> User:
     return user
 
 
+def prolific(number: int) -> str:
+    """What Prolific would call its participant of this number."""
+    return f"5f0c{number:020x}"
+
+
 def lines(*records: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 

@@ -16,7 +16,7 @@ from annotate import crowd, invitations, studies
 from annotate.models import Annotator, Assignment, AuditEntry, Consent, Judgment, Participation, Recruitment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
-from tests.annotate.test_crowd import CONSENT, crowd_study, recruit
+from tests.annotate.test_crowd import CONSENT, P1, P2, P3, crowd_study, recruit
 from tests.annotate.test_judge_pages import HTMX, answer, page_of
 
 pytestmark = pytest.mark.django_db
@@ -27,17 +27,17 @@ def study() -> Study:
     return crowd_study()
 
 
-def entry(study: Study, person: str = "p1", session: str = "s1") -> str:
+def entry(study: Study, person: str = P1, session: str = "s1") -> str:
     return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}&STUDY_ID=x&SESSION_ID={session}"
 
 
-def begin(client: Client, study: Study, person: str = "p1") -> Assignment:
+def begin(client: Client, study: Study, person: str = P1) -> Assignment:
     response = client.post(entry(study, person), {"consent": "1"})
     assert response.status_code == 302, response.content.decode()
     return Assignment.objects.get(key=response.url.split("/")[2])
 
 
-def finish(client: Client, study: Study, person: str = "p1", **extra) -> str:
+def finish(client: Client, study: Study, person: str = P1, **extra) -> str:
     """Judge all that is asked for; the last page."""
     response = client.post(entry(study, person), {"consent": "1"})
     while "/judge/" in response.url:
@@ -57,7 +57,7 @@ def test_agreeing_joins_and_leads_to_a_pair(client, study):
     assignment = begin(client, study)
     assert client.get(page_of(assignment)).status_code == 200
     participation = Participation.objects.get()
-    assert (participation.person, participation.session) == ("p1", "s1")
+    assert (participation.person, participation.session) == (P1, "s1")
     assert Consent.objects.get().text == CONSENT
 
 
@@ -80,7 +80,7 @@ def test_another_browser_goes_on_where_the_first_one_stopped(client, study):
 
 
 def test_a_link_with_somebody_elses_name_says_nothing_of_them_before_the_form_is_sent(client, study):
-    unknown = client.get(entry(study, "p9")).content.decode()
+    unknown = client.get(entry(study, making.prolific(9))).content.decode()
     annotator = begin(client, study).annotator
     known = Client().get(entry(study)).content.decode()
     assert str(annotator.key) not in known
@@ -92,7 +92,7 @@ def test_a_link_without_a_name_or_with_a_forged_token_lets_nobody_in(client, stu
     path = invitations.crowd_path(study.recruitment)
     assert client.get(path).status_code == 400
     assert client.post(path + "?PROLIFIC_PID={{%25PROLIFIC_PID%25}}").status_code == 400
-    assert client.get(path[:-3] + "xx/?PROLIFIC_PID=p1").status_code == 404
+    assert client.get(path[:-3] + "xx/?PROLIFIC_PID=x").status_code == 404
     recruit(study, platform="none")
     assert client.get(entry(study)).status_code == 404
     assert not Annotator.objects.exists()
@@ -219,7 +219,7 @@ OWN = [("get", "my_data"), ("get", "my_data_file"), ("post", "leave"), ("post", 
 def test_what_is_somebodys_own_is_not_there_for_anybody_else(study, method, name):
     annotator = begin(Client(), study).annotator
     visitors = {"nobody": Client(), "another": Client(), "owner": Client()}
-    begin(visitors["another"], study, "p2")
+    begin(visitors["another"], study, P2)
     visitors["owner"].force_login(making.owner(study))
     for visitor, browser in visitors.items():
         response = getattr(browser, method)(reverse(name, args=[annotator.key]), {"answers": "erase"})
@@ -244,6 +244,45 @@ def test_whoever_came_by_an_invitation_has_no_code_to_ask_for(client):
     assert "Your code" not in client.get(reverse("progress", args=[annotator.key])).content.decode()
 
 
+def said(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+def test_whoever_is_not_expected_reads_that_the_link_does_not_know_them(client, study):
+    recruit(study, expected_ids=P1)
+    for method in (client.get, client.post):
+        response = method(entry(study, P2), {"consent": "1"} if method == client.post else None)
+        assert response.status_code == 403
+        assert "This link does not know your platform ID." in said(response.content.decode())
+    assert begin(client, study, P1)
+    assert not Participation.objects.filter(person=P2).exists()
+
+
+def test_an_id_that_is_none_of_prolifics_is_refused_in_words(client, study):
+    response = client.get(entry(study, "w1"))
+    assert response.status_code == 400
+    assert "24 characters" in said(response.content.decode())
+
+
+def test_ids_that_are_not_expected_cannot_be_tried_for_ever(client, study):
+    recruit(study, expected_ids=P1)
+    answers = {client.get(entry(study, making.prolific(number))).status_code for number in range(2, 14)}
+    assert answers == {403, 429}
+    assert client.get(entry(study, P1)).status_code == 200
+
+
+def test_two_devices_with_one_session_go_on_and_another_session_is_refused_in_words(client, study):
+    recruit(study, check_session=True)
+    assert "wherever you open the study from the platform again" in said(client.get(entry(study)).content.decode())
+    first, second, third = begin(client, study), Client(), Client()
+    assert begin(second, study).annotator == first.annotator
+    response = third.post(entry(study, session="s2"), {"consent": "1"})
+    assert response.status_code == 403
+    assert "Continue in the browser in which you began" in said(response.content.decode())
+    assert client.post(entry(study, session="s2"), {"consent": "1"}).status_code == 302
+    assert Participation.objects.get().session == "s2"
+
+
 # The researcher's page
 
 
@@ -253,6 +292,7 @@ def settings(**changes: str) -> dict[str, str]:
         "platform": "prolific",
         "person_parameter": "PROLIFIC_PID",
         "session_parameter": "SESSION_ID",
+        "expected_ids": "",
         "return_url": "",
         "code_done": "C1",
         "code_no_work": "C2",
@@ -280,14 +320,27 @@ def test_the_link_that_a_researcher_copies_lets_people_in(client, owned):
     html = unescape(client.get(page).content.decode())
     (link,) = re.findall(r'value="(https?://[^"]*/crowd/[^"]*)"', html)
     assert link.endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&SESSION_ID={{%SESSION_ID%}}")
-    link = link.replace("{{%PROLIFIC_PID%}}", "p1").replace("{{%SESSION_ID%}}", "s1")
+    link = link.replace("{{%PROLIFIC_PID%}}", P1).replace("{{%SESSION_ID%}}", "s1")
     visitor = Client()
     first = visitor.post(link, {"consent": "1"})
     assignment = Assignment.objects.get(key=first.url.split("/")[2])
     assert 'value="C1"' in visitor.get(answer(visitor, assignment).url).content.decode()
-    assert Participation.objects.get().person == "p1"
+    assert Participation.objects.get().person == P1
     after = " ".join(re.sub(r"<[^>]*>", " ", client.get(page).content.decode()).split())
     assert "done 1" in after
+
+
+def test_a_researcher_lists_who_is_expected_and_reads_what_the_link_lets_in(client, owned):
+    page = reverse("study_recruitment", args=[owned.pk])
+    client.post(page, settings())
+    assert "An invented ID enters as a new participant" in said(client.get(page).content.decode())
+    client.post(page, settings(expected_ids=f"{P1}\n{P2}", check_session="on"))
+    html = said(client.get(page).content.decode())
+    assert "Only the 2 IDs that you expect take part." in html
+    assert "An ID comes back only with its first session" in html
+    assert "An invented ID" not in html
+    wrong = said(client.post(page, settings(expected_ids="P 1")).content.decode())
+    assert '"P 1" is not a Prolific ID' in wrong
 
 
 def test_a_value_that_will_not_do_is_shown_at_its_field_and_nothing_is_stored(client, owned):
@@ -299,14 +352,14 @@ def test_a_value_that_will_not_do_is_shown_at_its_field_and_nothing_is_stored(cl
 
 def test_whoever_pays_reads_who_left_with_which_code_and_no_pseudonym(client, owned):
     recruit(owned, platform="generic")
-    finish(Client(), owned, "p1")
+    finish(Client(), owned, P1)
     finish(Client(), owned, "=2*2")
-    crowd.withdraw(crowd.enter(owned, "p3"), erase=True)
+    crowd.withdraw(crowd.enter(owned, P3), erase=True)
     table = client.get(reverse("participants_csv", args=[owned.pk])).content.decode("utf-8-sig")
     head, *rows = csv.reader(io.StringIO(table))
     codes = Participation.objects.filter(outcome="done").order_by("pk").values_list("code", flat=True)
     assert head[:4] == ["person", "session", "outcome", "code"]
-    assert [row[:4] for row in rows] == [["p1", "s1", "done", codes[0]], ["'=2*2", "s1", "done", codes[1]]]
+    assert [row[:4] for row in rows] == [[P1, "s1", "done", codes[0]], ["'=2*2", "s1", "done", codes[1]]]
     assert not any(name in table for name in Annotator.objects.values_list("pseudonym", flat=True))
     noted = AuditEntry.objects.get(action="download participants")
     assert (noted.study, noted.actor, noted.detail) == (owned, making.owner(owned), {"people": 2})

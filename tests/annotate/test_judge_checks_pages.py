@@ -28,7 +28,7 @@ from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import Role
-from tests.annotate.test_crowd import crowd_study
+from tests.annotate.test_crowd import P1, crowd_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}
@@ -64,7 +64,7 @@ def platform_study(**fields) -> Study:
     return crowd_study(**{"sentences": 12, "pairs_per_annotator": 4} | fields)
 
 
-def arrival(study: Study, person: str = "5f0c") -> str:
+def arrival(study: Study, person: str = P1) -> str:
     return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}"
 
 

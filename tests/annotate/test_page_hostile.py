@@ -289,6 +289,7 @@ def test_no_file_in_a_form_makes_us_fall(site: Website, name: str) -> None:
 
 def test_no_name_that_a_platform_sends_makes_us_fall(site: Website) -> None:
     """Nor does it poison the list of who came."""
+    Recruitment.objects.update(platform="generic")
     path = site.path("crowd").partition("?")[0]
     stored = 0
     for hostile in HOSTILE:

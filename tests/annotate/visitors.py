@@ -92,7 +92,7 @@ class Website:
     def path(self, name: str) -> str:
         ((_name, _address, holes),) = (page for page in pages() if page[0] == name)
         address = reverse(name, kwargs={hole: self.keys[hole, name] for hole in holes})
-        return f"{address}?PROLIFIC_PID=somebody" if name == "crowd" else address
+        return f"{address}?PROLIFIC_PID={making.prolific(1)}" if name == "crowd" else address
 
     def body(self, name: str) -> dict[str, object]:
         """What whoever may do it sends to do it."""

@@ -11,7 +11,7 @@ from annotate import invitations
 from annotate.models import Annotator, Consent, Judgment, Participation, Study
 from tests.annotate.judging_study import assert_books_balance
 from tests.annotate.making import owner
-from tests.annotate.test_crowd import CONSENT, crowd_study
+from tests.annotate.test_crowd import CONSENT, P1, crowd_study
 from tests.browser.conftest import settled, sign_in
 from tests.conftest import Web
 
@@ -25,7 +25,7 @@ def study(web: Web) -> Study:
     return crowd_study(sentences=20, pairs_per_annotator=5)
 
 
-def link(study: Study, person: str = "5f0c") -> str:
+def link(study: Study, person: str = P1) -> str:
     return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}&STUDY_ID=a&SESSION_ID=b"
 
 
@@ -73,7 +73,7 @@ def test_arrive_agree_judge_go_on_elsewhere_finish_and_go_back_with_the_code(
     other.close()
 
     participation = Participation.objects.get()
-    assert (participation.person, participation.outcome, participation.code) == ("5f0c", "done", "DONE1")
+    assert (participation.person, participation.outcome, participation.code) == (P1, "done", "DONE1")
     assert Annotator.objects.get().judged == Judgment.objects.count() == 5
     assert Consent.objects.get().text == CONSENT
     assert page.problems == []  # type: ignore[attr-defined]
@@ -94,7 +94,7 @@ def test_somebody_reads_what_is_stored_and_has_it_erased(page: Page, study: Stud
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     with page.expect_download() as download:
         page.get_by_role("link", name="Download everything").click()
-    assert "5f0c" in download.value.path().read_text()
+    assert P1 in download.value.path().read_text()
     page.get_by_label("Erase them").check()
     page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("heading", name="You have withdrawn")).to_be_visible()

@@ -11,7 +11,7 @@ from annotate import invitations
 from annotate.models import Annotator, Assignment, Judgment, Participation, Sentence, Study, Topic
 from tests.annotate.judging_study import assert_books_balance, prepare_pairs, ready_study
 from tests.annotate.making import owner
-from tests.annotate.test_crowd import CONSENT, crowd_study
+from tests.annotate.test_crowd import CONSENT, P1, crowd_study
 from tests.browser.conftest import settled, sign_in
 from tests.conftest import Web
 
@@ -27,7 +27,7 @@ def study(web: Web) -> Study:
     return study
 
 
-def link(study: Study, person: str = "5f0c") -> str:
+def link(study: Study, person: str = P1) -> str:
     return f"{invitations.crowd_path(study.recruitment)}?PROLIFIC_PID={person}&STUDY_ID=a&SESSION_ID=b"
 
 
