@@ -37,6 +37,10 @@ TOPICS_BEFORE_RANKING = 16
 #: more of an idle core; of so many systems it is 0.5 s, fitted and compared, and their number's square beyond.
 MANY_SENTENCES = 4_000
 MANY_SYSTEMS = 1_000
+#: While people judge without a pause every topic is behind at every look. Each is fitted once in so long, so that
+#: whoever judges has the machine for most of the time, and all at the same beat, so that the systems are put in order
+#: once for all of them.
+ROUND = timedelta(seconds=2)
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -176,6 +180,21 @@ def is_quick(task: str, key: int) -> bool:
 def may_idle() -> bool:
     """Whether no topic waits for scores, but for those that failed."""
     return not Topic.objects.behind().exclude(progress__problem__gt="").exists()
+
+
+def study_to_rank(topic_id: int) -> int | None:
+    """The study of a topic that was just fitted, if none of its other topics is to be fitted in this round any more:
+    then it can be ranked at once.
+
+    Where people judge without a pause all of them are behind at any time. One that was fitted in this round waits for
+    the next.
+    """
+    study_id = Topic.objects.filter(pk=topic_id).values_list("study_id", flat=True).first()
+    behind = Topic.objects.behind().filter(study=study_id).exclude(pk=topic_id).exclude(progress__problem__gt="")
+    names = {f"topic:{key}" for key in behind.values_list("pk", flat=True)}
+    now = timezone.now()
+    ended = Claim.objects.filter(name__in=names, since__gt=now - ROUND, until__lte=now)
+    return study_id if ended.count() == len(names) else None
 
 
 def find(task: str, key: int) -> tuple[int, int] | None:

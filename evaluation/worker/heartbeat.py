@@ -21,17 +21,14 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from annotate.server import limits
 from annotate.server.sessions import SessionStore
 from evaluation.worker import claims
-from evaluation.worker.agenda import QUICK, Agenda, Work, look
+from evaluation.worker.agenda import QUICK, ROUND, Agenda, Work, look
 from evaluation.worker.turns import Turns, cost
 
 logger = logging.getLogger(__name__)
 chance = random.SystemRandom()  # workers that were forked from one another must not draw alike
 
 BEAT_SECONDS = 1.0
-#: While people judge without a pause every topic is behind at every beat. These tasks are sent for it once in so many
-#: seconds, so that whoever judges has the machine for most of the time, and for all topics at the same beat, so that
-#: the systems are put in order once for all of them.
-ROUND_SECONDS = 2.0
+#: These tasks are sent once in a round for the same thing.
 ONCE_A_ROUND = ("refit_topic", "rank_study")
 PULSE_SECONDS = 2.0
 #: How often it is forgotten whose wrong passwords no longer count.
@@ -134,7 +131,7 @@ class Heartbeat(threading.Thread):
 
     def _new(self, agenda: Agenda, now: float) -> list[Work]:
         """What waits and was not sent yet, nor in this round if once a round is enough."""
-        if self._round != (this_round := int(now // ROUND_SECONDS)):
+        if self._round != (this_round := int(now // ROUND.total_seconds())):
             self._round, self._done_this_round = this_round, set()
         had_their_turn = self._sent.keys() | self._done_this_round
         new = [work for work in agenda.waiting if work.claim not in had_their_turn]

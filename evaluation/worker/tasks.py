@@ -53,7 +53,7 @@ def refit_topic(topic_id: int) -> None:
 def _go_on(topic_id: int) -> None:
     """With what can be done at once because nothing else waits: by `run`, so that Celery goes on knowing how long the
     task, which it is part of, may take."""
-    study_id = records.study_to_rank(topic_id)
+    study_id = agenda.study_to_rank(topic_id)
     if study_id is not None and agenda.is_quick("rank_study", study_id):
         rank_study.run(study_id)
     if agenda.may_idle() and agenda.is_quick("draw_curve", topic_id):

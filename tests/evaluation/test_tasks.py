@@ -12,6 +12,7 @@ import weakref
 from datetime import timedelta
 
 import pytest
+import time_machine
 from celery._state import _task_stack
 from celery.exceptions import SoftTimeLimitExceeded
 from celery.fixups.django import DjangoWorkerFixup
@@ -209,7 +210,7 @@ def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypa
     assert not TopicProgress.objects.filter(problem__gt="").exists()
 
 
-@pytest.mark.parametrize("where", ["evaluation.worker.claims._begin", "evaluation.worker.records.study_to_rank"])
+@pytest.mark.parametrize("where", ["evaluation.worker.claims._begin", "evaluation.worker.agenda.study_to_rank"])
 def test_what_has_no_time_left_beside_its_work_only_stops(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_told_to_stop(*_: object) -> None:
         raise SoftTimeLimitExceeded
@@ -391,7 +392,7 @@ def test_new_judgments_after_a_fit_are_queued_in_the_next_round(heartbeat: Heart
     judging.raise_version([topic.pk])
     heartbeat.beat(1.0)
     assert ("refit_topic", topic.pk) not in queue.taken()
-    heartbeat.beat(beating.ROUND_SECONDS)
+    heartbeat.beat(agenda.ROUND.total_seconds())
     assert ("refit_topic", topic.pk) in queue.taken()
 
 
@@ -499,6 +500,25 @@ def test_what_is_large_is_long_work_whatever_was_measured(seconds: float | None)
     assert not any(is_long().values())
     enlarge(topic, study)
     assert {"refit_topic", "rank_study"} <= {task for task, long in is_long().items() if long}
+
+
+def test_the_last_fit_of_a_round_puts_the_systems_in_order_though_the_first_topic_is_behind_again() -> None:
+    made, first = studies.example_study()
+    (second,) = imports.store(made, studies.example_bundle("second"))
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        tasks.catch_up(made.pk)
+        clock.shift(agenda.ROUND)
+        judging.raise_version([first.pk, second.pk])
+        before = ranked(made)
+        tasks.refit_topic(first.pk)
+        assert ranked(made) == before
+        judging.raise_version([first.pk])
+        tasks.refit_topic(second.pk)
+    assert ranked(made) == before + 2
+
+
+def ranked(study: Study) -> int:
+    return Ranking.objects.get(study=study, scored_by="recommended").version
 
 
 def test_a_large_study_is_not_ranked_along_with_a_fit() -> None:
@@ -678,7 +698,7 @@ def test_what_is_worked_out_along_with_a_fit_has_the_time_of_the_fit(monkeypatch
     _study, topic = studies.example_study()
     for name in ("is_quick", "may_idle"):
         monkeypatch.setattr(agenda, name, lambda *_: True)
-    monkeypatch.setattr(tasks.records, "study_to_rank", lambda _topic: topic.study_id)
+    monkeypatch.setattr(agenda, "study_to_rank", lambda _topic: topic.study_id)
     quick: list[bool] = []
     monkeypatch.setattr(tasks, "attempt", lambda *_: quick.append(attempts._is_quick()))
     task = app.app.tasks["refit_topic"]

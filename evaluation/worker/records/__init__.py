@@ -32,7 +32,6 @@ from evaluation.worker.records.results import (
     save_ranking,
     save_results,
     standings_by_topic,
-    study_to_rank,
 )
 from evaluation.worker.records.suggestions import pairs_filled
 from evaluation.worker.records.what_if import topics_judged
@@ -62,6 +61,5 @@ __all__ = [
     "save_results",
     "save_topic_examination",
     "standings_by_topic",
-    "study_to_rank",
     "topics_judged",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Avg, Exists, Min, OuterRef, QuerySet, Sum
+from django.db.models import Avg, Min, QuerySet, Sum
 from django.utils import timezone
 
 from annotate import __version__
@@ -226,12 +226,6 @@ class Standings:
     settings: Mapping[str, Any] | None
     topics: tuple[Standing, ...]
     coverage: Mapping[str, float]
-
-
-def study_to_rank(topic_id: int) -> int | None:
-    """The study of a topic, if no other topic of it waits to be fitted: then it can be ranked at once."""
-    others = Topic.objects.behind().filter(study=OuterRef("study")).exclude(pk=OuterRef("pk"))
-    return Topic.objects.filter(~Exists(others), pk=topic_id).values_list("study_id", flat=True).first()
 
 
 @snapshot()
