@@ -2,7 +2,8 @@
 
 Two questions can be asked, and `over` says which. "judgments": on these topics, how far could the scores move if
 other people had judged, or other pairs been asked? "topics": how far could they move on other topics like these? The
-second takes the topics for a sample, has wider answers, and needs at least two of them.
+second takes the topics for a sample and needs at least two of them. It is a paired t test: what varies from topic to
+topic holds the errors that the judgments leave, too, so nothing is added for these.
 
 Everything is sums over topics of products of matrices (systems, systems), so that thousands of systems take seconds.
 """
@@ -16,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import chdtr, stdtr, stdtrit
 
 from formats.results import Difference, Standing, SystemResult
 from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Contrast, Mean, compare, rank_beside
@@ -25,6 +26,9 @@ Over = Literal["judgments", "topics"]
 Matrix = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
+
+#: Topics that agree so well by luck once in a hundred times are no sample of their own.
+TOO_WELL = 0.01
 
 
 def rank_systems(
@@ -148,9 +152,10 @@ class Comparison:
         se = np.sqrt(np.maximum(variance, 0.0)) / number
         freedom = np.full(value.shape, np.inf)
         if self.over == "topics":
-            # What varies from topic to topic contains what the judgments leave open, unless by luck it shows less.
             number, freedom = np.where(judged > 1, judged, np.nan), np.maximum(judged - 1.0, 1.0)
-            se = np.maximum(se, np.sqrt(np.maximum(squares, 0.0) / (number - 1) / number))
+            squares = np.maximum(squares, 0.0)
+            between = np.sqrt(squares / freedom / number)
+            se = np.where(_agree_too_well(squares, variance / number, freedom), np.fmax(se, between), between)
         return _Estimates(value, se, freedom, topics)
 
     def _sums(self, standings: Sequence[Standing]) -> _Sums:
@@ -199,6 +204,12 @@ class _Sums:
     apart: Matrix
     spread: Matrix
     covariance: Matrix
+
+
+def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags:
+    """Whether topics vary less than the judgments' errors alone, `variance` a topic, let them: one given twice, say."""
+    expected = np.divide(squares, variance, out=np.full(squares.shape, np.inf), where=variance > 0)
+    return np.asarray(chdtr(freedom, expected) < TOO_WELL)
 
 
 def _over_topics(left: Matrix, right: Matrix) -> Matrix:

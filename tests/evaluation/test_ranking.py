@@ -130,7 +130,34 @@ def test_over_topics_a_difference_is_judged_like_a_paired_t_test() -> None:
     assert (difference.low, difference.high) == pytest.approx((interval.low, interval.high))
 
 
-def test_over_topics_there_is_never_less_doubt_than_the_judgments_leave() -> None:
+def test_over_topics_the_judgments_errors_are_not_counted_twice() -> None:
+    """Topics differ by these errors alone: what they show of them, with Student's quantiles, covers 95 of 100."""
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(400):
+        topics = [standing({"a": a, "b": b}, sd=0.1) for a, b in rng.normal(0.5, 0.1, (10, 2))]
+        (difference,) = compare_systems(topics, over="topics")
+        covered.append(difference.low <= 0)
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.025)
+
+
+def test_of_many_topics_that_differ_by_the_judgments_errors_alone_both_questions_have_one_answer() -> None:
+    rng = np.random.default_rng(4)
+    topics = [standing({"a": a, "b": b}, sd=0.1) for a, b in rng.normal(0.5, 0.1, (2000, 2))]
+    (judged,), (sampled,) = (compare_systems(topics, over) for over in ("judgments", "topics"))
+
+    assert sampled.high - sampled.low == pytest.approx(judged.high - judged.low, rel=0.05)
+
+
+def test_topics_without_known_errors_still_speak_for_topics_like_them() -> None:
+    topics = [standing({"a": a, "b": b}, sd=float("nan")) for a, b in [(0.5, 0.42), (0.62, 0.6), (0.41, 0.3)]]
+    assert compare_systems(topics)[0].p is None
+    assert compare_systems(topics, over="topics")[0].p == pytest.approx(
+        ttest_rel([0.5, 0.62, 0.41], [0.42, 0.6, 0.3]).pvalue
+    )
+
+
+def test_one_topic_given_twice_is_no_sample_of_topics() -> None:
     """t = .1 / .2 at one degree of freedom, where Student's distribution is Cauchy's."""
     topics = [standing({"a": 0.5, "b": 0.4}, sd=0.2), standing({"a": 0.5, "b": 0.4}, sd=0.2)]
 
