@@ -8,7 +8,6 @@ a hundred times faster than a whole fit and differs from one in the third digit;
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -54,19 +53,13 @@ def examine(evidence: Evidence, settings: Settings, similarity: Similarity) -> D
     annotators = int(judgments.annotator.max(initial=-1)) + 1
     without = np.full((annotators, len(evidence.summaries)), np.nan)
     for annotator in range(annotators):
-        kept = only(judgments, judgments.annotator != annotator)
+        kept = judgments.some(judgments.annotator != annotator)
         try:
             without[annotator] = score(texts, estimate.again(kept) if len(kept) else None, settings).score
         except (zermelo.Undetermined, newton.NotConverged):
             continue
     scores = score(texts, estimate, settings).score
     return Diagnosis(coverage(judgments, n), misfits(judgments, estimate.utilities), scores, without)
-
-
-def only(judgments: Judgments, rows: NDArray[np.bool_]) -> Judgments:
-    """Some of the judgments, annotators keeping their numbers."""
-    columns = (getattr(judgments, field.name)[rows] for field in dataclasses.fields(judgments))
-    return Judgments(*columns)
 
 
 def coverage(judgments: Judgments, n: int) -> Coverage:

@@ -213,7 +213,7 @@ def curve(
     path = []
     for size in sizes:
         try:
-            estimated = estimate(evidence, _first(evidence.judgments, size), compared, settings)
+            estimated = estimate(evidence, evidence.judgments.some(slice(size)), compared, settings)
         except UndeterminedTopic:
             continue
         if estimated is not None:
@@ -281,14 +281,4 @@ def _summaries(
             human=summary.human,
         )
         for value, error, covered, of_summary, summary in zip(*columns, strict=True)
-    )
-
-
-def _first(judgments: Judgments, size: int) -> Judgments:
-    return Judgments(
-        judgments.a[:size],
-        judgments.b[:size],
-        judgments.outcome[:size],
-        judgments.weight[:size],
-        judgments.annotator[:size],
     )

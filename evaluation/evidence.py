@@ -7,7 +7,7 @@ Sentences are integers inside: index i is the i-th sentence of the topic in docu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from formats.records import Preference, Text, Topic
 from formats.sentences import cut_text
 from formats.settings import PUBLISHED, Scoring
 
+#: What a file of preferences gives as the reason for a pair that was not drawn at random.
+CHOSEN = "suggested"
 _SHARE_OF_A = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
@@ -43,7 +45,9 @@ class Judgments:
     """What people said of one topic, one entry a judgment, in the order in which they were stored.
 
     `a`, `b` (m,): indices of the two sentences; `outcome` (m,): the share of the win that goes to `a`
-    (1 preferred, 0 not, 0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer.
+    (1 preferred, 0 not, 0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer;
+    `chosen` (m,): whether the pair was asked for because its answer would tell most, all others being drawn at random;
+    none was, where nothing is said of it.
     """
 
     a: NDArray[np.int64]
@@ -51,9 +55,18 @@ class Judgments:
     outcome: NDArray[np.float64]
     weight: NDArray[np.float64]
     annotator: NDArray[np.int64]
+    chosen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+
+    def __post_init__(self) -> None:
+        if not len(self.chosen):
+            object.__setattr__(self, "chosen", np.zeros(len(self.a), dtype=np.bool_))
 
     def __len__(self) -> int:
         return len(self.a)
+
+    def some(self, rows: slice | NDArray[np.bool_]) -> Judgments:
+        """Some of them, annotators keeping their numbers."""
+        return Judgments(*(getattr(self, column.name)[rows] for column in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +132,7 @@ def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) ->
         outcome=np.array([_SHARE_OF_A[p.winner] for p in preferences], dtype=np.float64),
         weight=np.ones(len(preferences)),
         annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
+        chosen=np.array([p.extra.get("reason") == CHOSEN for p in preferences], dtype=np.bool_),
     )
 
 

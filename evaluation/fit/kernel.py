@@ -66,6 +66,11 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.first)
 
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """(k,): one for every two sentences; they ascend."""
+        return self.first * self.n + self.second
+
     def some(self, most: int) -> Pairs:
         """At most so many of them, evenly spaced."""
         if len(self) <= most:

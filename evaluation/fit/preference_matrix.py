@@ -95,7 +95,16 @@ class Estimate:
     @cached_property
     def chances(self) -> Chances:
         """How probably each sentence is preferred to another one of the topic."""
-        return chances(self.utilities, *self._differences(), self._judgments.weight)
+        random = self._judgments.some(~self._judgments.chosen)
+        return chances(self.utilities, *self._of_pairs(random), random.weight)
+
+    def _of_pairs(self, judgments: Judgments) -> tuple[Pairs, Vector]:
+        """The pairs that some of the judgments are of, and the variances of their differences."""
+        pairs, variances = self._differences()
+        if len(judgments) == self.judgments:
+            return pairs, variances
+        some = Pairs.of(wins(judgments, pairs.n))
+        return some, variances[np.searchsorted(pairs.numbers, some.numbers)]
 
     @property
     def utilities(self) -> Vector:

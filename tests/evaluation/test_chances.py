@@ -1,11 +1,13 @@
 """Chances of being preferred: what a fit expects, corrected by what the judgments say beyond it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from evaluation.evidence import Judgments, Settings
-from evaluation.fit import kernel, preference_matrix
+from evaluation.fit import kernel, preference_matrix, sampling
 from evaluation.fit.chances import Chances, fitted_chances
 from evaluation.fit.chances import chances as chances_of_pairs
 from evaluation.fit.similarity import KnownSimilarity
@@ -76,6 +78,52 @@ def test_a_prior_does_not_draw_values_towards_a_half_as_it_does_the_fit():
     slopes = [float((np.mean(rows, axis=0) - 0.5) @ truth / (truth @ truth)) for rows in (fitted, values)]
     assert slopes[0] < 0.94 < slopes[1]
     assert slopes[1] == pytest.approx(1.0, abs=0.04)
+
+
+def coin_after_asking(rng: np.random.Generator) -> Judgments:
+    """A coin's answers about 20 random pairs of 20 sentences, and about twice 40 pairs that a fit then asks for."""
+    pairs, heads = sampling.random_pairs(20, 20, int(rng.integers(1 << 30))), (rng.random(100) < 0.5).astype(float)
+    for _ in range(2):
+        fit, taken = estimated(coin(pairs, heads)), [tuple(pair) for pair in pairs.tolist()]
+        asked = sampling.informative_pairs(fit.utilities, fit.covariance, 40, 0, taken)
+        pairs = np.concatenate([pairs, asked])
+    return coin(pairs, heads)
+
+
+def coin(pairs: np.ndarray, heads: np.ndarray) -> Judgments:
+    m = len(pairs)
+    return Judgments(pairs[:, 0], pairs[:, 1], heads[:m], np.ones(m), np.zeros(m, dtype=np.int64), np.arange(m) >= 20)
+
+
+def estimated(judged: Judgments) -> preference_matrix.Estimate:
+    return preference_matrix.estimate(judged, 20, KnownSimilarity(np.eye(20)), Settings())
+
+
+def test_answers_about_chosen_pairs_do_not_make_a_coin_look_sure():
+    """Sums of values err as far as they say, though they would not if the chosen pairs were taken for random ones."""
+    rng = np.random.default_rng(4)
+    weights = rng.normal(size=(20, 20))
+    weights -= weights.mean(axis=1, keepdims=True)
+    z = []
+    for _ in range(60):
+        judged = coin_after_asking(rng)
+        both = estimated(judged).chances, estimated(replace(judged, chosen=np.zeros(len(judged), bool))).chances
+        z.append([weights @ found.values / found.error / np.sqrt(np.square(weights).sum(axis=1)) for found in both])
+    as_chosen, as_random = np.sqrt(np.mean(np.square(z), axis=(0, 2)))
+    assert as_chosen == pytest.approx(1.0, abs=0.1)
+    assert as_random > 1.2
+
+
+def test_answers_about_chosen_pairs_still_help_the_fit():
+    judged = coin_after_asking(np.random.default_rng(5))
+    assert not np.allclose(estimated(judged).chances.fitted, estimated(judged.some(~judged.chosen)).chances.fitted)
+
+
+def test_where_no_pair_was_drawn_at_random_nobody_can_say_how_sure_values_are():
+    judged = coin_after_asking(np.random.default_rng(6))
+    found = estimated(judged.some(judged.chosen)).chances
+    assert found.error is None
+    assert found.values.tolist() == found.fitted.tolist()
 
 
 def test_values_have_mean_one_half():

@@ -40,6 +40,13 @@ def test_evidence_takes_the_topics_own_preferences_and_no_others() -> None:
     assert found.judgments.annotator.tolist() == [0, 1, 0]
 
 
+def test_a_file_says_which_pairs_were_chosen_and_all_others_were_drawn_at_random() -> None:
+    given = [
+        Preference("M0", "d1:0", "d1:1", "a", extra=extra) for extra in ({"reason": "suggested"}, {}, {"reason": ""})
+    ]
+    assert judgments(given, ["d1:0", "d1:1"]).chosen.tolist() == [True, False, False]
+
+
 def test_a_preference_about_an_unknown_sentence_is_an_error() -> None:
     with pytest.raises(KeyError, match="d1:9"):
         judgments([Preference("M0", "d1:9", "d1:0", "a")], ["d1:0"])

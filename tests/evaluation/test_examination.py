@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.annotators.agreement import PairJudgments, agreement
 from evaluation.annotators.what_if import compare
-from evaluation.diagnostics import coverage, examine, influence, misfits, only
+from evaluation.diagnostics import coverage, examine, influence, misfits
 from evaluation.evaluate import evaluate
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.fit.similarity import similarity
@@ -65,13 +65,13 @@ def test_scores_without_somebody_are_those_of_a_fit_without_them(smooth) -> None
     found = examine(evidence(), settings, similarity(SENTENCES, "tfidf-jaccard"))
     assert found.scores == pytest.approx([one.score for one in evaluate(evidence(), settings).summaries], abs=1e-9)
     for person in range(3):
-        left = evaluate(evidence(only(JUDGED, JUDGED.annotator != person)), settings)
+        left = evaluate(evidence(JUDGED.some(JUDGED.annotator != person)), settings)
         assert found.without[person] == pytest.approx([one.score for one in left.summaries], abs=1e-7)
 
 
 def test_a_kernel_keeps_what_it_learnt_and_comes_close_to_a_whole_fit() -> None:
     found = examine(evidence(), Settings(), similarity(SENTENCES, "tfidf-jaccard"))
-    left = evaluate(evidence(only(JUDGED, JUDGED.annotator != 2)), Settings())
+    left = evaluate(evidence(JUDGED.some(JUDGED.annotator != 2)), Settings())
     assert found.without[2] == pytest.approx([one.score for one in left.summaries], rel=0.15)
     assert not np.allclose(found.without[2], found.scores, rtol=1e-3)
 

@@ -45,6 +45,18 @@ def test_whoever_draws_next_is_handed_the_first_of_them() -> None:
     assert drawn.reason == Assignment.Reason.SUGGESTED
 
 
+def test_a_fit_knows_which_answers_are_about_pairs_that_it_asked_for() -> None:
+    topic = fitted(random_share=0.0)
+    before = records.load_evidence(topic.pk, tasks.split)
+    annotator = joined(topic.study)
+    judged(annotator)
+    after = records.load_evidence(topic.pk, tasks.split)
+    assert before is not None
+    assert after is not None
+    assert not before.evidence.judgments.chosen.any()
+    assert after.evidence.judgments.chosen.sum() == annotator.assignments.filter(reason="suggested").count() > 0
+
+
 def test_a_study_that_wants_random_pairs_only_is_asked_nothing() -> None:
     topic = fitted(random_share=0.5)
     assert Suggestion.objects.filter(topic=topic).exists()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotate.database.snapshot import snapshot
-from annotate.models import Annotator, Judgment, Sentence, Study, Summary, Topic
+from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 
 #: (text, language) -> its sentences
@@ -105,6 +105,7 @@ COLUMNS = (
     "assignment__pair__first_id",
     "assignment__pair__second_id",
     "assignment__annotator_id",
+    "assignment__reason",
 )
 
 
@@ -116,7 +117,7 @@ def _judgments(
     if but:
         counted = counted.exclude(assignment__annotator__in=list(but))
     rows = list(counted.values_list(*COLUMNS))
-    keys, answers, swapped, firsts, seconds, annotators = zip(*rows, strict=True) if rows else ((),) * 6
+    keys, answers, swapped, firsts, seconds, annotators, reasons = zip(*rows, strict=True) if rows else ((),) * 7
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
@@ -127,6 +128,7 @@ def _judgments(
         outcome=np.array([SHARE_OF_LEFT[answer] for answer in answers], dtype=np.float64),
         weight=np.ones(len(rows)),
         annotator=numbers.astype(np.int64),
+        chosen=np.array([reason == Assignment.Reason.SUGGESTED for reason in reasons], dtype=np.bool_),
     )
     return judgments, tuple(keys_of_annotators.tolist()), keys[-1] if keys else 0
 
