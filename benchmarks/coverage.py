@@ -7,30 +7,41 @@ what a bootstrap over judgments alone would claim for differences: how far the e
 
     python -m benchmarks.coverage [--quick] [--sentences 100 300]
 
-A second table (`--of importance`) asks the same of the importance of ten systems: how often a difference's interval
-covers the truth, in what share of studies Holm's tests call two systems different the wrong way round (the family-wise
-error), and what share of the pairs they tell apart (power, so that wide intervals win nothing). Annotators err as
-Bradley and Terry's model says, at two levels, and as a coin does. Over judgments, the truth is the score that
-infinitely many judgments would give on these topics; over topics, its mean over topics like these.
+A second table (`--of importance`) asks the same of the importance of ten systems. Annotators err as Bradley and
+Terry's model says, at two levels, and as a coin does. Over judgments, the truth is the score that infinitely many
+judgments would give on these topics; over topics, its mean over topics like these (all that were made up). Counted are
 
-    python -m benchmarks.coverage --of importance [--sentences 30 300] [--topics 300]
+    coverage            how often a difference's interval covers the true difference
+    family-wise error   in how many studies Holm's tests call any two systems different that are equal; for that, each
+                        system's true score is taken from its score first, so that all are
+    wrong way round     in how many studies they call a worse system the better one
+    power               what share of the pairs they tell apart, so that wide intervals win nothing
+
+Behind each stands its Monte Carlo standard error. Studies share no topic; where all toss a coin, systems have nothing
+but their names, so that with the names shuffled in each topic the same topics make many more studies.
+
+    python -m benchmarks.coverage --of importance [--sentences 30 300] [--topics 2000 400] [--judgments 50 200 1000]
+
+With `--random-share .2` only that share of the pairs is drawn at random; a fit after each `ROUND` judgments asks for
+the others, as the worker does.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from itertools import product
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
-from benchmarks.worlds import TRUTHS, world
-from evaluation.evidence import Evidence, Settings
-from evaluation.fit import preference_matrix
+from benchmarks.worlds import TRUTHS, Vector, World, world
+from evaluation.evidence import Evidence, Judgments, Settings
+from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.chances import fitted_chances
 from evaluation.scoring import importance
 from evaluation.scoring.ranking import Over, compare_systems
@@ -39,6 +50,10 @@ from formats.settings import SmoothChoice
 
 SMOOTHINGS: tuple[SmoothChoice, ...] = ("none", "kernel", "paper")
 Z95 = 1.959964
+FIGURES = ("coverage", "family-wise error", "wrong way round", "power")
+#: So many studies at least are made where all toss a coin.
+SHUFFLED = 1000
+ROUND = 20
 
 
 def main() -> None:
@@ -46,16 +61,18 @@ def main() -> None:
     options.add_argument("--quick", action="store_true", help="6 topics a row, 60 sentences, no bootstrap")
     options.add_argument("--of", choices=["utilities", "importance"], default="utilities")
     options.add_argument("--sentences", type=int, nargs="+", default=[])
-    options.add_argument("--topics", type=int, default=0)
+    options.add_argument("--topics", type=int, nargs="+", default=[], help="made up, for each number of sentences")
+    options.add_argument("--judgments", type=int, nargs="+", default=[50, 200, 1000])
+    options.add_argument("--random-share", type=float, default=1.0)
     options.add_argument("--draws", type=int, default=40, help="of the bootstrap; 0 for none")
     chosen = options.parse_args()
     if chosen.of == "importance":
-        sizes, topics = ([30], 20) if chosen.quick else ([30, 300], 300)
-        of_importance(chosen.sentences or sizes, chosen.topics or topics)
+        sizes, pools = ([30], [20]) if chosen.quick else ([30, 300], [2000, 400])
+        of_importance(chosen.sentences or sizes, chosen.topics or pools, chosen.judgments, chosen.random_share)
         return
-    chosen.sentences, chosen.topics = chosen.sentences or [100, 300], chosen.topics or 30
+    chosen.sentences, topics = chosen.sentences or [100, 300], (chosen.topics or [30])[0]
     if chosen.quick:
-        chosen.sentences, chosen.topics, chosen.draws = [60], 6, 0
+        chosen.sentences, topics, chosen.draws = [60], 6, 0
     print("Coverage of nominal 95% intervals: mean over topics (standard error)\n")
     columns = ("utilities", "differences", "summaries", "sampling")
     print(f"{'n':>4} {'judgments':>9} {'smoothing':<10} " + " ".join(f"{name:>15}" for name in columns) + "   s/topic")
@@ -63,8 +80,8 @@ def main() -> None:
         for size in (2 * n // 3, 10 * n // 3, 20 * n // 3):
             for smooth in SMOOTHINGS:
                 began = time.perf_counter()
-                covered = np.array([topic(n, size, smooth, seed, chosen.draws) for seed in range(chosen.topics)])
-                each = (time.perf_counter() - began) / chosen.topics
+                covered = np.array([topic(n, size, smooth, seed, chosen.draws) for seed in range(topics)])
+                each = (time.perf_counter() - began) / topics
                 errors = covered.std(axis=0, ddof=1) / np.sqrt(len(covered))
                 cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(covered.mean(axis=0), errors, strict=True)]
                 print(f"{n:>4} {size:>9} {smooth:<10} " + " ".join(f"{cell:>15}" for cell in cells) + f"   {each:.2f}")
@@ -101,54 +118,96 @@ class Fitted:
     """A made-up topic with its board, and the importance that infinitely many judgments would give."""
 
     standing: Standing
-    truth: np.ndarray
+    truth: Vector
     right: float
 
 
-def of_importance(sizes: Sequence[int], topics: int) -> None:
-    columns = ("sentences", "judgments", "right", "topics", "over", "studies", "coverage", "family-wise error", "power")
+def of_importance(sizes: Sequence[int], topics: Sequence[int], counts: Sequence[int], random_share: float) -> None:
+    columns = ("sentences", "judgments", "right", "topics", "over", "studies", *FIGURES)
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
-    for n, count, spread in product(sizes, (50, 200, 1000), (0.0, 0.7, 2.2)):
-        made = [fitted(n, count, spread, seed) for seed in range(topics)]
-        everywhere = np.mean([one.truth for one in made], axis=0)
-        right = f"{np.mean([one.right for one in made]):.0%}"
-        for size, over in product((1, 10, 100), get_args(Over)):
-            if size > topics or (over == "topics" and size == 1):
+    for (n, made), spread in product(zip(sizes, topics, strict=False), (0.0, 0.7, 2.2)):
+        pools = {count: [fitted(n, count, spread, seed, random_share) for seed in range(made)] for count in counts}
+        everywhere = np.mean([one.truth for pool in pools.values() for one in pool], axis=0)
+        for (count, pool), size, over in product(pools.items(), (1, 10, 100), get_args(Over)):
+            if size > made or (over == "topics" and size == 1):
                 continue
-            studies = [made[start : start + size] for start in range(0, topics - size + 1, size)]
-            figures = np.array([study(one, over, everywhere) for one in studies])
-            cells = " | ".join(f"{mean:.3f}" for mean in figures.mean(axis=0))
-            print(f"| {n} | {count} | {right} | {size} | {over} | {len(studies)} | {cells} |", flush=True)
+            right = f"{np.mean([one.right for one in pool]):.0%}"
+            figures = np.array([study(one, over, everywhere) for one in studies(pool, size, is_coin=not spread)])
+            errors = figures.std(axis=0, ddof=1) / np.sqrt(len(figures))
+            cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(figures.mean(axis=0), errors, strict=True)]
+            print(f"| {n} | {count:,} | {right} | {size} | {over} | {len(figures)} | {' | '.join(cells)} |", flush=True)
 
 
-def fitted(n: int, count: int, spread: float, seed: int, systems: int = 10) -> Fitted:
+def fitted(n: int, count: int, spread: float, seed: int, random_share: float, systems: int = 10) -> Fitted:
     rng = np.random.default_rng((n, count, int(10 * spread), seed))
     made = world(TRUTHS[seed % len(TRUTHS)], n, spread or 1.0, rng)
     summaries = made.summaries(systems, rng)
     if not spread:
         made = replace(made, utilities=np.zeros(n))
-    judgments = made.judgments(count, rng)
+    judgments = made.judgments(count, rng) if random_share == 1 else asked(made, count, random_share, rng)
     names = tuple(str(i) for i in range(n))
     shared = importance.share_words(Evidence("t", names, made.texts, judgments, summaries))
     estimate = preference_matrix.estimate(judgments, n, made.similarity, Settings())
-    known = estimate.chances
     return Fitted(
-        importance.score(shared, known, count).of("importance").standing,
+        importance.score(shared, estimate.chances, count).of("importance").standing,
         shared.importance @ (fitted_chances(made.utilities) - 0.5),
         float(expit(np.abs(made.utilities[:, None] - made.utilities))[np.triu_indices(n, 1)].mean()),
     )
 
 
-def study(topics: Sequence[Fitted], over: Over, everywhere: np.ndarray) -> tuple[float, float, float]:
-    """The share of differences covered, whether one is called the wrong way round, the share told apart."""
-    truth = np.mean([one.truth for one in topics], axis=0) if over == "judgments" else everywhere
-    value = dict(zip(topics[0].standing.systems, truth.tolist(), strict=True))
-    differences = compare_systems([one.standing for one in topics], over)
-    gaps = [value[one.better] - value[one.worse] for one in differences]
-    called = [bool(one.significant) for one in differences]
-    covered = [one.low <= gap <= one.high for one, gap in zip(differences, gaps, strict=True)]
-    wrong = any(different and gap <= 0 for different, gap in zip(called, gaps, strict=True))
-    return float(np.mean(covered)), float(wrong), float(np.mean(called))
+def asked(made: World, count: int, random_share: float, rng: np.random.Generator) -> Judgments:
+    """So many judgments, each of a pair of its own; none is chosen in the first round, which no fit precedes."""
+    judgments = made.judgments(0, rng)
+    taken: set[tuple[int, int]] = set()
+    while len(judgments) < count:
+        random = sampling.random_pairs(made.n, ROUND, int(rng.integers(1 << 30)), taken)
+        is_chosen = rng.random(ROUND) >= random_share if len(judgments) else np.zeros(ROUND, dtype=np.bool_)
+        pairs = random[~is_chosen].tolist()
+        if is_chosen.any():
+            fit = preference_matrix.estimate(judgments, made.n, made.similarity, Settings())
+            gone = taken | set(map(tuple, pairs))
+            pairs += sampling.informative_pairs(fit.utilities, fit.covariance, is_chosen.sum(), 0, gone).tolist()
+        taken |= set(map(tuple, pairs))
+        first, second = np.array(pairs).T
+        judgments = together(judgments, made.answers(first, second, rng), np.sort(is_chosen)[: len(pairs)])
+    return judgments.some(slice(count))
+
+
+def together(before: Judgments, after: Judgments, is_chosen: NDArray[np.bool_]) -> Judgments:
+    both = zip(astuple(before), astuple(replace(after, chosen=is_chosen)), strict=True)
+    return Judgments(*(np.concatenate(columns) for columns in both))
+
+
+def studies(pool: Sequence[Fitted], size: int, *, is_coin: bool) -> Iterator[Sequence[Fitted]]:
+    """The topics in groups; of coins at least `SHUFFLED` groups, with other names each time."""
+    rng = np.random.default_rng(size)
+    groups = len(pool) // size
+    for _ in range(-(-SHUFFLED // groups) if is_coin else 1):
+        drawn = [renamed(pool[k], rng) for k in rng.permutation(len(pool))] if is_coin else pool
+        yield from (drawn[start : start + size] for start in range(0, groups * size, size))
+
+
+def renamed(topic: Fitted, rng: np.random.Generator) -> Fitted:
+    names = rng.permutation(topic.standing.systems)
+    return replace(topic, standing=replace(topic.standing, systems=tuple(names.tolist())))
+
+
+def study(topics: Sequence[Fitted], over: Over, everywhere: Vector) -> tuple[float, float, float, float]:
+    """The figures of one study."""
+    truths = [one.truth if over == "judgments" else everywhere for one in topics]
+    truth = dict(zip(topics[0].standing.systems, np.mean(truths, axis=0).tolist(), strict=True))
+    equal = compare_systems([less(one.standing, own) for one, own in zip(topics, truths, strict=True)], over)
+    called = [one for one in compare_systems([one.standing for one in topics], over) if one.significant]
+    return (
+        float(np.mean([one.low is not None and one.low <= 0 for one in equal])),
+        float(any(one.significant for one in equal)),
+        float(any(truth[one.better] < truth[one.worse] for one in called)),
+        len(called) / len(equal),
+    )
+
+
+def less(standing: Standing, truth: Vector) -> Standing:
+    return replace(standing, scores=tuple(np.subtract(standing.scores, truth).tolist()))
 
 
 def share(off: np.ndarray, errors: np.ndarray) -> float:

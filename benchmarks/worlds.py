@@ -31,7 +31,11 @@ class World:
     def judgments(self, m: int, rng: np.random.Generator) -> Judgments:
         """m pairs drawn at random, judged as Bradley and Terry's model says."""
         a = rng.integers(self.n, size=m)
-        b = (a + rng.integers(1, self.n, size=m)) % self.n
+        return self.answers(a, (a + rng.integers(1, self.n, size=m)) % self.n, rng)
+
+    def answers(self, a: NDArray[np.int64], b: NDArray[np.int64], rng: np.random.Generator) -> Judgments:
+        """These pairs (m,), (m,), judged as the model says."""
+        m = len(a)
         won = rng.random(m) < 1 / (1 + np.exp(self.utilities[b] - self.utilities[a]))
         return Judgments(a, b, won.astype(float), np.ones(m), np.zeros(m, np.int64))
 
