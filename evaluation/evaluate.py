@@ -257,8 +257,8 @@ def _details(
     """What a sentence gives to a summary, and the words that it gives it through."""
     if isinstance(texts, Matched):
         return strengths, None
-    chances = _chances(texts, estimated)
-    return cleared_values(texts, chances), source_words(texts, chances)
+    values = cleared_values(texts, _chances(texts, estimated))
+    return values, source_words(texts, values)
 
 
 def _summaries(

@@ -83,16 +83,14 @@ class SharedWords:
 class WordScores:
     """The scores (s,) of a topic's summaries. `importance` is nan where a summary shares no word with the source.
 
-    `values` (n,): of the sentences, cleared of length; `mean`: m; `covariance` (s, s): of importance;
-    `combined_covariance`: of combined. Both are nan without judgments.
+    `covariance` (s, s): of importance; `combined_covariance`: of combined. Both are nan without judgments of random
+    pairs.
     """
 
     systems: tuple[str, ...]
     coverage: Vector
     importance: Vector
     combined: Vector
-    values: Vector
-    mean: float
     covariance: Matrix
     combined_covariance: Matrix
     judgments: int
@@ -150,8 +148,6 @@ def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
         coverage=shared.coverage,
         importance=importance,
         combined=shared.coverage / 2 + shared.combined @ advantages,
-        values=cleared_values(shared, chances),
-        mean=float(shared.mass @ _word_values(shared, chances)),
         covariance=variance * (shared.importance @ shared.importance.T),
         combined_covariance=variance * (shared.combined @ shared.combined.T),
         judgments=judgments,
@@ -164,9 +160,11 @@ def cleared_values(shared: SharedWords, chances: Chances) -> Vector:
     return values
 
 
-def source_words(shared: SharedWords, chances: Chances) -> SourceWords:
-    """What makes the scores, down to the values of the sentences: the words of the source that some summary has."""
-    values, occurrences = _word_values(shared, chances), shared.counts.sum(axis=0)
+def source_words(shared: SharedWords, of_sentences: Vector) -> SourceWords:
+    """What makes the scores, down to the values of the sentences (n,), cleared of length: the words of the source that
+    some summary has."""
+    occurrences = shared.counts.sum(axis=0)
+    values = shared.counts.T @ of_sentences / occurrences
     used = np.flatnonzero(shared.contains.any(axis=0))
     column = {int(word): k for k, word in enumerate(used)}
     by_word = shared.counts.tocsc()[:, used]
@@ -187,12 +185,6 @@ def source_words(shared: SharedWords, chances: Chances) -> SourceWords:
             for system, own in zip(shared.systems, shared.contains, strict=True)
         },
     )
-
-
-def _word_values(shared: SharedWords, chances: Chances) -> Vector:
-    """(k,): b."""
-    values: Vector = shared.counts.T @ cleared_values(shared, chances) / shared.counts.sum(axis=0)
-    return values
 
 
 def _idf(x: Sparse) -> Vector:

@@ -12,8 +12,9 @@ from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.fit import preference_matrix
 from evaluation.fit.chances import Chances
 from evaluation.fit.similarity import similarity
-from evaluation.scoring.importance import WordScores, cleared_values, score, share_words, source_words
+from evaluation.scoring.importance import SharedWords, WordScores, cleared_values, score, share_words, source_words
 from evaluation.scoring.ranking import compare_systems, rank_systems
+from formats.results import SourceWords
 
 # All of one length, so that nothing is taken for it.
 CATS_AND_DOGS = ("Cats nap", "Cats eat", "Dogs dig")
@@ -44,6 +45,10 @@ def scores(sentences: Sequence[str], summaries: dict[str, list[str]], values: Se
     return score(share_words(topic(sentences, summaries)), known(values), 10)
 
 
+def words_of(shared: SharedWords, values: Sequence[float]) -> SourceWords:
+    return source_words(shared, cleared_values(shared, known(values)))
+
+
 def judged(evidence: Evidence, judgments: Judgments) -> WordScores:
     alike = similarity(evidence.sentences)
     estimate = preference_matrix.estimate(judgments, len(evidence.sentences), alike, Settings())
@@ -64,8 +69,9 @@ def test_a_score_is_followed_by_hand():
     cat, other = 1.2876820724517808, 1.6931471805599454
     total = 2 * cat + 4 * other
     mean = (2 * cat * 0.65 + other * (0.8 + 0.5 + 0.2 + 0.2)) / total
-    found = scores(CATS_AND_DOGS, {"a": ["A cat naps."], "b": ["Dogs!"]}, [0.8, 0.5, 0.2])
-    assert found.mean == pytest.approx(mean)
+    summaries = {"a": ["A cat naps."], "b": ["Dogs!"]}
+    found = scores(CATS_AND_DOGS, summaries, [0.8, 0.5, 0.2])
+    assert words_of(share_words(topic(CATS_AND_DOGS, summaries)), [0.8, 0.5, 0.2]).mean == pytest.approx(mean)
     assert found.coverage == pytest.approx([(2 * cat + other) / total, other / total])
     assert found.importance == pytest.approx(
         [(2 * cat * (0.65 - mean) + other * (0.8 - mean)) / total, other * (0.2 - mean) / total]
@@ -77,16 +83,15 @@ def test_a_score_is_followed_by_hand():
 def test_the_words_of_a_summary_add_up_to_its_importance():
     shared = share_words(topic(NEWS, SUMMARIES))
     found = score(shared, known([0.9, 0.1, 0.6, 0.4]), 10)
-    words = source_words(shared, known([0.9, 0.1, 0.6, 0.4]))
+    words = words_of(shared, [0.9, 0.1, 0.6, 0.4])
     for system, importance in zip(found.systems, found.importance, strict=True):
         assert sum(term.contribution for term in words.terms(system, "importance")) == pytest.approx(importance)
 
 
 def test_a_word_names_the_sentences_that_its_value_comes_from():
     shared = share_words(topic(NEWS, SUMMARIES))
-    found = known([0.9, 0.1, 0.6, 0.4])
-    won = next(term for term in source_words(shared, found).terms("winner", "importance") if term.word == "won")
-    values = cleared_values(shared, found)
+    values = cleared_values(shared, known([0.9, 0.1, 0.6, 0.4]))
+    won = next(term for term in source_words(shared, values).terms("winner", "importance") if term.word == "won")
     assert won.sentences == ((0, 1), (2, 1))
     assert won.occurrences == 2
     assert won.value == pytest.approx((values[0] + values[2]) / 2)
@@ -95,7 +100,8 @@ def test_a_word_names_the_sentences_that_its_value_comes_from():
 @given(sentence_lists, some_chances)
 def test_combined_is_coverage_at_the_mean_value_and_importance(summary: list[str], values: np.ndarray):
     found = scores(NEWS, {"a": summary}, values)
-    expected = found.mean * found.coverage + np.nan_to_num(found.importance)
+    mean = words_of(share_words(topic(NEWS, {"a": summary})), values).mean
+    expected = mean * found.coverage + np.nan_to_num(found.importance)
     assert found.combined == pytest.approx(expected, abs=1e-12)
 
 
