@@ -22,7 +22,9 @@ class Kept:
     """A connection to PostgreSQL that is closed when nobody needs it any more: its thread or its tables are gone."""
 
     def __init__(self, url: str) -> None:
-        self.connection = psycopg.connect(url, row_factory=dict_row, connect_timeout=3, autocommit=True)
+        # Without plans that are kept: they say which columns `*` has, and trials add some.
+        kept = {"prepare_threshold": None, "autocommit": True}
+        self.connection = psycopg.connect(url, row_factory=dict_row, connect_timeout=3, **kept)
 
     def __del__(self) -> None:
         if hasattr(self, "connection"):
