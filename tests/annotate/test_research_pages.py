@@ -40,6 +40,7 @@ from annotate.models import (
     Utility,
     WorkerPulse,
 )
+from annotate.reports import rests_on
 from evaluation.worker import tasks
 from tests.annotate import making, scored
 
@@ -617,6 +618,7 @@ def test_the_csv_holds_every_digit(client: Client, study: Study, owner: User) ->
         assert float(row["low"]) == one.low
         assert int(row["rank_high"]) == one.rank_high
         assert float(row["coverage"]) == one.coverage
+        assert row["rests_on"] == rests_on.of_study(study).counted.words
     assert any(row["system"] == "'=hat" for row in rows)
 
 
@@ -634,6 +636,7 @@ def test_figures_are_pictures_on_their_own(client: Client, study: Study, owner: 
         picture = ElementTree.fromstring(answer.content)
         assert picture.tag == "{http://www.w3.org/2000/svg}svg"
         assert "lead & co_" in "".join(picture.itertext())
+        assert rests_on.of_study(study).counted.words in "".join(picture.itertext())
 
 
 def test_there_is_no_figure_of_nothing(client: Client, new_study: Study) -> None:

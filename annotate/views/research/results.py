@@ -29,7 +29,7 @@ from annotate.views.research.pages import UNCHANGED, digest, is_seen, page
 from formats.results import LeaderboardRow
 from formats.results.statistics import MOST_COMPARED
 
-COLUMNS = ("rank", "system", "score", "low", "high", "rank_low", "rank_high", "topics", "coverage")
+COLUMNS = ("rank", "system", "score", "low", "high", "rank_low", "rank_high", "topics", "coverage", "rests_on")
 MARGIN = 4.0
 #: A table of all pairs of more systems than this is no longer read.
 MATRIX = 20
@@ -225,18 +225,23 @@ def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpRespo
 
 def _csv(request: HttpRequest, board: Board) -> tuple[bytes, str]:
     file = io.BytesIO()
-    formats.write_rows(file, COLUMNS, [_cells(row) for row in board.rows])
+    formats.write_rows(file, COLUMNS, [_cells(row, board) for row in board.rows])
     return file.getvalue(), "text/csv; charset=utf-8"
 
 
-def _cells(row: LeaderboardRow) -> Sequence[str | float | None]:
-    return (row.rank, row.system, row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.coverage)
+def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
+    ranks = row.rank_low, row.rank_high
+    return (row.rank, row.system, row.score, row.low, row.high, *ranks, row.topics, row.coverage, _rests_on(board))
+
+
+def _rests_on(board: Board) -> str:
+    return board.rests_on.counted.words
 
 
 def _latex(request: HttpRequest, board: Board) -> tuple[bytes, str]:
     comment = _("%(judgments)d judgments: %(rests_on)s; %(settings)s; Preferendum %(version)s") % {
         "judgments": board.judgments,
-        "rests_on": board.rests_on.counted.words,
+        "rests_on": _rests_on(board),
         "settings": ", ".join(settings_in_words(board.settings)),
         "version": board.program_version,
     }
@@ -261,17 +266,20 @@ def _latex_cells(row: LeaderboardRow, board: Board) -> list[str]:
 
 
 def _svg(request: HttpRequest, board: Board) -> tuple[bytes, str]:
-    return _drawn(request, "research/plots/intervals.svg", _interval_plot(board.rows))
+    return _drawn(request, "research/plots/intervals.svg", board, _interval_plot(board.rows))
 
 
 def _ranks_svg(request: HttpRequest, board: Board) -> tuple[bytes, str]:
-    return _drawn(request, "research/plots/ranks.svg", _rank_plot(board))
+    return _drawn(request, "research/plots/ranks.svg", board, _rank_plot(board))
 
 
-def _drawn(request: HttpRequest, template: str, plot: IntervalPlot | RankPlot | None) -> tuple[bytes, str]:
+def _drawn(
+    request: HttpRequest, template: str, board: Board, plot: IntervalPlot | RankPlot | None
+) -> tuple[bytes, str]:
     if plot is None:
         raise Http404
-    return render(request, template, {"plot": plot, "alone": True}).content, "image/svg+xml"
+    context = {"plot": plot, "alone": True, "rests_on": _rests_on(board)}
+    return render(request, template, context).content, "image/svg+xml"
 
 
 _FORMS: Mapping[str, Callable[[HttpRequest, Board], tuple[bytes, str]]] = {
