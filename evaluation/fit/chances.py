@@ -12,7 +12,7 @@ Särndal and Wretman, Biometrika 1976). Values are therefore not held to [0, 1];
 
 Pairs that were asked for because the fit knows little of them (`evaluation.fit.sampling`) help the fit and have no part
 in the sum: they are close pairs, where the fit errs otherwise than elsewhere, and with them a coin tells systems apart
-in 11 to 17 of 100 studies. Without a random pair nobody can say how sure values are.
+in a fifth of the studies. Without a random pair nobody can say how sure values are.
 
 Before it knew a judgment: one step of Newton's method without it (Pregibon 1981). With V the variance of the difference
 of the two utilities at the mode, the log odds f become f - V (y - P) / (1 - V P (1 - P)).
