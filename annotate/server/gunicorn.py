@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +81,14 @@ def post_fork(server: Any, worker: Any) -> None:
         return
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_COUNTS)
     values.ValueClass = values.MultiProcessValue(lambda: slot)  # type: ignore[no-untyped-call]
+
+
+def post_worker_init(worker: Any) -> None:
+    """Look for garbage less often, and not among what was loaded at the start: with Django's modules and models in
+    memory that was a fifth of the processor's time, and pauses of 20 ms. While one thread computes, another that an
+    answer of the database has reached waits for half a millisecond at most, not five.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+    sys.setswitchinterval(0.0005)

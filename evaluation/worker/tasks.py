@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
+from itertools import chain
 from typing import TypedDict
 
 import numpy as np
@@ -151,7 +152,8 @@ def _export(export_id: int) -> None:
 
 
 def _rank(study_id: int) -> None:
-    for standings in records.load_standings(study_id):
+    """A second time, if a topic was fitted meanwhile: its task found this one at it, and left the ranking to it."""
+    for standings in chain.from_iterable(records.load_standings(study_id) for _time in range(2)):
         comparison = Comparison(standings.topics if standings.settings is not None else ())
         lowest = lowest_score((standings.settings or {}).get("score", "published"))
         records.save_ranking(standings, comparison.ranked(lowest), comparison.differences())

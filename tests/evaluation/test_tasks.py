@@ -10,6 +10,7 @@ import time
 import uuid
 import weakref
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -515,6 +516,23 @@ def test_the_last_fit_of_a_round_puts_the_systems_in_order_though_the_first_topi
         judging.raise_version([first.pk])
         tasks.refit_topic(second.pk)
     assert ranked(made) == before + 2
+
+
+def test_a_topic_that_is_fitted_while_its_study_is_ranked_is_in_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, topic = studies.example_study()
+    tasks.catch_up(made.pk)
+    judging.raise_version([topic.pk])
+    fits, save = [lambda: tasks.refit_topic(topic.pk)], tasks.records.save_ranking
+
+    def fit_and_save(*ranking: Any) -> bool:
+        while fits:
+            fits.pop()()
+        return save(*ranking)
+
+    monkeypatch.setattr(tasks.records, "save_ranking", fit_and_save)
+    Ranking.objects.update(version=0)
+    tasks.rank_study(made.pk)
+    assert ranked(made) == TopicProgress.objects.get(topic=topic).fitted_version
 
 
 def ranked(study: Study) -> int:
