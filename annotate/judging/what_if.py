@@ -1,5 +1,5 @@
-"""Questions of what would change without some annotators: asked by a person, worked out by the worker. The one
-writer."""
+"""Questions of what would change without some annotators, or with one kind of them alone: asked by a person, worked
+out by the worker. The one writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 State = WhatIfQuestion.State
-#: A study's questions that stay in the table.
+#: A study's questions that stay in the table, about annotators and about each kind of them.
 KEPT = 20
 
 
@@ -30,20 +30,38 @@ def annotators_of(question: WhatIfQuestion) -> list[Annotator]:
     return list(Annotator.objects.filter(study=question.study_id, pk__in=question.annotators).order_by("pk"))
 
 
-@transaction.atomic
+def is_old(question: WhatIfQuestion) -> bool:
+    """Whether something that the answer rests on has changed since."""
+    return question.state == State.READY and question.version != version_of(question.study)
+
+
+def latest(study: Study, kind: str) -> WhatIfQuestion | None:
+    """What was asked last about this kind of annotators."""
+    return WhatIfQuestion.objects.filter(study=study, kind=kind).order_by("pk").last()
+
+
 def ask(study: Study, user: User, annotators: Iterable[Annotator], *, leave_out: bool = True) -> WhatIfQuestion:
     """Ask what would change without these annotators (or with them again); one that is up to date is not asked twice.
 
     Annotators of other studies are passed over.
     """
-    Study.objects.select_for_update().get(pk=study.pk)
     keys = sorted({annotator.pk for annotator in annotators if annotator.study_id == study.pk})
-    questions = WhatIfQuestion.objects.filter(study=study)
+    return _ask(study, user, keys, leave_out=leave_out)
+
+
+def ask_kind(study: Study, user: User, kind: str) -> WhatIfQuestion:
+    """Ask for the leaderboard that this kind alone would give; one that is up to date is not asked twice."""
+    return _ask(study, user, [], kind=kind)
+
+
+@transaction.atomic
+def _ask(study: Study, user: User, keys: list[int], *, leave_out: bool = True, kind: str = "") -> WhatIfQuestion:
+    Study.objects.select_for_update().get(pk=study.pk)
+    questions = WhatIfQuestion.objects.filter(study=study, kind=kind)
     for earlier in questions.filter(leave_out=leave_out).order_by("-pk"):
-        is_old = earlier.state == State.READY and earlier.version != version_of(study)
-        if earlier.annotators == keys and earlier.state != State.FAILED and not is_old:
+        if earlier.annotators == keys and earlier.state != State.FAILED and not is_old(earlier):
             return earlier
-    question = WhatIfQuestion.objects.create(study=study, user=user, annotators=keys, leave_out=leave_out)
+    question = WhatIfQuestion.objects.create(study=study, user=user, annotators=keys, leave_out=leave_out, kind=kind)
     kept = questions.order_by("-pk").values_list("pk", flat=True)[:KEPT]
     questions.exclude(pk__in=list(kept)).delete()
     return question

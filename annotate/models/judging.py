@@ -435,18 +435,19 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         )
         return last.exclude(answer=Judgment.Answer.UNDONE)
 
-    def counted(self, also: Collection[int] = ()) -> Self:
+    def counted(self, also: Collection[int] = (), kind: str = "") -> Self:
         """Those that fits rest on: standing, in a place, by nobody excluded, of a kind that the study counts.
 
-        Those of the annotators `also` (keys) count as if they were not. Ask for a topic's by `assignment__topic`:
-        PostgreSQL, where it has not counted its rows yet, would go through all judgments of a `topic` for each of its
-        assignments.
+        Those of the annotators `also` (keys) count as if they were not; where a `kind` is named, it alone counts. Ask
+        for a topic's by `assignment__topic`: PostgreSQL, where it has not counted its rows yet, would go through all
+        judgments of a `topic` for each of its assignments.
         """
         included = models.Q(assignment__annotator__excluded_at=None)
         if also:
             included |= models.Q(assignment__annotator__in=list(also))
         in_place = self.standing().filter(included, assignment__holds_place=True)
-        return in_place.filter(of_counted_kind("assignment__annotator")).order_by("pk")
+        of_kind = models.Q(assignment__annotator__kind=kind) if kind else of_counted_kind("assignment__annotator")
+        return in_place.filter(of_kind).order_by("pk")
 
 
 class Judgment(models.Model):

@@ -1,4 +1,7 @@
-"""What would change if some annotators were left out, or taken back in. Written by annotate.judging.what_if."""
+"""What would change if some annotators were left out, or taken back in, or one kind of them counted alone.
+
+Written by annotate.judging.what_if.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,18 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
+from annotate.models.judging import Annotator
 from formats.results import WhatIf, from_json
 
 
 class WhatIfQuestion(Job):
-    """A question to the worker: the leaderboard and the agreement without some annotators, or with them again.
+    """A question to the worker: the leaderboard and the agreement without some annotators, or with them again, or from
+    one kind of annotators alone.
 
-    `annotators`: primary keys; `leave_out`: whether they are left out, or taken back in. `parts`: what is worked out
-    so far, by topic, so that a long one is gone on with; `done` of `topics` tell how far it is. `version`: the sum of
-    the topics' data versions that it rests on. `figures`: the record `WhatIf` of `formats.results`.
+    `annotators`: primary keys; `leave_out`: whether they are left out, or taken back in. `kind`: of which kind all
+    judgments count and no others, or empty; such a question is about no annotators. `parts`: what is worked out so far,
+    by topic, so that a long one is gone on with; `done` of `topics` tell how far it is. `version`: the sum of the
+    topics' data versions that it rests on. `figures`: the record `WhatIf` of `formats.results`.
     """
 
     class State(models.TextChoices):
@@ -30,6 +36,7 @@ class WhatIfQuestion(Job):
     )
     annotators = models.JSONField(default=list)
     leave_out = models.BooleanField(default=True)
+    kind = models.CharField(max_length=10, blank=True, default="", choices=Annotator.Kind.choices)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     version = models.PositiveBigIntegerField(default=0)
     topics = models.PositiveIntegerField(default=0)

@@ -73,6 +73,14 @@ class RestsOn:
         return self.counted.total + self.not_counted.total
 
     @property
+    def kinds_beside(self) -> tuple[str, ...]:
+        """The kinds that have judged and that the board does not count, or counts among others."""
+        of_each = [
+            (kind, getattr(self.counted, kind), getattr(self.not_counted, kind)) for kind in Annotator.Kind.values
+        ]
+        return tuple(kind for kind, counted, not_counted in of_each if not_counted or 0 < counted < self.counted.total)
+
+    @property
     def is_mixed(self) -> bool:
         """Whether judgments that no person made count."""
         return self.counted.human < self.counted.total

@@ -1,7 +1,9 @@
-"""What would change if annotators were left out, or counted again: each system as it is and as it would be."""
+"""What would change if annotators were left out, counted again, or one kind of them counted alone: each system as it is
+and as it would be."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from formats.results import SystemResult, WhatIf
@@ -27,6 +29,16 @@ class SystemChange:
 
 def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:
     """The systems as they would stand, then those that would be gone."""
+    return _changes(what_if, (*what_if.after.systems, *what_if.before.systems))
+
+
+def beside(what_if: WhatIf) -> tuple[SystemChange, ...]:
+    """The systems as they stand, then those that only what is asked for would rank."""
+    return _changes(what_if, (*what_if.before.systems, *what_if.after.systems))
+
+
+def _changes(what_if: WhatIf, in_order: Iterable[SystemResult]) -> tuple[SystemChange, ...]:
     before = {result.system: result for result in what_if.before.systems}
     after = {result.system: result for result in what_if.after.systems}
-    return tuple(SystemChange(name, before.get(name), after.get(name)) for name in after | before)
+    names = dict.fromkeys(result.system for result in in_order)
+    return tuple(SystemChange(name, before.get(name), after.get(name)) for name in names)

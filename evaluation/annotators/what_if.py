@@ -16,11 +16,22 @@ from evaluation.statistics import finite
 from formats.results import Agreement, Difference, Outcome, Standing, WhatIf
 
 
-def compare(before: Sequence[Standing], after: Sequence[Standing], agreements: tuple[Agreement, Agreement]) -> WhatIf:
-    """The rankings over two versions of the same topics; topics without judgments do not count."""
+def compare(
+    before: Sequence[Standing],
+    after: Sequence[Standing],
+    agreements: tuple[Agreement, Agreement],
+    lowest: float = -np.inf,
+) -> WhatIf:
+    """The rankings over two versions of the same topics; topics without judgments do not count.
+
+    `lowest`: no score lies below it, and no interval is shown that does.
+    """
     before, after = _judged(before), _judged(after)
     comparisons = Comparison(before), Comparison(after)
-    old, new = map(_outcome, (before, after), comparisons, agreements)
+    old, new = (
+        Outcome(sum(topic.judgments for topic in topics), len(topics), comparison.ranked(lowest), agreement)
+        for topics, comparison, agreement in zip((before, after), comparisons, agreements, strict=True)
+    )
     scores = {result.system: result.score for result in new.systems}
     pairs = [(result.score, scores[result.system]) for result in old.systems if result.system in scores]
     significant, significant_now = (_significant(comparison.differences()) for comparison in comparisons)
@@ -32,11 +43,6 @@ def compare(before: Sequence[Standing], after: Sequence[Standing], agreements: t
         lost=tuple(sorted(significant - significant_now)),
         gained=tuple(sorted(significant_now - significant)),
     )
-
-
-def _outcome(standings: Sequence[Standing], comparison: Comparison, agreement: Agreement) -> Outcome:
-    judgments = sum(standing.judgments for standing in standings)
-    return Outcome(judgments, len(standings), comparison.ranked(), agreement)
 
 
 def _judged(standings: Sequence[Standing]) -> list[Standing]:

@@ -93,7 +93,8 @@ def write_export(export_id: int) -> None:
 
 @shared_task(name="answer_what_if")
 def answer_what_if(question_id: int) -> None:
-    """Say what would change without some annotators, or with them again; a long answer comes in several turns."""
+    """Say what would change without some annotators, with them again, or with one kind of them alone; a long answer
+    comes in several turns."""
     attempt("answer_what_if", question_id, _answer, _give_up(WhatIfQuestion))
 
 
@@ -223,7 +224,7 @@ def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> list[tuple[int, 
 
 def _answer(question_id: int) -> None:
     """Fit every topic that it concerns as if it were so already; what was fitted before is not fitted again."""
-    question = WhatIfQuestion.objects.filter(pk=question_id).first()
+    question = WhatIfQuestion.objects.select_related("study").filter(pk=question_id).first()
     if question is None:
         return
     began = time.perf_counter()
@@ -234,7 +235,7 @@ def _answer(question_id: int) -> None:
     for topic_id, version in versions.items():
         if topic_id in parts:
             continue
-        snapshot = records.load_evidence(topic_id, split, but, also)
+        snapshot = records.load_evidence(topic_id, split, but, also, question.kind)
         if snapshot is not None:
             standing = _evaluate(snapshot).standing
             scores = dict(zip(standing.systems, standing.scores, strict=True))
@@ -243,17 +244,23 @@ def _answer(question_id: int) -> None:
         if time.perf_counter() - began > TURN:
             return
     fits = records.standings_by_topic(question.study_id)
-    answers = {key: unpack(part.covariance, part.scores, part.judgments) for key, part in parts.items()}
+    in_order = [(key, parts[key]) for key in versions if key in parts]
+    answers = {key: unpack(part.covariance, part.scores, part.judgments) for key, part in in_order}
     loaded = records.load_answers(question.study_id)
     if loaded is not None:
-        then = _judgments_then(question, loaded.leading)
+        then = _judgments_then(question, loaded)
         agreements = agreement.agreement(loaded.leading.judgments), agreement.agreement(then)
-        change = what_if.compare(list(fits.values()), list((fits | answers).values()), agreements)
+        after = answers if question.kind else fits | answers
+        lowest = lowest_score(question.study.recommended_settings["score"])
+        change = what_if.compare(list(fits.values()), list(after.values()), agreements, lowest)
         questions.finish(question, to_json(change), loaded.version)
 
 
-def _judgments_then(question: WhatIfQuestion, crowd: records.Crowd) -> agreement.PairJudgments:
+def _judgments_then(question: WhatIfQuestion, answers: records.StudyAnswers) -> agreement.PairJudgments:
     """The judgments that would count."""
+    if question.kind:
+        return answers.judgments_of(question.kind)
+    crowd = answers.leading
     if question.leave_out:
         is_out = np.isin(crowd.judgments.annotator, crowd.numbers(question.annotators))
         return crowd.judgments.only(~is_out)

@@ -98,12 +98,12 @@ OF_TOPIC = ("topic", "topic_leaderboard", "topic_leaderboard_csv", "topic_leader
 
 
 def text(client: Client, page: str) -> str:
-    """What a page or file says, but for what it says that it does not count, and which version it is."""
+    """What a page or file says, but for what it says that it does not count and links to, and which version it is."""
     response = client.get(page)
     assert response.status_code == 200, page
     content = b"".join(response) if response.streaming else response.content  # type: ignore[arg-type]
     said = " ".join(re.sub(r"<[^>]*>", " ", content.decode()).split())
-    return re.sub(r" ?\(not counted: [^)]*\)", "", said)
+    return re.sub(r" ?\(not counted: [^)]*\)| ?Compare with the (machines’|simulated) judgments", "", said)
 
 
 @pytest.fixture

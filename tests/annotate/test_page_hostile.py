@@ -105,7 +105,7 @@ FILES = ["upload_new", "gold_pairs"]
 #: What is done by these is in their address.
 NO_FIELDS = """
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
-    document_unmend draw pause ahead leave sign_in_link moved
+    document_unmend kind_leaderboard draw pause ahead leave sign_in_link moved
 """
 #: Fields that take any text, each with the others that take what it takes; and the pages that show what was stored.
 FREE = {

@@ -169,6 +169,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
             "token_id": mine.pk,
             "side": "left",
+            "kind": "simulated",
             "rest": f"{judge.key}/",
             "gold_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,
             "annotator_id": judge.pk,

@@ -157,3 +157,19 @@ def test_an_empty_board_names_what_is_missing(page: Page, web: Web, axe: Axe) ->
     sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
     expect(page.get_by_role("link", name="Upload topics")).to_be_visible()
     axe(page)
+
+
+def test_what_machines_say_is_seen_beside_the_board_and_fits_a_phone(page: Page, axe: Axe) -> None:
+    study = scored.scored_study(counted_kinds="people")
+    scored.judge(study, *scored.JUDGED[:4], kind="machine", pseudonym="model")
+    sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
+    page.get_by_role("link", name="Compare with the machines’ judgments").click()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("status")).to_contain_text("computed as soon as")
+    axe(page)
+    tasks.answer_what_if(study.whatifquestions.get().pk)
+    expect(page.get_by_role("region", name="Both leaderboards")).to_contain_text("4 judgments on 1 topic")
+    axe(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.problems == []

@@ -119,6 +119,49 @@ def test_a_question_that_is_up_to_date_is_not_asked_twice_and_one_that_is_not_is
     assert what_if.ask(study, making.owner(study), [bob]) != first
 
 
+MACHINES = [("rain", left, right, "a") for _topic, left, right, _winner in scored.JUDGED[:4]]
+
+
+@pytest.mark.parametrize("score", ["importance", "combined", "coverage", "published"])
+def test_the_board_of_a_kind_is_that_of_a_study_that_counts_it_alone_to_the_last_digit(score) -> None:
+    study = scored.scored_study(counted_kinds="people", score=score)
+    scored.judge(study, *MACHINES, ("snow", "s1:0", "s1:1", "b"), kind="machine", pseudonym="model")
+    scored.judge(study, *MACHINES[:3], kind="machine", pseudonym="another model")
+    settle(study)
+    own = standings(study)
+    question = what_if.ask_kind(study, making.owner(study), "machine")
+    tasks.answer_what_if(question.pk)
+    question.refresh_from_db()
+    assert shown(question, "before") == own
+    assert (question.figures["after"]["judgments"], question.figures["after"]["topics"]) == (8, 2)
+    Study.objects.filter(pk=study.pk).update(counted_kinds="machines")
+    judging.raise_version(study.topics.values_list("pk", flat=True))
+    settle(study)
+    assert shown(question, "after") == standings(study)
+    study = Study.objects.get(pk=study.pk)
+    assert question.figures["after"]["agreement"] == agreement(study) != question.figures["before"]["agreement"]
+
+
+def test_topics_that_a_kind_has_not_judged_are_not_on_its_board(study) -> None:
+    scored.judge(study, *MACHINES, kind="machine", pseudonym="model")
+    question = what_if.ask_kind(study, making.owner(study), "machine")
+    tasks.answer_what_if(question.pk)
+    question.refresh_from_db()
+    assert [question.figures[when]["topics"] for when in ("before", "after")] == [2, 1]
+    assert question.figures["after"]["judgments"] == 4
+
+
+def test_the_board_of_a_kind_is_not_asked_for_twice_while_nothing_changes(study) -> None:
+    scored.judge(study, *MACHINES, kind="machine", pseudonym="model")
+    first = what_if.ask_kind(study, making.owner(study), "machine")
+    assert what_if.ask_kind(study, making.member(study, "researcher"), "machine") == first
+    assert what_if.ask_kind(study, making.owner(study), "simulated") != first
+    tasks.answer_what_if(first.pk)
+    assert what_if.ask_kind(study, making.owner(study), "machine") == first
+    scored.judge(study, ("snow", "s1:0", "s1:1", "b"), kind="machine", pseudonym="model")
+    assert what_if.ask_kind(study, making.owner(study), "machine") != first
+
+
 def test_a_preview_that_cannot_be_told_says_why(study) -> None:
     Study.objects.filter(pk=study.pk).update(prior=0.0)
     preview = what_if.ask(study, making.owner(study), study.annotators.filter(pseudonym="bob"))

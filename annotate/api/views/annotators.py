@@ -112,7 +112,7 @@ class OnePreview(View):
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """What would change, once the worker has computed it: leaderboard and agreement before and after."""
         study = self.study(study_id, "annotators")
-        return self.show(WhatIfQuestionSerializer, get_object_or_404(WhatIfQuestion, study=study, key=key))
+        return self.show(WhatIfQuestionSerializer, get_object_or_404(WhatIfQuestion, study=study, key=key, kind=""))
 
 
 @extend_schema(tags=["annotators"])

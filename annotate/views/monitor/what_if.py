@@ -44,7 +44,7 @@ def what_if_ask(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
     """What would change: worked out by the worker, shown beside what is now."""
-    question = get_object_or_404(WhatIfQuestion, study=study, key=key)
+    question = get_object_or_404(WhatIfQuestion, study=study, key=key, kind="")
     has_worker = worker_is_there()
     version = digest(question.state, question.done, question.topics, has_worker)
     if is_seen(request, version):
@@ -65,7 +65,7 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
         changes=changes(answer) if answer else (),
         version=version,
         has_worker=has_worker,
-        is_old=question.state == WhatIfQuestion.State.READY and question.version != what_if.version_of(study),
+        is_old=what_if.is_old(question),
         most=judging.excluding.LONGEST_REASON,
     )
 
@@ -82,7 +82,7 @@ def _outcomes(what_if: WhatIf) -> list[dict[str, Any]]:
 @require_POST
 def what_if_do(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
     """Exclude whom the question is about, or take them back in, with a reason."""
-    question = get_object_or_404(WhatIfQuestion, study=study, key=key)
+    question = get_object_or_404(WhatIfQuestion, study=study, key=key, kind="")
     annotators = what_if.annotators_of(question)
     do = judging.exclude if question.leave_out else judging.readmit
     try:

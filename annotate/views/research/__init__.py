@@ -3,6 +3,7 @@
 from annotate.views.research import (
     exports,
     gold_pairs,
+    kind_leaderboard,
     members,
     recruitment,
     results,
@@ -17,6 +18,7 @@ urlpatterns = [
     *uploads.urlpatterns,
     *topics.urlpatterns,
     *results.urlpatterns,
+    *kind_leaderboard.urlpatterns,
     *systems.urlpatterns,
     *members.urlpatterns,
     *recruitment.urlpatterns,

@@ -34,6 +34,7 @@ BATCH = 500
 class Crowd:
     """What annotators of one kind answered in a study; keys of rows by the numbers that stand for them."""
 
+    kind: str
     annotators: tuple[int, ...]
     topics: tuple[int, ...]
     pairs: tuple[int, ...]
@@ -58,6 +59,11 @@ class StudyAnswers:
     def leading(self) -> Crowd:
         """The annotators among whom the study's agreement is worked out."""
         return self.crowds[0]
+
+    def judgments_of(self, kind: str) -> PairJudgments:
+        """Those of one kind that would count if it did; none where nobody of it is there."""
+        none = self.leading.judgments.only(slice(0))
+        return next((crowd.judgments for crowd in self.crowds if crowd.kind == kind), none)
 
 
 def studies_unreported() -> QuerySet[Study]:
@@ -139,6 +145,7 @@ def _load_crowd(study: Study, kind: str, also: Collection[int]) -> Crowd:
     pairs, pair = _numbered(columns["assignment__pair_id"])
     rows = _rows(study, columns, also, topic=topic, pair=pair, annotators=annotators)
     return Crowd(
+        kind=kind,
         annotators=annotators,
         topics=topics,
         pairs=pairs,

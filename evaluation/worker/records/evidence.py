@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import QuerySet
 
 from annotate.database.snapshot import snapshot
 from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
@@ -44,18 +45,19 @@ class Snapshot:
 
 
 def load_evidence(
-    topic_id: int, split: Split, but: Collection[int] = (), also: Collection[int] = ()
+    topic_id: int, split: Split, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
 ) -> Snapshot | None:
     """What a fit of the topic rests on, without its references; None where the topic is gone or not prepared.
 
-    The annotators `but` are left out, and those `also` taken in though they are excluded. Everything is read as it was
-    at one moment, and no transaction is open any more when the mathematics begins.
+    The annotators `but` are left out, and those `also` taken in though they are excluded; where a `kind` of annotators
+    is named, it alone counts. Everything is read as it was at one moment, and no transaction is open any more when the
+    mathematics begins.
     """
     with snapshot():
-        return _load(topic_id, split, but, also)
+        return _load(topic_id, split, but, Judgment.objects.counted(also, kind))
 
 
-def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[int]) -> Snapshot | None:
+def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[Judgment]) -> Snapshot | None:
     rows = Topic.objects.select_related("study", "tally")
     topic = rows.filter(pk=topic_id, tally__isnull=False, cut_version__gt=0).first()
     if topic is None:
@@ -64,7 +66,8 @@ def _load(topic_id: int, split: Split, but: Collection[int], also: Collection[in
     in_order = Sentence.objects.filter(topic=topic).order_by("position")
     sentences = list(in_order.values_list("pk", "document__name", "index", "text"))
     keys = tuple(pk for pk, *_ in sentences)
-    judgments, annotators, last = _judgments(topic_id, {pk: index for index, pk in enumerate(keys)}, but, also)
+    of_topic = counted.filter(assignment__topic=topic_id)
+    judgments, annotators, last = _judgments(of_topic, {pk: index for index, pk in enumerate(keys)}, but)
     kinds = dict(Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind"))
     by_system = Summary.objects.filter(topic=topic).order_by("system__name")
     summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
@@ -110,10 +113,9 @@ COLUMNS = (
 
 
 def _judgments(
-    topic_id: int, index: dict[int, int], but: Collection[int], also: Collection[int]
+    counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int]
 ) -> tuple[Judgments, tuple[int, ...], int]:
     """The judgments that count, in the order in which they were stored; who gave them; the primary key of the last."""
-    counted = Judgment.objects.counted(also).filter(assignment__topic=topic_id)
     if but:
         counted = counted.exclude(assignment__annotator__in=list(but))
     rows = list(counted.values_list(*COLUMNS))

@@ -1,0 +1,103 @@
+"""What one kind of annotators would say of the systems, beside what the study says."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.models import Study, WhatIfQuestion
+from annotate.reports import rests_on
+from evaluation.worker import tasks
+from tests.annotate import making, scored
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    """People judged both topics, machines one of them."""
+    made = scored.scored_study(counted_kinds="people")
+    scored.judge(made, ("snow", "s1:0", "s1:1", "b"), pseudonym="ann")
+    scored.judge(made, *scored.JUDGED[:2], kind="machine", pseudonym="a model of ours")
+    assert tasks.catch_up(made.pk) == {}
+    return made
+
+
+def signed_in(study: Study, role: str = "researcher") -> Client:
+    client = Client()
+    client.force_login(making.member(study, role))
+    return client
+
+
+def address(study: Study, kind: str = "machine") -> str:
+    return reverse("kind_leaderboard", args=[study.pk, kind])
+
+
+def links(study: Study) -> list[str]:
+    """The kinds that the study's leaderboard offers to look at."""
+    text = signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
+    return [kind for kind in ("human", "machine", "simulated") if f'href="{address(study, kind)}"' in text]
+
+
+def test_a_reader_comes_from_the_leaderboard_to_both_boards_and_learns_no_name(study) -> None:
+    client = signed_in(study)
+    assert links(study) == ["machine", "simulated"]
+    assert "Compare</button>" in client.get(address(study)).content.decode()
+    assert client.post(address(study))["Location"] == address(study)
+    waiting = client.get(address(study))
+    assert 'hx-trigger="every 1s"' in waiting.content.decode()
+    seen = f"{address(study)}?seen={waiting.context['version']}"
+    assert client.get(seen).status_code == 204
+    tasks.answer_what_if(WhatIfQuestion.objects.get().pk)
+    news = client.get(seen).content.decode()
+    assert "<html" not in news
+    whole = client.get(address(study)).content.decode()
+    for text in (news, whole):
+        words = " ".join(text.split())
+        assert "5 judgments on 2 topics" in words
+        assert "2 judgments on 1 topic </span>" in words
+        assert "These judgments cover 1 topic, the study’s own 2." in words
+        assert "Kendall’s tau-b" in words
+        assert "a model of ours" not in words
+        assert "Compare" not in words.partition('id="state"')[2]
+
+
+def test_a_board_that_is_out_of_date_says_so_and_is_asked_for_again(study) -> None:
+    client = signed_in(study)
+    client.post(address(study))
+    client.post(address(study))
+    tasks.answer_what_if(WhatIfQuestion.objects.get().pk)
+    scored.judge(study, scored.JUDGED[4], kind="machine", pseudonym="a model of ours")
+    assert "Compare again" in client.get(address(study)).content.decode()
+    client.post(address(study))
+    assert [question.state for question in WhatIfQuestion.objects.order_by("pk")] == ["ready", "waiting"]
+
+
+def test_only_kinds_that_would_give_another_board_are_offered(study) -> None:
+    Study.objects.filter(pk=study.pk).update(counted_kinds="people-and-simulated")
+    assert links(study) == ["human", "machine", "simulated"]
+    Study.objects.filter(pk=study.pk).update(counted_kinds="machines")
+    assert links(study) == ["human", "simulated"]
+    study.annotators.exclude(kind="human").update(excluded_at=study.created_at)
+    Study.objects.filter(pk=study.pk).update(counted_kinds="all")
+    study.refresh_from_db()
+    assert rests_on.of_study(study).kinds_beside == ()
+    assert links(study) == []
+    for kind in ("human", "machine", "simulated", "nobody"):
+        assert signed_in(study).get(address(study, kind)).status_code == 404
+        assert signed_in(study).post(address(study, kind)).status_code == 404
+
+
+def test_whoever_may_not_see_the_study_finds_nothing_and_asks_nothing(study) -> None:
+    for client in (signed_in(study, "annotator"), signed_in(making.study(title="Elsewhere"), "owner")):
+        assert client.get(address(study)).status_code == client.post(address(study)).status_code == 404
+    assert not WhatIfQuestion.objects.exists()
+
+
+def test_a_question_about_a_kind_is_none_about_annotators(study) -> None:
+    client = signed_in(study, "owner")
+    client.post(address(study))
+    key = WhatIfQuestion.objects.get().key
+    assert client.get(reverse("what_if", args=[study.pk, key])).status_code == 404
+    assert client.post(reverse("what_if_do", args=[study.pk, key]), {"reason": "x"}).status_code == 404
