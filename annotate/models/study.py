@@ -107,11 +107,11 @@ class Study(models.Model):
     )
     random_share = models.FloatField(
         _("share of random pairs"),
-        default=0.2,
+        default=1.0,
         validators=SHARE,
         help_text=_(
-            "From 0 to 1. This share of the pairs is drawn at random instead of chosen by the worker. Agreement "
-            "on random pairs can be compared between studies."
+            "From 0 to 1. This share of the pairs is drawn at random instead of chosen by the worker. Only random "
+            "pairs say how sure scores are: with fewer of them, fewer systems are told apart."
         ),
     )
     seed = models.PositiveBigIntegerField(
