@@ -18,6 +18,7 @@ from annotate.models import (
     AnnotatorReport,
     Assignment,
     Claim,
+    Examination,
     Judgment,
     Ranking,
     Study,
@@ -30,7 +31,7 @@ from annotate.models import (
 from annotate.refusal import Refusal
 from annotate.reports import agreement, annotators, diagnostics, worker
 from evaluation.worker import tasks
-from formats.results import Agreement, Bounded, Outcome, SystemResult, WhatIf, to_json
+from formats.results import Agreement, Bounded, Influence, Outcome, SystemResult, WhatIf, to_json
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
@@ -517,6 +518,14 @@ def test_the_leaderboard_says_whether_the_first_place_rests_on_one_person(two_an
     assert (
         '<th scope="col">Without</th>' in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
     )
+
+
+def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotators: Study) -> None:
+    nobody = to_json(Influence(annotators=0, unknown=0, first="", new_firsts=(), systems=()))
+    Examination.objects.create(study=two_annotators, version=1, figures=nobody, computed_at=timezone.now())
+    text = signed_in(two_annotators).get(reverse("leaderboard", args=[two_annotators.pk])).content.decode()
+    assert "There is no annotator to leave out yet." in text
+    assert "left out in turn" not in text
 
 
 def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() -> None:
