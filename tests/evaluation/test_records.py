@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -298,7 +298,8 @@ def test_a_fit_published_while_scores_are_read_belongs_to_the_next_reading() -> 
     with after_reading('"annotate_score"."score"', refit):
         standings = records.load_standings(made.pk)
     assert [len(of_way.topics) for of_way in standings] == [1, 1]
-    judging.raise_version([second.pk])
+    with transaction.atomic():
+        judging.raise_version([second.pk])
     with after_reading('"annotate_fit"."id"', refit):
         assert len(leaderboard.of_topic(second).rows) == 4
 
