@@ -211,9 +211,8 @@ class PairQuerySet(models.QuerySet["Pair"]):
         with_place = {
             pk: filled < (min(most, need) if takes_places and need else most) for pk, _, _, need, filled in rows
         }
-        open_pairs = [pk for pk, has_place in with_place.items() if has_place]
-        mine = Assignment.objects.filter(annotator=annotator, pair__in=open_pairs)
-        seen = set(mine.values_list("pair_id", flat=True)) if open_pairs else set()
+        mine = Assignment.objects.filter(annotator=annotator, pair__in=self)
+        seen = set(mine.values_list("pair_id", flat=True)) if any(with_place.values()) else set()
         return {(first, second): with_place[pk] and pk not in seen for pk, first, second, _, _ in rows}
 
 
