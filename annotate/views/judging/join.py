@@ -36,8 +36,11 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if access.is_partial(request.user, study):
         return their_own(request, study)
     form_token = OnceForm(request.POST).token
+    is_usable = invitations.is_usable(
+        invitation
+    )  # asked first: whoever uses it up meanwhile by this form is found then
     annotator = _annotator_here(request, invitation) or judging.joined_by(study, access.account(request), form_token)
-    if annotator is None and not invitations.is_usable(invitation):
+    if annotator is None and not is_usable:
         return render(request, "judge/not_good.html", {"study": study}, status=404)
     if request.method == "POST" and agrees(request, study):
         return _begin(request, invitation, annotator, form_token)
