@@ -22,6 +22,7 @@ but their names, so that with the names shuffled in each topic the same topics m
 
     python -m benchmarks.coverage --of importance [--sentences 30 300] [--topics 2000 400] [--judgments 50 200 1000]
 
+With `--per-pair 2` each of half as many pairs is judged by two people, as a study may ask for; no pair comes again.
 With `--random-share .2` only that share of the pairs is drawn at random; a fit after each `ROUND` judgments asks for
 the others, as the worker does.
 """
@@ -63,12 +64,14 @@ def main() -> None:
     options.add_argument("--sentences", type=int, nargs="+", default=[])
     options.add_argument("--topics", type=int, nargs="+", default=[], help="made up, for each number of sentences")
     options.add_argument("--judgments", type=int, nargs="+", default=[50, 200, 1000])
+    options.add_argument("--per-pair", type=int, default=0, help="judgments; 0: as pairs happen to come again")
     options.add_argument("--random-share", type=float, default=1.0)
     options.add_argument("--draws", type=int, default=40, help="of the bootstrap; 0 for none")
     chosen = options.parse_args()
     if chosen.of == "importance":
         sizes, pools = ([30], [20]) if chosen.quick else ([30, 300], [2000, 400])
-        of_importance(chosen.sentences or sizes, chosen.topics or pools, chosen.judgments, chosen.random_share)
+        ask = Asking(chosen.random_share, chosen.per_pair)
+        of_importance(chosen.sentences or sizes, chosen.topics or pools, chosen.judgments, ask)
         return
     chosen.sentences, topics = chosen.sentences or [100, 300], (chosen.topics or [30])[0]
     if chosen.quick:
@@ -114,6 +117,21 @@ def topic(n: int, size: int, smooth: SmoothChoice, seed: int, draws: int) -> tup
 
 
 @dataclass(frozen=True)
+class Asking:
+    """How pairs are drawn; see the options."""
+
+    random_share: float = 1.0
+    per_pair: int = 0
+
+    def judge(self, made: World, count: int, rng: np.random.Generator) -> Judgments:
+        if self.per_pair:
+            pairs = sampling.random_pairs(made.n, count // self.per_pair, int(rng.integers(1 << 30)))
+            first, second = np.repeat(pairs, self.per_pair, axis=0).T
+            return made.answers(first, second, rng)
+        return made.judgments(count, rng) if self.random_share == 1 else asked(made, count, self.random_share, rng)
+
+
+@dataclass(frozen=True)
 class Fitted:
     """A made-up topic with its board, and the importance that infinitely many judgments would give."""
 
@@ -122,11 +140,11 @@ class Fitted:
     right: float
 
 
-def of_importance(sizes: Sequence[int], topics: Sequence[int], counts: Sequence[int], random_share: float) -> None:
+def of_importance(sizes: Sequence[int], topics: Sequence[int], counts: Sequence[int], ask: Asking) -> None:
     columns = ("sentences", "judgments", "right", "topics", "over", "studies", *FIGURES)
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for (n, made), spread in product(zip(sizes, topics, strict=False), (0.0, 0.7, 2.2)):
-        pools = {count: [fitted(n, count, spread, seed, random_share) for seed in range(made)] for count in counts}
+        pools = {count: [fitted(n, count, spread, seed, ask) for seed in range(made)] for count in counts}
         everywhere = np.mean([one.truth for pool in pools.values() for one in pool], axis=0)
         for (count, pool), size, over in product(pools.items(), (1, 10, 100), get_args(Over)):
             if size > made or (over == "topics" and size == 1):
@@ -138,13 +156,13 @@ def of_importance(sizes: Sequence[int], topics: Sequence[int], counts: Sequence[
             print(f"| {n} | {count:,} | {right} | {size} | {over} | {len(figures)} | {' | '.join(cells)} |", flush=True)
 
 
-def fitted(n: int, count: int, spread: float, seed: int, random_share: float, systems: int = 10) -> Fitted:
+def fitted(n: int, count: int, spread: float, seed: int, ask: Asking, systems: int = 10) -> Fitted:
     rng = np.random.default_rng((n, count, int(10 * spread), seed))
     made = world(TRUTHS[seed % len(TRUTHS)], n, spread or 1.0, rng)
     summaries = made.summaries(systems, rng)
     if not spread:
         made = replace(made, utilities=np.zeros(n))
-    judgments = made.judgments(count, rng) if random_share == 1 else asked(made, count, random_share, rng)
+    judgments = ask.judge(made, count, rng)
     names = tuple(str(i) for i in range(n))
     shared = importance.share_words(Evidence("t", names, made.texts, judgments, summaries))
     estimate = preference_matrix.estimate(judgments, n, made.similarity, Settings())

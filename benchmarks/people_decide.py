@@ -202,12 +202,13 @@ def cell(value: float, resampled: Matrix) -> str:
 
 
 def print_agreement(made: Mapping[tuple[str, str], list[Board]], people: Scores, draws: int) -> None:
-    shape = people.human.shape
+    (human,) = people.human.values()
+    shape = human.shape
     # Of two systems drawn from two, half the draws have only one.
     once, drawn = Resamples.whole(*shape), Resamples.drawn(*shape, "both" if shape[0] > 2 else "topics", draws, 0)
 
     def mean(tables: Sequence[Matrix], resamples: Resamples) -> NDArray[np.float64]:
-        return np.mean([agreement(people.human, table, resamples).mean for table in tables], axis=0)
+        return np.mean([agreement(human, table, resamples).mean for table in tables], axis=0)
 
     print(f"| agreement with people | {' | '.join(ANSWERS)} | gain |\n|---|{'---|' * (len(ANSWERS) + 1)}")
     for score in SCORES:
@@ -248,8 +249,8 @@ def main() -> None:
         people = None
         systems = list(dict.fromkeys(summary.system for topic in topics for summary in topic.summaries))
         if chosen.dimension:
-            topics = judged_topics(topics, chosen.dimension, chosen.without)
-            people = collect(topics, chosen.dimension, [metric(peer) for peer in PEERS])
+            topics = judged_topics(topics, [chosen.dimension], chosen.without)
+            people = collect(topics, [chosen.dimension], [metric(peer) for peer in PEERS])
             systems = list(people.systems)
         made = boards(topics, systems, options.judgments, options.seeds)
         seconds = time.process_time() - begun

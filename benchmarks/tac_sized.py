@@ -20,6 +20,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.fit.similarity import similarity
 from evaluation.meta import agreement, correlation
+from evaluation.meta.reports import metric_agreement
 from evaluation.meta.resampling import Resamples, paired_tests
 from evaluation.meta.scores import collect
 from evaluation.metrics.porter import stem
@@ -170,14 +172,14 @@ def main() -> None:
     print(f"| sentences compared, judgments simulated | {spent:.2f} | |")
     matrices = {}
     for name in METRICS:
-        collected, spent = timed(lambda name=name: collect(topics, "overall", [metric(name)]))
+        collected, spent = timed(lambda name=name: collect(topics, ["overall"], [metric(name)]))
         total += spent
         matrices[name] = collected.metrics[name]
         print(f"| {name} | {spent:.2f} | |", flush=True)
-    human = collected.human
+    human = collected.human["overall"]
 
     several = [metric(name) for name in METRICS if name.startswith("rouge")]
-    together, spent = timed(lambda: collect(topics, "overall", several))
+    together, spent = timed(lambda: collect(topics, ["overall"], several))
     part, few = topics[:4], 10
     share = len(part) * few / (options.topics * options.systems)
     theirs, first = timed(lambda: pyrouge(part, few))
@@ -191,9 +193,8 @@ def main() -> None:
     )
 
     resamples = Resamples.drawn(options.systems, options.topics, "both", options.draws, 0)
-    reports, spent = timed(
-        lambda: [agreement.report(name, "", human, matrix, resamples) for name, matrix in matrices.items()]
-    )
+    scores = replace(collected, metrics=matrices, signatures=dict.fromkeys(matrices, ""))
+    reports, spent = timed(lambda: [metric_agreement(name, scores, "overall", resamples) for name in matrices])
     total += spent
     tried = 10
     expected, peer = timed(lambda: by_scipy(human, matrices["rouge-2"], resamples, tried))
@@ -211,7 +212,7 @@ def main() -> None:
     pairs = options.systems * (options.systems - 1) // 2
     _, spent = timed(lambda: paired_tests(human, 40 * pairs, 0))
     total += spent
-    print(f"| four tests of {pairs:,} pairs of systems, {40 * pairs:,} draws | {spent:.2f} | |")
+    print(f"| seven tests of {pairs:,} pairs of systems, {40 * pairs:,} draws | {spent:.2f} | |")
     print(f"| **all** | **{total:.1f}** | |")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     print(f"\nPeak memory of the process {peak:.0f} MB. Agreement of rouge-2 {by_pairs:.3f}.")

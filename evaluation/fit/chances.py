@@ -15,11 +15,20 @@ in the sum: they are close pairs, where the fit errs otherwise than elsewhere, a
 in a fifth of the studies. Without a random pair nobody can say how sure values are.
 
 Before it knew a judgment: one step of Newton's method without it (Pregibon 1981). With V the variance of the difference
-of the two utilities at the mode, the log odds f become f - V (y - P) / (1 - V P (1 - P)).
+of the two utilities at the mode, the log odds f become f - V (y - P) / (1 - V P (1 - P)); without all c judgments of a
+pair, f - V sum (y - P) / (1 - c V P (1 - P)).
 
 Errors. Which sentences were asked about is chance as well, so the values err by nearly the same and independently:
 their standard error is s n / sqrt(2 (m - 1) (n - 1)), s^2 the mean square of y - P. Sums of values have the variance of
 sums of independent numbers. benchmarks/coverage.py counts how often that holds.
+
+Judgments of one pair share what the fit does not know of it: b, the mean product of two of their y - P, with P before
+it knew the pair. Where a pair is drawn anew for each judgment, that makes no difference. If each pair that is drawn is
+judged c times, as a study may ask for, sums vary more, and what is expected of a judgment must not rest on the others
+of its pair. So s^2 becomes s^2 + (D - 1) b, with D the variance of the numbers of judgments over all n (n - 1) / 2
+pairs, divided by their mean: 1 where each judgment is of a pair drawn anew, c (1 - share of the pairs that are drawn)
+where each has c. And P is that before the fit knew the share (D - 1) / (D - 1 + mean) of the others, which is of those
+that came together. D counts as 1 where chance may have it.
 """
 
 from __future__ import annotations
@@ -35,8 +44,10 @@ from evaluation.fit.similarity import slices
 
 Vector = NDArray[np.float64]
 
-# A judgment that decides its own prediction by more than this has no prediction without it.
+# A pair that decides its own prediction by more than this has no prediction without its judgments.
 _LARGEST_LEVERAGE = 0.95
+# So many standard deviations of D, sqrt(2 / number of pairs) where pairs are drawn anew each time, may be chance.
+_BY_CHANCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +86,49 @@ def chances(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vector)
         fitted = fitted_chances(utilities)
         return Chances(fitted, fitted, None)
     gaps = utilities[pairs.first] - utilities[pairs.second]
-    won, lost = _surprise(gaps, variances), _surprise(-gaps, variances)
-    total = float((pairs.wins + pairs.losses).sum())
-    surplus = pairs.spread(pairs.wins * won - pairs.losses * lost)
+    judged = pairs.wins + pairs.losses
+    total, effective = float(judged.sum()), _effective(weights)
+    unit = effective / total
+    excess = _excess(unit * judged, n)
+    share = excess / (excess + effective / _pairs(n))
+    others = 1 + share * np.maximum(judged - 1, 0.0)
+    won = 1 - _expected(gaps, others - share * pairs.losses, others, variances)
+    lost = _expected(gaps, share * pairs.wins, others, variances)
     square = float((pairs.wins * won**2 + pairs.losses * lost**2).sum()) / total
+    square += excess * _shared(pairs, _expected(gaps, pairs.wins, judged, variances), unit)
     fitted = fitted_chances(utilities)
     return Chances(
         fitted=fitted,
-        values=fitted + n / (2 * total) * surplus,
-        error=float(np.sqrt(square * n**2 / (2 * max(_effective(weights) - 1, 1) * (n - 1)))),
+        values=fitted + n / (2 * total) * pairs.spread(pairs.wins * won - pairs.losses * lost),
+        error=float(np.sqrt(square * n**2 / (2 * max(effective - 1, 1) * (n - 1)))),
     )
 
 
-def _surprise(gaps: Vector, variances: Vector) -> Vector:
-    """1 - P of judgments that the first of two sentences won, from the fitted log odds and their variances."""
-    missed = expit(-gaps)
-    leverage = np.minimum(variances * missed * (1 - missed), _LARGEST_LEVERAGE)
-    return np.asarray(expit(variances * missed / (1 - leverage) - gaps))
+def _expected(gaps: Vector, wins: Vector | float, judged: Vector | float, variances: Vector) -> Vector:
+    """(k,): P of pairs from their fitted log odds, without so many judgments, of which the first won `wins`."""
+    expected = expit(gaps)
+    leverage = np.minimum(variances * judged * expected * (1 - expected), _LARGEST_LEVERAGE)
+    return np.asarray(expit(gaps - variances * (wins - judged * expected) / (1 - leverage)))
+
+
+def _excess(judged: Vector, n: int) -> float:
+    """D - 1; 0 where pairs come again no more often than chance may have it."""
+    total = float(judged.sum())
+    excess = float(judged @ judged) / total - total / _pairs(n) - 1
+    return excess if excess > _BY_CHANCE * np.sqrt(2 / _pairs(n)) else 0.0
+
+
+def _shared(pairs: Pairs, expected: Vector, unit: float) -> float:
+    """b; 0 where no pair was judged twice. A weight of 1 counts `unit`."""
+    wins, losses = unit * pairs.wins, unit * pairs.losses
+    judged, surplus = wins + losses, wins * (1 - expected) - losses * expected
+    products = float(judged @ judged - judged.sum())
+    alone = float((wins * (1 - expected) ** 2 + losses * expected**2).sum())
+    return max(float(surplus @ surplus) - alone, 0.0) / products if products >= 1 else 0.0
+
+
+def _pairs(n: int) -> float:
+    return n * (n - 1) / 2
 
 
 def _effective(weights: Vector) -> float:

@@ -11,11 +11,15 @@ and, for a summary with the set S of distinct words,
 
     coverage    C(S) = sum_{w in S} n_w i_w / T               of the words alone, in [0, 1]
     importance  I(S) = sum_{w in S} n_w i_w (b_w - m) / T     of the judgments alone
-    combined         = sum_{w in S} n_w i_w b_w / T = m C(S) + I(S)
+    combined         = sum_{w in S} n_w i_w (1 + 4 (b_w - m)) / T = C(S) + 4 I(S)
 
 Importance is what the summary says that people prefer, less what it says that they do not. It is 0 for everybody where
 all values are equal, and for the whole source; to say a thing twice adds nothing. Text of average worth adds nothing
 either, however long: that is what m is for. A summary that shares no word with the sources has no importance.
+
+Combined is coverage in which a word counts as often as its sentences are preferred for each time that they are not: the
+odds b / (1 - b), which near 1/2 are 1 + 4 (b - 1/2). It is coverage where all values are equal, and 1 for the whole
+source.
 
 **Cleared of length.** People tend to prefer the longer of two sentences. What a sentence's length alone would lead one
 to expect is taken out of its value, so that words are not paid for the length of the sentences that they stand in:
@@ -23,8 +27,8 @@ value = 1/2 + c - e, with c the chance and e its regression on the logarithm of 
 and the square of that. Two pseudo-sentences without any effect, one for each slope, hold the regression down where
 sentences are few.
 
-Importance and combined are linear in the chances, with weights that rest on texts alone: row a_S of `weights` gives
-I(S) = a_S c and its variance error^2 |a_S|^2.
+Importance and combined are linear in the chances, with weights that rest on texts alone: row a_S of
+`SharedWords.importance` gives I(S) = a_S c and its variance error^2 |a_S|^2.
 """
 
 from __future__ import annotations
@@ -42,6 +46,7 @@ from evaluation.fit.chances import Chances
 from evaluation.scoring.content import content, counts
 from evaluation.scoring.scores import Scores, unknown
 from formats.results import SourceWords
+from formats.results.scores import ODDS
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -57,8 +62,8 @@ class SharedWords:
     """A topic's texts, as far as they matter here; worked out once, whatever the judgments.
 
     `words` (k,): the distinct words of the source; `counts` (n, k): x; `idf` (k,): i; `contains` (s, k): whether the
-    summary has the word; `coverage` (s,): C; `importance`, `combined` (s, n): weights of the chances;
-    `length` (n, 2): what the regression on length knows of the sentences.
+    summary has the word; `coverage` (s,): C; `importance` (s, n): weights of the chances; `length` (n, 2): what the
+    regression on length knows of the sentences.
     """
 
     systems: tuple[str, ...]
@@ -68,7 +73,6 @@ class SharedWords:
     contains: NDArray[np.bool_]
     coverage: Vector
     importance: Matrix
-    combined: Matrix
     length: Matrix
 
     @property
@@ -83,23 +87,25 @@ class SharedWords:
 class WordScores:
     """The scores (s,) of a topic's summaries. `importance` is nan where a summary shares no word with the source.
 
-    `covariance` (s, s): of importance; `combined_covariance`: of combined. Both are nan without judgments of random
-    pairs.
+    `covariance` (s, s): of importance; nan without judgments of random pairs.
     """
 
     systems: tuple[str, ...]
     coverage: Vector
     importance: Vector
-    combined: Vector
     covariance: Matrix
-    combined_covariance: Matrix
     judgments: int
+
+    @property
+    def combined(self) -> Vector:
+        """(s,): nan where importance is."""
+        return self.coverage + ODDS * self.importance
 
     def of(self, kind: Kind) -> Scores:
         """One of the three; judgments could not change coverage, so it has no errors."""
         score, covariance = {
             "importance": (self.importance, self.covariance),
-            "combined": (self.combined, self.combined_covariance),
+            "combined": (self.combined, ODDS**2 * self.covariance),
             "coverage": (self.coverage, unknown(len(self.systems))),
         }[kind]
         return Scores(self.systems, score, covariance, self.judgments)
@@ -132,7 +138,6 @@ def share_words(topic: Evidence) -> SharedWords:
         contains=contains,
         coverage=coverage,
         importance=_clear((x @ ((contains - coverage[:, None]) * idf).T).T / total, length),
-        combined=_clear((x @ (contains * idf).T).T / total, length),
         length=length,
     )
 
@@ -147,9 +152,7 @@ def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
         systems=shared.systems,
         coverage=shared.coverage,
         importance=importance,
-        combined=shared.coverage / 2 + shared.combined @ advantages,
         covariance=variance * (shared.importance @ shared.importance.T),
-        combined_covariance=variance * (shared.combined @ shared.combined.T),
         judgments=judgments,
     )
 

@@ -56,15 +56,20 @@ class Matched:
     parts: tuple[tuple[Match, ...], ...]
     weights: Matrix
 
+    def values(self, estimate: Estimate | None) -> Vector:
+        """(s,): equation 4 for every summary; without judgments all sentences are equally strong."""
+        n = self.weights.shape[1]
+        return np.asarray(self.weights @ (np.full(n, 1 / max(n, 1)) if estimate is None else estimate.strengths))
+
     def score(self, estimate: Estimate | None) -> Scores:
-        """Equation 4 for every summary; without judgments all sentences are equally strong."""
-        s, n = self.weights.shape
+        """The same with their covariance, which takes longer."""
+        s, _ = self.weights.shape
         if estimate is None:
-            return Scores(self.systems, self.weights @ np.full(n, 1 / max(n, 1)), unknown(s), 0)
+            return Scores(self.systems, self.values(None), unknown(s), 0)
         v = estimate.strengths
         gradient = self.weights * v - np.outer(self.weights @ v, v)  # of the scores by the utilities
         covariance = estimate.covariance.of(gradient)
-        return Scores(self.systems, self.weights @ v, covariance, estimate.judgments)
+        return Scores(self.systems, self.values(estimate), covariance, estimate.judgments)
 
     def terms(self, strengths: Vector) -> tuple[tuple[Part, ...], ...]:
         """What each sentence of each summary adds to its score."""

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
+from evaluation.statistics import holm
 from formats.results import Difference, Standing, SystemResult
-from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Contrast, Mean, compare, rank_beside
+from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank_beside
 
 Over = Literal["judgments", "topics"]
 Matrix = NDArray[np.float64]
@@ -90,10 +91,21 @@ class Comparison:
         if len(self.systems) > MOST_COMPARED:
             return ()
         estimates = self._contrasts
-        columns = (*self._pairs, estimates.value, estimates.margin, estimates.p, estimates.topics)
-        return compare(
-            Contrast(self.systems[a], self.systems[b], value, _known(margin), _known(p), int(topics))
-            for a, b, value, margin, p, topics in zip(*(column.tolist() for column in columns), strict=True)
+        columns = (*self._pairs, estimates.value, estimates.margin, self._adjusted, estimates.topics)
+        return tuple(self._difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
+
+    def _difference(self, a: int, b: int, value: float, margin: float, p: float, topics: float) -> Difference:
+        """With the better system first."""
+        better, worse = (a, b) if value >= 0 else (b, a)
+        return Difference(
+            better=self.systems[better],
+            worse=self.systems[worse],
+            difference=abs(value),
+            low=_known(abs(value) - margin),
+            high=_known(abs(value) + margin),
+            p=_known(p),
+            significant=None if np.isnan(p) else p <= LEVEL,
+            topics=int(topics),
         )
 
     def _means(self, lowest: float) -> list[Mean]:
@@ -132,14 +144,16 @@ class Comparison:
         return self._estimates(value, variance, squares, judged, topics)
 
     @cached_property
+    def _adjusted(self) -> Matrix:
+        """(k,): p-values of all pairs tested together."""
+        return holm(self._contrasts.p)
+
+    @cached_property
     def _significant(self) -> Flags:
-        """(s, s): whether the row is significantly better than the column, all pairs tested together (Holm 1979)."""
-        p, value = self._contrasts.p, self._contrasts.value
-        order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
-        adjusted = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
-        sure = order[adjusted <= LEVEL]
+        """(s, s): whether the row is significantly better than the column."""
+        sure = self._adjusted <= LEVEL
         first, second = (places[sure] for places in self._pairs)
-        is_first = value[sure] >= 0
+        is_first = self._contrasts.value[sure] >= 0
         significant = np.zeros((len(self.systems), len(self.systems)), dtype=np.bool_)
         significant[np.where(is_first, first, second), np.where(is_first, second, first)] = True
         return significant

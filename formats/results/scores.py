@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 #: What stands for a row of a table: its primary key where the worker stores it, its name where it is shown.
 Key = str | int
+#: The combined score adds so many times importance to coverage: of p / (1 - p), the slope at 1/2.
+ODDS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class Part:
 class WordTerm:
     """What one word of a summary adds to its score: occurrences x idf x factor / total.
 
-    `factor`: value - mean for importance, value for combined, 1 for coverage. `sentences`: the source sentences that
-    the word stands in, and how often; the mean of their values over these occurrences is `value`.
+    `factor`: value - mean for importance, 1 for coverage, 1 + `ODDS` (value - mean) for combined. `sentences`: the
+    source sentences that the word stands in, and how often; the mean of their values over these occurrences is `value`.
     """
 
     word: str
@@ -71,7 +73,8 @@ class SourceWords:
 
     def _term(self, k: int, score: str) -> WordTerm:
         value, occurrences, idf = self.values[k], self.occurrences[k], self.idf[k]
-        factor = {"importance": value - self.mean, "combined": value, "coverage": 1.0}[score]
+        ahead = value - self.mean
+        factor = {"importance": ahead, "combined": 1.0 + ODDS * ahead, "coverage": 1.0}[score]
         contribution = occurrences * idf * factor / self.total
         return WordTerm(self.words[k], occurrences, idf, value, factor, contribution, self.sentences[k])
 
@@ -149,11 +152,12 @@ class SystemResult:
 class LeaderboardRow(SystemResult):
     """A system's place on a leaderboard. `better_than`: the systems that it is significantly better than.
 
-    `summary`: on a topic's board, the number of the system's summary.
+    `summary`: on a topic's board, the number of the system's summary. `person`: a person wrote the summaries.
     """
 
     better_than: tuple[str, ...] = ()
     summary: int | None = None
+    person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,23 @@ def test_a_prior_does_not_draw_values_towards_a_half_as_it_does_the_fit():
     assert slopes[1] == pytest.approx(1.0, abs=0.04)
 
 
+def test_several_judgments_of_a_pair_say_less_than_as_many_of_different_ones():
+    """Annotators who hardly err, four a pair: sums of values err as far as they say."""
+    rng = np.random.default_rng(6)
+    utilities, weights = rng.normal(size=20) * 3, rng.normal(size=(20, 20))
+    weights -= weights.mean(axis=1, keepdims=True)
+    z = []
+    for _ in range(60):
+        first, second = np.repeat(sampling.random_pairs(20, 25, int(rng.integers(1 << 30))), 4, axis=0).T
+        wins = (rng.random(100) < expit(utilities[first] - utilities[second])).astype(float)
+        found = estimated(Judgments(first, second, wins, np.ones(100), np.zeros(100, dtype=np.int64))).chances
+        assert found.error is not None
+        z.append(
+            weights @ (found.values - fitted_chances(utilities)) / np.sqrt(np.square(weights).sum(axis=1)) / found.error
+        )
+    assert np.sqrt(np.mean(np.square(z))) == pytest.approx(1.0, abs=0.15)
+
+
 def coin_after_asking(rng: np.random.Generator) -> Judgments:
     """A coin's answers about 20 random pairs of 20 sentences, and about twice 40 pairs that a fit then asks for."""
     pairs, heads = sampling.random_pairs(20, 20, int(rng.integers(1 << 30))), (rng.random(100) < 0.5).astype(float)

@@ -76,7 +76,10 @@ def test_a_score_is_followed_by_hand():
     assert found.importance == pytest.approx(
         [(2 * cat * (0.65 - mean) + other * (0.8 - mean)) / total, other * (0.2 - mean) / total]
     )
-    assert found.combined == pytest.approx([(2 * cat * 0.65 + other * 0.8) / total, other * 0.2 / total])
+    odds = {value: 1 + 4 * (value - mean) for value in (0.65, 0.8, 0.2)}
+    assert found.combined == pytest.approx(
+        [(2 * cat * odds[0.65] + other * odds[0.8]) / total, other * odds[0.2] / total]
+    )
     assert found.importance == pytest.approx([0.101604, -0.051981], abs=1e-6)
 
 
@@ -97,12 +100,18 @@ def test_a_word_names_the_sentences_that_its_value_comes_from():
     assert won.value == pytest.approx((values[0] + values[2]) / 2)
 
 
-@given(sentence_lists, some_chances)
-def test_combined_is_coverage_at_the_mean_value_and_importance(summary: list[str], values: np.ndarray):
-    found = scores(NEWS, {"a": summary}, values)
-    mean = words_of(share_words(topic(NEWS, {"a": summary})), values).mean
-    expected = mean * found.coverage + np.nan_to_num(found.importance)
-    assert found.combined == pytest.approx(expected, abs=1e-12)
+@given(sentence_lists, st.floats(0, 1))
+def test_combined_is_coverage_where_all_sentences_are_equal(summary: list[str], value: float):
+    found = scores(NEWS, {"a": summary, "whole": list(NEWS)}, [value] * len(NEWS))
+    assert found.combined[1] == pytest.approx(1.0)
+    expected = np.where(found.coverage > 0, found.coverage, np.nan)
+    assert found.combined == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_a_combined_score_is_as_sure_as_its_importance():
+    chances = known([0.9, 0.1, 0.6, 0.4])
+    found = score(share_words(topic(NEWS, SUMMARIES)), chances, 10)
+    assert found.of("combined").errors == pytest.approx(4 * found.of("importance").errors)
 
 
 @given(st.lists(sentence_lists, min_size=1, max_size=4), st.floats(0, 1))
@@ -130,8 +139,9 @@ def test_a_foreign_and_an_empty_summary_have_no_importance_and_no_rank():
         [0.9, 0.1, 0.6, 0.4],
     )
     assert np.isnan(found.importance).tolist() == [False, False, False, True, True, True]
-    assert {one.system for one in rank_systems([found.of("importance").standing])} == set(SUMMARIES)
-    assert found.coverage[3:].tolist() == found.combined[3:].tolist() == [0.0, 0.0, 0.0]
+    for kind in ("importance", "combined"):
+        assert {one.system for one in rank_systems([found.of(kind).standing])} == set(SUMMARIES)
+    assert found.coverage[3:].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_an_interval_of_importance_may_reach_below_0():
