@@ -57,7 +57,8 @@ def attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> N
 def within_its_time(task: str, key: int) -> Iterator[None]:
     """What is told to stop before it has claimed anything, or after, only stops: it will be sent again."""
     try:
-        yield
+        with _told_in_time():
+            yield
     except SoftTimeLimitExceeded:
         end_stray_transactions()
         logger.warning("%s %s had no time left beside its work", task, key)
@@ -73,7 +74,8 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
         if begun.was_killed and begun.number > 2:
             tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
         try:
-            work(key)
+            with _told_in_time():
+                work(key)
         except SoftTimeLimitExceeded:
             end_stray_transactions()
             if _is_quick():
@@ -95,6 +97,25 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
             if begun.number > 1:
                 tell(key, "", False)
             begun.succeed()
+
+
+@contextmanager
+def _told_in_time() -> Iterator[None]:
+    """A task that is told to stop while the database commits hears of the connection's state instead."""
+    try:
+        yield
+    except Exception as error:
+        if _was_told_to_stop(error):
+            raise SoftTimeLimitExceeded from error
+        raise
+
+
+def _was_told_to_stop(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, SoftTimeLimitExceeded):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _token() -> uuid.UUID | None:

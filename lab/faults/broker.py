@@ -16,9 +16,10 @@ KEYS = ("celery", "_kombu.binding.celery", "unacked", "unacked_index")
 #: A worker whose broker is back must do what waits within so many seconds.
 AGAIN = 30.0
 #: What the worker's log may say while it has no broker. It then stops the tasks that it cannot acknowledge any more,
-#: each in the middle of whatever it does.
+#: each in the middle of whatever it does. kombu's own transport may meet a connection that it has just closed.
 WITHOUT = (
     r"redis\.|kombu\.|Connection\w*Error|TimeoutError|OperationalError|BrokenPipe|OSError|Lost|SystemExit|autocommit"
+    r"|no attribute 'hostname'"
 )
 
 

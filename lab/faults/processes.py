@@ -55,6 +55,7 @@ def pool_child(trial: Trial) -> None:
     with trial.load(think=0.1):
         for _ in trial.strikes(3):
             wait_for_a_fit(trial)
+            wait_until(lambda: bool(trial.product.pool()), "the worker has processes", 30.0)  # again, after a kill
             kill([busiest(trial.product.pool())])
 
 
