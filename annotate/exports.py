@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models import Prefetch
 from django.http import FileResponse, Http404
 
 import annotate
@@ -27,6 +28,8 @@ from annotate.models import (
     Fit,
     GoldPair,
     Judgment,
+    MetricScore,
+    PyramidAnnotation,
     Reference,
     Sentence,
     SourceDocument,
@@ -34,6 +37,10 @@ from annotate.models import (
     Summary,
     Topic,
 )
+from annotate.models.metric import GIVEN
+from formats.complaints import Complaints, Place
+from formats.pyramid import Annotation
+from formats.pyramid_json import annotation_from
 from formats.records import Winner
 from formats.settings import NAMES, StudySettings
 from formats.study_records import (
@@ -161,10 +168,16 @@ def make_archive(study: Study) -> StudyArchive:
 
 def topics(study: Study) -> Iterator[formats.Topic]:
     """The topics as they were uploaded, with all their texts and human scores."""
+    return topic_records(Topic.objects.filter(study=study))
+
+
+def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
+    """Some of them."""
     rows = (
-        Topic.objects.filter(study=study)
-        .order_by("position")
+        topics.order_by("position")
+        .select_related("pyramid")
         .prefetch_related("documents", "references", "summaries__system", "summaries__human_scores")
+        .prefetch_related(Prefetch("summaries__metric_scores", MetricScore.objects.given().order_by("metric")))
     )
     for topic in rows.iterator(CHUNK):
         yield formats.Topic(
@@ -175,6 +188,8 @@ def topics(study: Study) -> Iterator[formats.Topic]:
             title=topic.title,
             question=topic.question,
             language=topic.language,
+            pyramid=_pyramid(topic),
+            base=topic.base,
             extra=topic.extra,
         )
 
@@ -219,14 +234,24 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
             )
 
 
+def _pyramid(topic: Topic) -> Annotation | None:
+    row: PyramidAnnotation | None = getattr(topic, "pyramid", None)
+    return None if row is None else annotation_from(Place(Complaints(), topic.name), row.data, {}, {})
+
+
 def _text(row: SourceDocument | Reference) -> formats.Text:
     return formats.Text(row.name, *_content(row), row.extra)
 
 
 def _summary(row: Summary) -> formats.Summary:
-    scores = sorted(row.human_scores.all(), key=lambda score: score.dimension)
-    human = {score.dimension: score.score for score in scores}
-    return formats.Summary(row.system.name, *_content(row), row.extra, human)
+    ratings: dict[str, dict[str, float]] = {"": {}}
+    for score in sorted(row.human_scores.all(), key=lambda score: (score.assessor, score.dimension)):
+        ratings.setdefault(score.assessor, {})[score.dimension] = score.score
+    human = ratings.pop("")
+    given = {score.metric.removeprefix(GIVEN): score.score for score in row.metric_scores.all()}
+    metrics = {metric: score for metric, score in given.items() if score is not None}
+    reference = row.reference or None
+    return formats.Summary(row.system.name, *_content(row), row.extra, human, row.person, reference, ratings, metrics)
 
 
 def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tuple[str, ...] | None]:
@@ -259,6 +284,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
 
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
     rows = Fit.objects.filter(topic__study=study).order_by("topic__position", "data_version", "-scored_by")
+    rows = rows.defer("curve", "covariance", "differences", "words")
     for fit in rows.select_related("topic").prefetch_related("utilities", "scores__summary__system"):
         utilities = {names[row.sentence_id]: (row.strength, row.utility, row.se) for row in fit.utilities.all()}
         scored = {row.summary.system.name: row for row in fit.scores.all()}

@@ -8,8 +8,19 @@ from formats.checking import existing_from
 from formats.complaints import message
 from formats.latex import write_latex
 from formats.preferences import write_preferences
-from formats.reading import read
-from formats.records import Bundle, Complaint, Existing, ExistingTopic, Preference, Refused, Summary, Text, Topic
+from formats.reading import read, read_metric_scores
+from formats.records import (
+    Bundle,
+    Complaint,
+    Existing,
+    ExistingTopic,
+    MetricScore,
+    Preference,
+    Refused,
+    Summary,
+    Text,
+    Topic,
+)
 from formats.tables import write_rows
 from formats.topics import write_topics
 
@@ -18,6 +29,7 @@ __all__ = [
     "Complaint",
     "Existing",
     "ExistingTopic",
+    "MetricScore",
     "Preference",
     "Refused",
     "Summary",
@@ -26,6 +38,7 @@ __all__ = [
     "existing_from",
     "message",
     "read",
+    "read_metric_scores",
     "write_latex",
     "write_preferences",
     "write_rows",

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from formats.complaints import Place, shown
 from formats.draft import Draft
 from formats.preferences import sentence_name
+from formats.pyramid import Annotation
+from formats.ratings import means
 from formats.records import (
     Bundle,
     Existing,
     ExistingTopic,
     HumanScore,
     LateSummary,
+    MetricScore,
     Preference,
     Summary,
     Text,
     Topic,
 )
 from formats.sentences import count
+from formats.topics import check_reference
 
 
 def existing_from(topics: Iterable[Topic], language: str = "") -> Existing:
@@ -31,12 +35,14 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
     """The bundle, or complaints. Late summaries and scores of topics of the same draft join those topics."""
     whole = _Whole(draft, existing, language)
     whole.check_topics()
+    whole.check_bases()
     late = whole.join_summaries()
     scores = whole.join_scores()
+    metric_scores = whole.join_metric_scores()
     preferences = whole.check_preferences()
     place.complaints.raise_if_any()
     remarks = tuple(place.complaints.remarks)
-    return Bundle(tuple(whole.topics.values()), late, scores, preferences, dict(draft.pyramids), remarks)
+    return Bundle(tuple(whole.topics.values()), late, scores, metric_scores, preferences, whole.pyramids, remarks)
 
 
 class _Whole:
@@ -46,6 +52,7 @@ class _Whole:
         self.draft = draft
         self.language = language
         self.topics: dict[str, Topic] = {}
+        self.pyramids: dict[str, Annotation] = {}
         self.existing: Mapping[str, ExistingTopic] = existing.topics if existing else {}
         # A table alone, with nothing to hold it against, is taken as it is.
         self.checkable = existing is not None or bool(draft.topics)
@@ -55,14 +62,26 @@ class _Whole:
     def check_topics(self) -> None:
         for placed in self.draft.topics:
             topic, place = placed.record, placed.place
-            if topic.topic_id in self.topics:
+            if topic.topic_id in self.topics or topic.topic_id in self.pyramids:
                 found = "the topic %(name)s for the second time"
                 place.key("topic_id").refuse(found, "each topic once", name=shown(topic.topic_id))
+            elif topic.topic_id in self.existing and topic.pyramid and _is_pyramid_alone(topic):
+                self.pyramids[topic.topic_id] = topic.pyramid
+                continue
             elif topic.topic_id in self.existing:
                 found = "the topic %(name)s, which the study already has"
                 place.key("topic_id").refuse(found, "new topics", name=shown(topic.topic_id))
             self.topics[topic.topic_id] = topic
             self.documents[topic.topic_id] = {document.name: document for document in topic.documents}
+
+    def check_bases(self) -> None:
+        for placed in self.draft.topics:
+            base, here = placed.record.base, placed.place.key("base")
+            if base and base == placed.record.topic_id:
+                here.refuse("%(name)s, the topic itself", "the topic with the earlier documents", name=shown(base))
+            elif base and base not in self.topics and base not in self.existing:
+                names = [*self.topics, *self.existing]
+                here.refuse_unknown("topic", base, names, "a topic of the study or of this upload")
 
     def join_summaries(self) -> tuple[LateSummary, ...]:
         late: dict[tuple[str, str], LateSummary] = {}
@@ -81,7 +100,12 @@ class _Whole:
                     topic=shown(record.topic),
                     system=shown(record.summary.name),
                 )
-            elif record.topic in self.topics:
+                continue
+            of_topic = self.topics.get(record.topic)
+            references = [text.name for text in of_topic.references] if of_topic else ()
+            if self.checkable:
+                check_reference(place, record.summary, references or (existing.references if existing else ()))
+            if record.topic in self.topics:
                 there.add(key)
                 joined.setdefault(record.topic, []).append(record.summary)
             else:
@@ -92,53 +116,83 @@ class _Whole:
         return tuple(late.values())
 
     def join_scores(self) -> tuple[HumanScore, ...]:
-        kept: dict[tuple[str, str, str], HumanScore] = {}
-        human = {
-            (topic.topic_id, summary.name): dict(summary.human)
+        scored = {
+            (topic.topic_id, summary.name): _Scored.of(summary)
             for topic in self.topics.values()
             for summary in topic.summaries
         }
         late = {(placed.record.topic, placed.record.summary.name) for placed in self.draft.summaries}
-        touched: set[str] = set()
+        kept: dict[tuple[str, ...], HumanScore] = {}
         for placed in self.draft.human_scores:
             score, place = placed.record, placed.place
+            summary = (score.topic, score.system)
+            key = (*summary, score.dimension, score.assessor)
+            own = scored.get(summary)
             if not self._topic_exists(score.topic, place):
                 continue
-            key = (score.topic, score.system, score.dimension)
-            scores = human.get(key[:2])
-            existing = self.existing.get(score.topic)
-            if (
-                self.checkable
-                and scores is None
-                and key[:2] not in late
-                and score.system not in (existing.systems if existing else ())
-            ):
-                systems = [system for topic, system in human if topic == score.topic]
-                place.key("system").refuse_unknown(
-                    "system",
-                    score.system,
-                    [*systems, *(existing.systems if existing else ())],
-                    "a system that summarized topic %(topic)s",
-                    topic=shown(score.topic),
-                )
-            elif key in kept or (scores is not None and score.dimension in scores):
+            if own is None and summary not in late and not self._system_exists(score, scored, place):
+                continue
+            if key in kept or (own and not own.add(score)):
                 place.refuse(
                     "a second score of %(system)s for %(dimension)s in topic %(topic)s",
-                    "one score each: the mean, if several people rated",
+                    "one score each: the mean, or one of each assessor, if several people rated",
                     system=shown(score.system),
                     dimension=shown(score.dimension),
                     topic=shown(score.topic),
                 )
-            elif scores is not None:
-                scores[score.dimension] = score.score
-                touched.add(score.topic)
-            else:
+            elif own is None:
                 kept[key] = score
-        for topic_id in touched:
+        for topic_id in {topic for (topic, _system), own in scored.items() if own.is_touched}:
             topic = self.topics[topic_id]
-            summaries = tuple(replace(one, human=human[topic_id, one.name]) for one in topic.summaries)
+            summaries = tuple(scored[topic_id, summary.name].joined() for summary in topic.summaries)
             self.topics[topic_id] = replace(topic, summaries=summaries)
         return tuple(kept.values())
+
+    def join_metric_scores(self) -> tuple[MetricScore, ...]:
+        metrics = {
+            (topic.topic_id, summary.name): dict(summary.metrics)
+            for topic in self.topics.values()
+            for summary in topic.summaries
+        }
+        late = {(placed.record.topic, placed.record.summary.name) for placed in self.draft.summaries}
+        kept: dict[tuple[str, ...], MetricScore] = {}
+        for placed in self.draft.metric_scores:
+            score, place = placed.record, placed.place
+            summary = (score.topic, score.system)
+            own = metrics.get(summary)
+            if not self._topic_exists(score.topic, place):
+                continue
+            if own is None and summary not in late and not self._system_exists(score, metrics, place):
+                continue
+            if (*summary, score.metric) in kept or (own is not None and score.metric in own):
+                place.refuse(
+                    "a second score of %(system)s by %(metric)s in topic %(topic)s",
+                    "one score each",
+                    system=shown(score.system),
+                    metric=shown(score.metric),
+                    topic=shown(score.topic),
+                )
+            elif own is None:
+                kept[*summary, score.metric] = score
+            else:
+                own[score.metric] = score.score
+        for topic_id in {placed.record.topic for placed in self.draft.metric_scores} & self.topics.keys():
+            topic = self.topics[topic_id]
+            summaries = tuple(replace(one, metrics=metrics[topic_id, one.name]) for one in topic.summaries)
+            self.topics[topic_id] = replace(topic, summaries=summaries)
+        return tuple(kept.values())
+
+    def _system_exists(self, score: HumanScore | MetricScore, scored: Iterable[tuple[str, str]], place: Place) -> bool:
+        existing = self.existing.get(score.topic)
+        there = existing.systems if existing else frozenset()
+        if not self.checkable or score.system in there:
+            return True
+        systems = [system for topic, system in scored if topic == score.topic]
+        expected = "a system that summarized topic %(topic)s"
+        place.key("system").refuse_unknown(
+            "system", score.system, [*systems, *there], expected, topic=shown(score.topic)
+        )
+        return False
 
     def check_preferences(self) -> tuple[Preference, ...]:
         for placed in self.draft.preferences:
@@ -192,8 +246,46 @@ class _Whole:
         return self.counts[key]
 
 
+@dataclass(slots=True)
+class _Scored:
+    """A summary with the scores that tables add to it."""
+
+    summary: Summary
+    human: dict[str, float]
+    ratings: dict[str, dict[str, float]]
+    rated: set[str] = field(default_factory=set)
+    is_touched: bool = False
+
+    @classmethod
+    def of(cls, summary: Summary) -> _Scored:
+        ratings = {assessor: dict(scores) for assessor, scores in summary.ratings.items()}
+        return cls(summary, dict(summary.human), ratings)
+
+    def add(self, score: HumanScore) -> bool:
+        """Add it; False where there is one already."""
+        scores = self.ratings.setdefault(score.assessor, {}) if score.assessor else self.human
+        if score.dimension in scores:
+            return False
+        scores[score.dimension] = score.score
+        self.rated |= {score.dimension} if score.assessor else set()
+        self.is_touched = True
+        return True
+
+    def joined(self) -> Summary:
+        """The summary with all its scores: of what assessors rated the mean, unless somebody said otherwise."""
+        before, now = means(self.summary.ratings), means(self.ratings)
+        is_mean = {dimension for dimension, score in self.human.items() if before.get(dimension) == score}
+        human = self.human | {name: now[name] for name in self.rated if name not in self.human or name in is_mean}
+        return replace(self.summary, human=human, ratings=self.ratings)
+
+
+def _is_pyramid_alone(topic: Topic) -> bool:
+    return replace(topic, pyramid=None) == Topic(topic.topic_id, ())
+
+
 def _existing_topic(topic: Topic, language: str) -> ExistingTopic:
     return ExistingTopic(
         {document.name: count(document, topic.language or language) for document in topic.documents},
         frozenset(summary.name for summary in topic.summaries),
+        frozenset(reference.name for reference in topic.references),
     )

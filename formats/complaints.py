@@ -86,6 +86,15 @@ class Place(NamedTuple):
         if len(self.complaints.remarks) < limits.REMARKS:
             self.complaints.remarks.append(Remark(self.file, self.line, self.field, said, params))
 
+    def remark_counted(self, said: str, count: int) -> None:
+        """Like `remark`, but once for a file, where it was first to be said: the counts add up."""
+        remarks = self.complaints.remarks
+        for number, remark in enumerate(remarks):
+            if (remark.file, remark.said) == (self.file, said):
+                remarks[number] = dataclasses.replace(remark, params={"count": remark.params["count"] + count})
+                return
+        self.remark(said, count=count)
+
     def refuse_unknown(self, kind: str, name: str, names: Iterable[str], expected: str, **params: Any) -> None:
         """Refuse a name that nothing has, with the names most like it."""
         params |= {"name": shown(name)}

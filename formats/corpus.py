@@ -2,7 +2,8 @@
 
     docs/d30001t/<document>, D0901A/D0901A-A/<document>       the document sets
     *topics.xml, *topics.sgml, *.topicsets                    what each topic asks for
-    ROUGE/models/*, ROUGE/peers/*                             what people and systems wrote
+    ROUGE/models/*, ROUGE/peers/*                             what people and systems wrote; people's are references,
+                                                              and summaries that are these references
     manual/manual.peer.*, responsiveness.table ...            what people thought of it (`formats.tac`, `formats.duc`)
     *.pyr, and the annotated summaries beside them            pyramids (`formats.pyramid_xml`)
 
@@ -14,19 +15,21 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TypeVar
 
-from formats import duc, limits, nist, tac
+from formats import duc, limits, nist, strict_json, tac
 from formats.complaints import Complaints, Place, shown
 from formats.draft import Draft
 from formats.pyramid import Annotation, Peer, Pyramid
+from formats.pyramid_json import annotation_as_json, annotation_from
 from formats.pyramid_xml import read_peer, read_pyramid
+from formats.ratings import HIGHEST
 from formats.records import Remark, Summary, Text, Topic
 from formats.sgml import Statement, lenient_text, read_document, read_statements, read_summary
 from formats.sources import Source
-from formats.text import clean, name
+from formats.text import blank, clean, name
 from formats.topics import checked_text
 
 Value = TypeVar("Value")
@@ -39,7 +42,6 @@ _COPIES = re.compile(r"be", re.IGNORECASE)
 _DATA = re.compile(r".*\.(?:jsonl?|ndjson|csv|zip)", re.IGNORECASE)
 _PYRAMIDS = re.compile(r".*\.pyr", re.IGNORECASE)
 _LANGUAGE = "en"
-_HIGHEST = 1e15
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class _Found:
     statements: dict[str, Statement] = field(default_factory=dict)
     references: dict[str, dict[str, Text]] = field(default_factory=lambda: defaultdict(dict))
     summaries: dict[str, dict[str, Summary]] = field(default_factory=lambda: defaultdict(dict))
-    scores: dict[tuple[str, str], dict[str, list[float]]] = field(
+    scores: dict[tuple[str, str], dict[str, list[nist.Score]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
     pyramids: dict[str, Pyramid] = field(default_factory=dict)
@@ -63,7 +65,7 @@ def recognised(sources: list[Source]) -> bool:
 
 
 def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
-    """Add the topics that have documents."""
+    """Add the topics that have documents, references or a Pyramid."""
     found = _Found()
     others: list[Source] = []
     for source in sources:
@@ -77,8 +79,6 @@ def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
         said = "%(count)s other files were ignored, the first of them this one"
         Place(place.complaints, others[0].label).remark(said, count=len(others))
     _add_topics(found, place, draft)
-    for topic, pyramid in found.pyramids.items():
-        draft.pyramids[topic] = Annotation(pyramid, dict(_peers(found.peers[topic], pyramid, place)))
 
 
 def _reader(source: Source) -> Callable[[Source, Place, _Found], None] | None:
@@ -167,7 +167,8 @@ def _read_summary(source: Source, place: Place, found: _Found) -> None:
     checked = _survived(place, lambda here: checked_text(here, "\n".join(sentences or ()) or whole or "", empty=True))
     if checked is None:
         return
-    whole, sentences = (None, tuple(checked.split("\n"))) if sentences else (checked, None)
+    kept = tuple(sentence for sentence in checked.split("\n") if not blank(sentence))
+    whole, sentences = (None, kept) if sentences else (checked, None)
     there = found.references[topic] if nist.is_person(who) else found.summaries[topic]
     if not checked:
         place.remark("an empty summary" if not nist.is_person(who) else "ignored: an empty summary")
@@ -196,11 +197,11 @@ def _read_scores(source: Source, place: Place, found: _Found) -> None:
         for score in scores:
             # The name of a question comes from the table, and so does a number whose mean would be beyond every number.
             named = len(score.dimension) <= limits.DIMENSION_CHARACTERS and score.dimension.isascii()
-            if not named or abs(score.score) > _HIGHEST:
+            if not named or abs(score.score) > HIGHEST:
                 said = "ignored: the score %(score)s for %(question)s"
                 place.at(number).remark(said, score=score.score, question=shown(score.dimension))
                 continue
-            found.scores[score.topic, score.summarizer][score.dimension].append(score.score)
+            found.scores[score.topic, score.summarizer][score.dimension].append(score)
 
 
 def _read_pyramid(source: Source, place: Place, found: _Found) -> None:
@@ -222,6 +223,21 @@ def _note_peer(source: Source, place: Place, found: _Found) -> None:
         found.peers[named[0]].setdefault(named[1], (source, place.file))
 
 
+def _annotation(topic: str, found: _Found, place: Place) -> Annotation | None:
+    """The topic's pyramid with the annotated summaries, if it can be written and read again."""
+    pyramid = found.pyramids.get(topic)
+    if pyramid is None:
+        return None
+    annotation = Annotation(pyramid, dict(_peers(found.peers[topic], pyramid, place)))
+    line = strict_json.line(annotation_as_json(annotation))
+
+    def again(here: Place) -> Annotation | None:
+        given = strict_json.parse_object(here, line)
+        return annotation_from(here, given, {}, {}) if given is not None else None
+
+    return _survived(Place(place.complaints, f"{place.file}: {topic}"), again)
+
+
 def _peers(sources: Mapping[str, tuple[Source, str]], pyramid: Pyramid, place: Place) -> list[tuple[str, Peer]]:
     peers = []
     for who, (source, label) in sources.items():
@@ -234,34 +250,34 @@ def _peers(sources: Mapping[str, tuple[Source, str]], pyramid: Pyramid, place: P
 
 
 def _add_topics(found: _Found, place: Place, draft: Draft) -> None:
-    for topic in sorted(found.references.keys() | found.summaries.keys()):
-        if topic not in found.documents:
-            place.remark("ignored: topic %(topic)s has summaries but no documents", topic=topic)
-    for topic in sorted(found.documents):
+    topics = found.documents.keys() | found.references.keys() | found.pyramids.keys()
+    for topic in sorted(found.summaries.keys() - topics):
+        place.remark("ignored: topic %(topic)s has summaries but no documents and no references", topic=topic)
+    for topic in sorted(topics):
         statement = found.statements.get(topic) or found.statements.get(topic.partition("-")[0])
-        if not draft.add_topic(_topic(topic, statement, found), place):
+        annotation = _annotation(topic, found, place)
+        base = nist.base_of(topic)
+        record = replace(_topic(topic, statement, found), pyramid=annotation, base=base if base in topics else "")
+        if not draft.add_topic(record, place):
             return
     for topic, who in found.scores:
-        if topic in found.documents:
+        if topic in topics:
             place.remark(
                 "ignored: scores of %(who)s in topic %(topic)s, which has no summary by it", topic=topic, who=who
             )
-    if not found.documents:
-        place.refuse("summaries but no documents", "also document sets such as docs/d30001t/... or D0901A/D0901A-A/...")
+    if not topics:
+        expected = "also document sets such as docs/d30001t/... or D0901A/D0901A-A/..., or references in models/"
+        place.refuse("summaries but no documents", expected)
 
 
 def _topic(topic: str, statement: Statement | None, found: _Found) -> Topic:
     """The topic, with the scores of its summaries taken out of what was found."""
     narrative = statement.narrative if statement else ""
     short = len(narrative) <= limits.QUESTION_CHARACTERS
-    references = (
-        Text(text.name, text.text, text.sentences, {"human": human} if (human := _scores(topic, text, found)) else {})
-        for text in found.references[topic].values()
-    )
-    summaries = (
-        Summary(text.name, text.text, text.sentences, human=_scores(topic, text, found))
-        for text in found.summaries[topic].values()
-    )
+    references = found.references[topic].values()
+    summaries = [_rated(topic, summary, found) for summary in found.summaries[topic].values()]
+    of_people = (Summary(text.name, text.text, text.sentences, person=True, reference=text.name) for text in references)
+    summaries += [_rated(topic, summary, found) for summary in of_people]
     return Topic(
         topic,
         tuple(found.documents[topic]),
@@ -274,9 +290,17 @@ def _topic(topic: str, statement: Statement | None, found: _Found) -> Topic:
     )
 
 
-def _scores(topic: str, text: Text, found: _Found) -> dict[str, float]:
-    """The mean of what several people gave."""
-    return {dimension: fmean(scores) for dimension, scores in found.scores.pop((topic, text.name), {}).items()}
+def _rated(topic: str, summary: Summary, found: _Found) -> Summary:
+    """With the mean of what people gave it, and what each gave; the scores are taken out of what was found."""
+    scores = found.scores.pop((topic, summary.name), {})
+    human = {dimension: fmean(score.score for score in of_all) for dimension, of_all in scores.items()}
+    by_assessor: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for dimension, of_all in scores.items():
+        for score in of_all:
+            by_assessor[score.assessor][dimension].append(score.score)
+    by_assessor.pop("", None)
+    ratings = {who: {name: fmean(given) for name, given in own.items()} for who, own in sorted(by_assessor.items())}
+    return replace(summary, human=human, ratings=ratings)
 
 
 def _bytes(source: Source, place: Place) -> bytes | None:

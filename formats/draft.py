@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 from formats import limits
 from formats.complaints import Place
-from formats.pyramid import Annotation
-from formats.records import HumanScore, LateSummary, Preference, Topic
+from formats.records import HumanScore, LateSummary, MetricScore, Preference, Topic
 
 Record = TypeVar("Record")
 
@@ -28,15 +27,16 @@ class Draft:
     topics: list[Placed[Topic]] = field(default_factory=list)
     summaries: list[Placed[LateSummary]] = field(default_factory=list)
     human_scores: list[Placed[HumanScore]] = field(default_factory=list)
+    metric_scores: list[Placed[MetricScore]] = field(default_factory=list)
     preferences: list[Placed[Preference]] = field(default_factory=list)
-    pyramids: dict[str, Annotation] = field(default_factory=dict)
     memory: int = 0
 
     def add_topic(self, topic: Topic, place: Place) -> bool:
         """Add it, or complain and say False where there is too much."""
         texts = (*topic.documents, *topic.references, *topic.summaries)
         self.memory += RECORD * len(texts)
-        parts = [part for text in texts for part in (text.text, text.sentences, text.extra)]
+        parts: list[Any] = [part for text in texts for part in (text.text, text.sentences, text.extra)]
+        parts += [topic.pyramid, [(summary.ratings, summary.metrics) for summary in topic.summaries]]
         return self._add(self.topics, topic, limits.TOPICS, place, topic.extra, parts)
 
     def add_row(self, rows: list[Placed[Record]], row: Record, place: Place, *held: Any) -> bool:
@@ -65,4 +65,6 @@ def weight(value: Any) -> int:
         return size + sum(weight(key) + weight(held) for key, held in value.items())
     if isinstance(value, list | tuple):
         return size + sum(map(weight, value))
+    if is_dataclass(value):
+        return size + sum(weight(getattr(value, column.name)) for column in fields(value))
     return size

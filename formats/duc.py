@@ -1,8 +1,8 @@
 """What people gave the summaries of DUC 2005 to 2007: tables of responsiveness, linguistic quality and pyramid scores.
 
-    D301 ... ... 12 4            responsiveness.table, overall.table, content.table: topic, person or system, score in
-                                 columns 1, 4 and 5, after a header of six lines
-    D301 ... ... 12 3 4          linguistic_quality.table: question and score in columns 5 and 6, after seven lines
+    D301 ... A 12 4              responsiveness.table, overall.table, content.table: topic, assessor, person or system,
+                                 score in columns 1, 3, 4 and 5, after a header of six lines
+    D301 ... A 12 3 4            linguistic_quality.table: question and score in columns 5 and 6, after seven lines
     301 12 0.31 0.28 9 1         processed_pans.txt (2005): topic, who, pyramid, modified pyramid, SCUs, repetitions
     D0701 12 0.28 9 1            2007_modified_scores.txt: topic, who, modified pyramid, SCUs, repetitions
 
@@ -15,9 +15,9 @@ import re
 
 from formats.nist import Layout
 
-_RESPONSIVENESS = Layout(0, 3, {4: "responsiveness"})
-_CONTENT = Layout(0, 3, {4: "content_responsiveness"})
-_LINGUISTIC = Layout(0, 3, {5: "linguistic_quality"}, question=4)
+_RESPONSIVENESS = Layout(0, 3, {4: "responsiveness"}, assessor=2)
+_CONTENT = Layout(0, 3, {4: "content_responsiveness"}, assessor=2)
+_LINGUISTIC = Layout(0, 3, {5: "linguistic_quality"}, question=4, assessor=2)
 _PANS = Layout(0, 1, {2: "pyramid", 3: "modified_pyramid"})
 _MODIFIED = Layout(0, 1, {2: "modified_pyramid"})
 

@@ -46,8 +46,8 @@ def read_folder(sources: Iterable[Source], place: Place, draft: Draft) -> None:
         )
         if len(place.complaints.collected) > before:
             continue
-        if not topic.documents:
-            here.refuse("no documents", "documents/*.txt: people judge their sentences")
+        if not (topic.documents or topic.references):
+            here.refuse("no documents", "documents/*.txt (people judge their sentences), or references/*.txt")
         elif not draft.add_topic(topic, here):
             return
 

@@ -9,6 +9,8 @@ _ESCAPED = {character: "\\" + character for character in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from formats.tables import is_number
 
@@ -15,16 +15,22 @@ _FOLDER = re.compile(r"d\d{2,5}[a-z]?(?:-[a-c])?", re.IGNORECASE)
 _SUMMARY = re.compile(
     r"(D\d{2,5}(?:-[A-C])?)\.[MP]\.\d{1,4}\.[A-Z]\.(\w{1,10})(?:\.(?:html?|txt|pan|pyr))?", re.IGNORECASE
 )
+_ASSESSOR = re.compile(r"[A-Za-z0-9]{1,20}")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns (from 0) of topic, summarizer and scores by dimension; `question` tells scores of one name apart."""
+    """The columns (from 0) of topic, summarizer and scores by dimension; `question` tells scores of one name apart.
+
+    `assessor`: the column of who gave the scores; `others`: of scores that another one gave, by their columns.
+    """
 
     topic: int
     summarizer: int
     scores: Mapping[int, str]
     question: int | None = None
+    assessor: int | None = None
+    others: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +39,18 @@ class Score:
     summarizer: str
     dimension: str
     score: float
+    assessor: str = ""
 
 
 def topic_name(found: str) -> str | None:
     """The topic that a folder, a summary or a row of a table is about, as summaries name it: D0901-A, D301."""
     match = _TOPIC.fullmatch(found.strip())
     return match and f"D{match[1]}" + (f"-{match[2].upper()}" if match[2] else "")
+
+
+def base_of(topic: str) -> str:
+    """Of an update set of TAC (D0901-B) the first set (D0901-A); empty for others."""
+    return f"{topic.removesuffix('-B')}-A" if topic.endswith("-B") else ""
 
 
 def is_topic_folder(found: str) -> bool:
@@ -77,4 +89,6 @@ def _scores(cells: list[str], topic: str, layout: Layout) -> Iterator[Score]:
     for column, dimension in layout.scores.items():
         if is_number(cells[column]):
             asked = "" if layout.question is None else f"_{cells[layout.question]}"
-            yield Score(topic, cells[layout.summarizer], dimension + asked, float(cells[column]))
+            place = layout.others.get(column, layout.assessor)
+            assessor = cells[place] if place is not None and _ASSESSOR.fullmatch(cells[place]) else ""
+            yield Score(topic, cells[layout.summarizer], dimension + asked, float(cells[column]), assessor)

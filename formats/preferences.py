@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal, get_args
 
-from formats import strict_json
+from formats import shapes, strict_json
 from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
@@ -31,24 +30,24 @@ def read_preferences_jsonl(file: BinaryIO, place: Place, draft: Draft) -> None:
         if line is None or not line.strip():
             continue
         here = place.at(line_number)
-        found = strict_json.parse_object(here, line)
-        if found is None:
+        given = strict_json.parse_object(here, line)
+        if given is None:
             if len(line.strip()) == 1:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
-        preference = _preference(here, found)
+        preference = _preference(here, given)
         if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
             return
 
 
 def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
     for here, row in read_rows(file, place, COLUMNS):
-        found: dict[str, Any] = {key: value for key, value in row.items() if value or key in NEEDED}
-        if "seconds" in found:
-            found["seconds"] = number(here.key("seconds"), found["seconds"])
-            if found["seconds"] is None:
+        given: dict[str, Any] = {key: value for key, value in row.items() if value or key in NEEDED}
+        if "seconds" in given:
+            given["seconds"] = number(here.key("seconds"), given["seconds"])
+            if given["seconds"] is None:
                 continue
-        preference = _preference(here, found)
+        preference = _preference(here, given)
         if preference and not draft.add_row(draft.preferences, preference, here, preference.extra):
             return
 
@@ -72,61 +71,47 @@ def _word(preference: Preference, key: str) -> str:
 
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:
-    found: dict[str, Any] = dict(preference.extra)
-    found |= {key: getattr(preference, key) for key in NEEDED}
-    return found | {key: value for key in OPTIONAL if (value := getattr(preference, key)) not in ("", None)}
+    given: dict[str, Any] = dict(preference.extra)
+    given |= {key: getattr(preference, key) for key in NEEDED}
+    return given | {key: value for key in OPTIONAL if (value := getattr(preference, key)) not in ("", None)}
 
 
-def sentence_name(found: str) -> tuple[str, int] | None:
+def sentence_name(given: str) -> tuple[str, int] | None:
     """`d1:0` as document and index; None where it is no name of a sentence."""
-    match = _SENTENCE.fullmatch(found)
+    match = _SENTENCE.fullmatch(given)
     return (match["document"], int(match["index"])) if match else None
 
 
-def moment(place: Place, found: str) -> str:
-    """A point in time as ISO 8601 with its zone, as given; empty and a complaint where it is none."""
-    try:
-        given = datetime.fromisoformat(found)
-        # The last hours of the calendar are beyond it elsewhere.
-        aware = given.tzinfo is not None and given.astimezone(UTC) is not None
-    except (ValueError, OverflowError):
-        aware = False
-    if not aware or not found.isascii():
-        place.refuse("%(what)s", "a time with its zone such as 2026-01-31T16:53:19Z", what=shown(found))
-        return ""
-    return found
-
-
-def _preference(place: Place, found: dict[str, Any]) -> Preference | None:
+def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
     before = len(place.complaints.collected)
-    topic = named(place, found, "topic")
-    a, b = _sentence(place, found, "a"), _sentence(place, found, "b")
+    topic = named(place, given, "topic")
+    a, b = _sentence(place, given, "a"), _sentence(place, given, "b")
     if a and a == b:
         place.key("b").refuse("%(name)s on both sides", "two different sentences", name=shown(a))
-    winner = found.get("winner")
+    winner = given.get("winner")
     if winner not in get_args(Winner):
-        what = "no such key" if "winner" not in found else kind(winner)
+        what = "no such key" if "winner" not in given else kind(winner)
         place.key("winner").refuse("%(what)s", "a, b or tie", what=what)
-    if "kind" in found and found["kind"] not in KINDS:  # or a machine might count as a person
-        place.key("kind").refuse("%(what)s", ", ".join(KINDS), what=kind(found["kind"]))
+    if "kind" in given and given["kind"] not in KINDS:  # or a machine might count as a person
+        place.key("kind").refuse("%(what)s", ", ".join(KINDS), what=kind(given["kind"]))
     preference = Preference(
         topic,
         a,
         b,
         winner=winner,  # type: ignore[arg-type]  # or complained of above
-        annotator=_annotator(place, found),
-        seconds=_seconds(place, found),
-        at=_at(place, found),
-        extra=strict_json.extras(place, found, _KEYS),
+        annotator=_annotator(place, given),
+        seconds=_seconds(place, given),
+        at=_at(place, given),
+        extra=strict_json.extras(place, given, _KEYS),
     )
     return preference if len(place.complaints.collected) == before else None
 
 
-def _sentence(place: Place, found: Mapping[str, Any], key: str) -> str:
+def _sentence(place: Place, given: Mapping[str, Any], key: str) -> str:
     here = place.key(key)
-    value = found.get(key)
+    value = given.get(key)
     if not isinstance(value, str):
-        what = "no such key" if key not in found else kind(value)
+        what = "no such key" if key not in given else kind(value)
         here.refuse("%(what)s", "a sentence's name <document>:<index from 0>, such as d1:0", what=what)
         return ""
     cleaned = clean(here, value)
@@ -138,8 +123,8 @@ def _sentence(place: Place, found: Mapping[str, Any], key: str) -> str:
     return cleaned
 
 
-def _annotator(place: Place, found: Mapping[str, Any]) -> str:
-    value = found.get("annotator")
+def _annotator(place: Place, given: Mapping[str, Any]) -> str:
+    value = given.get("annotator")
     if value is None or value == "":
         return ""
     if isinstance(value, str):
@@ -148,8 +133,8 @@ def _annotator(place: Place, found: Mapping[str, Any]) -> str:
     return ""
 
 
-def _seconds(place: Place, found: Mapping[str, Any]) -> float | None:
-    value = found.get("seconds")
+def _seconds(place: Place, given: Mapping[str, Any]) -> float | None:
+    value = given.get("seconds")
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or math.isinf(value):
@@ -158,11 +143,11 @@ def _seconds(place: Place, found: Mapping[str, Any]) -> float | None:
     return float(value)
 
 
-def _at(place: Place, found: Mapping[str, Any]) -> str:
-    value = found.get("at")
+def _at(place: Place, given: Mapping[str, Any]) -> str:
+    value = given.get("at")
     if value is None or value == "":
         return ""
     if isinstance(value, str):
-        return moment(place.key("at"), value)
+        return shapes.moment(place.key("at"), value)
     place.key("at").refuse("%(what)s", "a time such as 2026-01-31T16:53:19Z", what=kind(value))
     return ""

@@ -1,4 +1,4 @@
-"""Pyramid annotations as plain values (`formats.pyramid_xml` reads them).
+"""Pyramid annotations as plain values (`formats.pyramid_xml` and `formats.pyramid_json` read them).
 
 A. Nenkova, R. Passonneau & K. McKeown, "The Pyramid method", ACM TSLP 4(2), 2007. A pyramid lists summary content
 units (SCUs); each is expressed by contributors, stretches of text in the model summaries, and weighs as much as the
@@ -7,6 +7,7 @@ number of models that express it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -74,7 +75,37 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """The pyramid of a topic, and the annotated summaries by system."""
+    """The pyramid of a topic, and the annotated summaries by system. `assessor`: who annotated them, if known."""
 
     pyramid: Pyramid
     peers: Mapping[str, Peer] = field(default_factory=dict)
+    assessor: str = ""
+
+
+class AnnotatedText:
+    """An annotated text, in which stretches are found by their words."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._places = [i for i, character in enumerate(text) if not character.isspace()]
+        self._squeezed = "".join(text[i] for i in self._places)
+        self._backwards = self._squeezed[::-1]
+
+    def find(self, label: str, near: int) -> tuple[int, int] | None:
+        """Where the words of `label` stand: the place nearest to the claimed one, white space aside."""
+        wanted = "".join(label.split())
+        start = self._nearest(wanted, bisect_left(self._places, near)) if wanted else None
+        return None if start is None else (self._places[start], self._places[start + len(wanted) - 1] + 1)
+
+    def _nearest(self, wanted: str, near: int) -> int | None:
+        """The occurrence that begins nearest to `near`, the earlier of two.
+
+        The one before is looked for backwards: `rfind` takes the product of both lengths where `find` takes their sum.
+        """
+        length = len(self._squeezed)
+        before = self._backwards.find(wanted[::-1], max(length - near - len(wanted), 0))
+        starts = [] if before < 0 else [length - before - len(wanted)]
+        after = self._squeezed.find(wanted, near)
+        if after >= 0:
+            starts.append(after)
+        return min(starts, key=lambda start: abs(start - near), default=None)

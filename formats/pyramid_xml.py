@@ -7,7 +7,6 @@ with it is remarked on, and the rest is used.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from xml.etree.ElementTree import Element, ParseError
 
@@ -15,8 +14,9 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from formats import limits
-from formats.complaints import Place, shown
-from formats.pyramid import Contributor, Part, Peer, Pyramid, Scu
+from formats.complaints import Complaints, Place, shown
+from formats.pyramid import AnnotatedText, Contributor, Part, Peer, Pyramid, Scu
+from formats.text import clean, replace_forbidden
 
 _WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
 # "D0901-A.M.100.A.C", "D301.M.250.I.A": the name of a summary as DUC and TAC give it, which opens it in the text.
@@ -39,7 +39,7 @@ def read_pyramid(data: bytes, place: Place) -> Pyramid | None:
     if found is None:
         place.remark("ignored: no pyramid in it")
         return None
-    text = _Text(found)
+    text = _text(found)
     models, borders = _models(text.text, found.findtext("startDocumentRegEx") or "", place)
     scus = [
         Scu(uid, _label(scu), tuple(_contributors(scu, text, borders, place)))
@@ -60,7 +60,7 @@ def read_peer(data: bytes, pyramid: Pyramid, place: Place) -> Peer | None:
     if annotation is None:
         place.remark("ignored: no annotated summary in it")
         return None
-    text = _Text(annotation)
+    text = _text(annotation)
     known = {scu.uid for scu in pyramid.scus}
     matched: dict[str, tuple[Contributor, ...]] = {}
     unmatched: list[Contributor] = []
@@ -76,34 +76,14 @@ def read_peer(data: bytes, pyramid: Pyramid, place: Place) -> Peer | None:
     return Peer(text.text, matched, tuple(unmatched))
 
 
-class _Text:
-    """An annotated text, in which stretches are found by their words."""
+def _text(element: Element) -> AnnotatedText:
+    # The offsets in the file count over its lines, joined by a newline.
+    return AnnotatedText(_taken("\n".join(line.text or "" for line in element.iterfind("text/line"))))
 
-    def __init__(self, element: Element) -> None:
-        # The offsets in the file count over its lines, joined by a newline.
-        self.text = "\n".join(line.text or "" for line in element.iterfind("text/line"))
-        self._places = [i for i, character in enumerate(self.text) if not character.isspace()]
-        self._squeezed = "".join(self.text[i] for i in self._places)
-        self._backwards = self._squeezed[::-1]
 
-    def find(self, label: str, near: int) -> tuple[int, int] | None:
-        """Where the words of `label` stand: the place nearest to the claimed one, white space aside."""
-        wanted = "".join(label.split())
-        start = self._nearest(wanted, bisect_left(self._places, near)) if wanted else None
-        return None if start is None else (self._places[start], self._places[start + len(wanted) - 1] + 1)
-
-    def _nearest(self, wanted: str, near: int) -> int | None:
-        """The occurrence that begins nearest to `near`, the earlier of two.
-
-        The one before is looked for backwards: `rfind` takes the product of both lengths where `find` takes their sum.
-        """
-        length = len(self._squeezed)
-        before = self._backwards.find(wanted[::-1], max(length - near - len(wanted), 0))
-        found = [] if before < 0 else [length - before - len(wanted)]
-        after = self._squeezed.find(wanted, near)
-        if after >= 0:
-            found.append(after)
-        return min(found, key=lambda start: abs(start - near), default=None)
+def _taken(text: str) -> str:
+    """The text as it is stored; nothing of one that cannot be."""
+    return clean(Place(Complaints(), ""), replace_forbidden(text)[0]) or ""
 
 
 def _parse(data: bytes, place: Place) -> Element | None:
@@ -142,7 +122,7 @@ def _distinct(elements: Iterator[Element], place: Place) -> Iterator[tuple[str, 
 
 
 def _label(element: Element) -> str:
-    return _WEIGHT.sub("", element.get("label", ""))
+    return _WEIGHT.sub("", _taken(element.get("label", "")))
 
 
 def _models(text: str, pattern: str, place: Place) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -180,7 +160,7 @@ def _by_pattern(pattern: str) -> Callable[[str], str | None]:
     return lambda line: line.strip() if len(line) <= longest and compiled.match(line) else None
 
 
-def _contributors(scu: Element, text: _Text, borders: tuple[int, ...], place: Place) -> Iterator[Contributor]:
+def _contributors(scu: Element, text: AnnotatedText, borders: tuple[int, ...], place: Place) -> Iterator[Contributor]:
     for element in scu.iterfind("contributor"):
         parts = tuple(_part(part, text, place) for part in element.iterfind("part"))
         spans = [part.span for part in parts if part.span]
@@ -188,8 +168,8 @@ def _contributors(scu: Element, text: _Text, borders: tuple[int, ...], place: Pl
         yield Contributor(parts, model if model >= 0 else None)
 
 
-def _part(element: Element, text: _Text, place: Place) -> Part:
-    label = element.get("label", "")
+def _part(element: Element, text: AnnotatedText, place: Place) -> Part:
+    label = _taken(element.get("label", ""))
     span = text.find(label, _offset(element.get("start")))
     if span is None:
         place.remark("not found in the text: %(label)s", label=shown(label))

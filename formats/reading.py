@@ -16,7 +16,7 @@ from formats.corpus import read_corpus, recognised
 from formats.draft import Draft
 from formats.folder import belongs, read_folder
 from formats.lines import first_line
-from formats.records import Bundle, Existing
+from formats.records import Bundle, Existing, MetricScore
 from formats.sources import BROKEN, Source, directory_sources, file_source, unwrapped
 from formats.tables import Columns, read_header
 from formats.text import decode
@@ -25,14 +25,15 @@ Reader = Callable[[BinaryIO, Place, Draft], None]
 
 KINDS = (
     "topics (.jsonl with topic_id and documents), preferences (.jsonl, or .csv with topic,a,b,winner), "
-    "summaries (.csv with topic,system,text), human scores (.csv with topic,system,dimension,score), a "
-    "folder or ZIP file of these, or a DUC or TAC directory"
+    "summaries (.csv with topic,system,text), human scores (.csv with topic,system,dimension,score), "
+    "scores by metrics (.csv with topic,system,metric,score), a folder or ZIP file of these, or a DUC or TAC directory"
 )
 
 _TABLES: dict[Reader, Columns] = {
     preferences.read_preferences_csv: preferences.COLUMNS,
     late.read_human_scores: late.HUMAN_SCORES,
     late.read_summaries: late.SUMMARIES,
+    late.read_metric_scores: late.METRIC_SCORES,
 }
 # What people upload by mistake, by its first bytes.
 _OTHERS = {
@@ -78,6 +79,16 @@ def read(
         place.refuse("a file that cannot be read (%(why)s)", "a complete file", why=type(error).__name__)
     place.complaints.raise_if_any()
     return assembled(draft, existing, language, place)
+
+
+def read_metric_scores(file: BinaryIO, existing: Existing, *, name: str) -> tuple[MetricScore, ...]:
+    """A table of scores by metrics for topics that are there already. Raises `Refused` with every complaint."""
+    place, draft = Place(Complaints(), escaped(name)), Draft()
+    late.read_metric_scores(file, place, draft)
+    if not draft.metric_scores and not place.complaints.collected:
+        place.refuse("an empty file", "the columns %(header)s", header=late.METRIC_SCORES.header)
+    place.complaints.raise_if_any()
+    return assembled(draft, existing, "", place).metric_scores
 
 
 def _read_file(path: Path, place: Place, draft: Draft) -> None:

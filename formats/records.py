@@ -29,14 +29,28 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Summary(Text):
-    """A system's summary with human scores by dimension, higher is better."""
+    """A summary with human scores by dimension, higher is better.
+
+    `person`: whether a person wrote it, and no system; `reference`: the name of the reference that it is itself, so
+    that it is never scored against its own text. None: for a person the one of equal text, white space aside, if there
+    is one. `ratings`: the scores that each assessor gave, by dimension, of which `human` holds one for all. `metrics`:
+    scores by metrics that were worked out elsewhere.
+    """
 
     human: Mapping[str, float] = field(default_factory=dict)
+    person: bool = False
+    reference: str | None = None
+    ratings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is summarized, and what was made of it. `language` is a BCP 47 tag."""
+    """What is summarized, and what was made of it. `language` is a BCP 47 tag; `pyramid`: what people found said;
+    `base`: the topic with the earlier documents, of which this one is the update.
+
+    Without documents nobody is asked about it; then it has references or a Pyramid.
+    """
 
     topic_id: str
     documents: tuple[Text, ...]
@@ -45,6 +59,8 @@ class Topic:
     title: str = ""
     question: str = ""
     language: str = ""
+    pyramid: Annotation | None = None
+    base: str = ""
     extra: Extra = field(default_factory=dict)
 
 
@@ -72,11 +88,22 @@ class LateSummary:
 
 @dataclass(frozen=True, slots=True)
 class HumanScore:
-    """What people thought of one summary in one dimension, higher is better."""
+    """What people thought of one summary in one dimension, higher is better; or one of them, the `assessor`."""
 
     topic: str
     system: str
     dimension: str
+    score: float
+    assessor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScore:
+    """What a metric that was worked out elsewhere says of one summary."""
+
+    topic: str
+    system: str
+    metric: str
     score: float
 
 
@@ -95,13 +122,14 @@ class Remark:
 class Bundle:
     """Everything that one upload brings, checked as a whole.
 
-    Summaries and human scores of topics that the same upload brings stand in those topics; `summaries` and
-    `human_scores` hold what belongs to topics that were there before. `pyramids`: by topic, where a corpus has them.
+    Summaries, scores and Pyramids of topics that the same upload brings stand in those topics; `summaries`,
+    `human_scores`, `metric_scores` and `pyramids` (by topic) hold what belongs to topics that were there before.
     """
 
     topics: tuple[Topic, ...] = ()
     summaries: tuple[LateSummary, ...] = ()
     human_scores: tuple[HumanScore, ...] = ()
+    metric_scores: tuple[MetricScore, ...] = ()
     preferences: tuple[Preference, ...] = ()
     pyramids: Mapping[str, Annotation] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
@@ -109,10 +137,11 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class ExistingTopic:
-    """What is there already of one topic: the number of sentences of each document, who summarized it."""
+    """What is there already of one topic: the number of sentences of each document, who summarized it, references."""
 
     documents: Mapping[str, int]
     systems: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

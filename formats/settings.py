@@ -107,11 +107,12 @@ class Scoring:
     prior: Annotated[
         float,
         _scoring(
-            "virtual wins, and as many losses, of every sentence against one of utility 0; 0 for none",
+            "virtual wins, and as many losses, of every sentence against one of utility 0; 0 for none; smoothing by "
+            "kernel has a prior of its own",
             low=0,
             high=1000,
             published=0.0,
-            idle={"smooth": "kernel"},  # it has a prior of its own
+            idle={"smooth": "kernel"},
         ),
     ] = 1.0
     similarity: Annotated[SimilarityChoice, _scoring("how the similarity of sentences is measured")] = "tfidf-jaccard"
@@ -189,11 +190,15 @@ def as_word(value: Any) -> str:
 
 def counting(settings: Mapping[str, Any]) -> list[tuple[Setting, Any]]:
     """The scoring settings with their values; without those that are missing, or idle beside the others."""
+    idle = idle_among(settings)
     return [
-        (setting, settings[setting.name])
-        for setting in SCORING
-        if setting.name in settings and not any(settings.get(name) == value for name, value in setting.idle.items())
+        (setting, settings[setting.name]) for setting in SCORING if setting.name in settings and setting not in idle
     ]
+
+
+def idle_among(settings: Mapping[str, Any]) -> list[Setting]:
+    """The scoring settings that say nothing beside the values of others."""
+    return [setting for setting in SCORING if any(settings.get(name) == value for name, value in setting.idle.items())]
 
 
 def everyone(kinds: Collection[str]) -> CountedKinds:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from formats import text
-from formats.complaints import Place, kind
-from formats.preferences import moment as checked_moment
+from formats.complaints import Place, kind, shown
 from formats.strict_json import extras
 
 Record = TypeVar("Record")
@@ -106,9 +106,23 @@ def flag(place: Place, value: Any) -> Any:
 
 def moment(place: Place, value: Any) -> str:
     if isinstance(value, str):
-        return checked_moment(place, value)
+        return _moment(place, value)
     place.refuse("%(what)s", "a time with its zone such as 2026-01-31T16:53:19Z", what=kind(value))
     return ""
+
+
+def _moment(place: Place, value: str) -> str:
+    """A point in time as ISO 8601 with its zone, as given; empty and a complaint where it is none."""
+    try:
+        given = datetime.fromisoformat(value)
+        # The last hours of the calendar are beyond it elsewhere.
+        aware = given.tzinfo is not None and given.astimezone(UTC) is not None
+    except (ValueError, OverflowError):
+        aware = False
+    if not aware or not value.isascii():
+        place.refuse("%(what)s", "a time with its zone such as 2026-01-31T16:53:19Z", what=shown(value))
+        return ""
+    return value
 
 
 def maybe(check: Check) -> Check:

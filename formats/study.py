@@ -1,7 +1,7 @@
 """A whole study as one zip: what `export_study` writes and `import_study` takes back.
 
     study.json         the format's version, the program's version, every setting and the seed
-    topics.jsonl       texts, references, summaries and human scores, as they were uploaded
+    topics.jsonl       texts, references, summaries, human scores and Pyramids, as they were uploaded
     sentences.jsonl    the source sentences as they were cut (or mended by hand)
     annotators.jsonl   who judged, under pseudonyms
     assignments.jsonl  the pairs as they were shown: who, which side, when, why
@@ -71,7 +71,7 @@ Record = TypeVar("Record")
 README = """A study of Preferendum, whole.
 
 study.json         settings, seed, versions of the format and of the program that wrote it
-topics.jsonl       one topic a line: documents, references, summaries, human scores
+topics.jsonl       one topic a line: documents, references, summaries, human scores, Pyramid
 sentences.jsonl    the sentences of the documents as they were cut; <document>:<index> names one
 annotators.jsonl   who judged, under pseudonyms, and of which kind: human, machine or simulated
 assignments.jsonl  pairs of sentences as they were shown: to whom, what was left and right, when, why

@@ -124,6 +124,9 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
 
     topics = {topic.topic_id: topic for topic in archive.topics}
     _unique([topic.topic_id for topic in archive.topics], "topic", "topic_id", at("topics.jsonl"))
+    for i, topic in enumerate(archive.topics):
+        if topic.base and topic.base not in topics:
+            at("topics.jsonl")(i).key("base").refuse_unknown("topic", topic.base, topics, "a topic of the study")
     sentences = _checked_sentences(archive, at("sentences.jsonl"))
     _unique([one.pseudonym for one in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
     _check_assignments(archive, topics, sentences, at("assignments.jsonl"))

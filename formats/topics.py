@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO, TypeVar
 
-from formats import limits, strict_json
+from formats import limits, shapes, strict_json
 from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
+from formats.pyramid import Annotation
+from formats.pyramid_json import annotation_as_json, annotation_from
+from formats.ratings import means, raters_from, ratings_as_json, ratings_from
 from formats.records import Summary, Text, Topic
 from formats.text import blank, clean, name, without_c1
 
 Part = TypeVar("Part", bound=Text)
 
-_TOPIC_KEYS = frozenset(("topic_id", "title", "question", "language", "documents", "references", "summaries"))
+_TOPIC_KEYS = frozenset(
+    ("topic_id", "title", "question", "language", "documents", "references", "summaries", "pyramid", "base")
+)
 _TEXT_KEYS = frozenset(("id", "text", "sentences"))
-_SUMMARY_KEYS = frozenset(("system", "text", "sentences", "human"))
+_SUMMARY_KEYS = frozenset(("system", "text", "sentences", "human", "person", "reference", "ratings", "metrics"))
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}")
+
+
+#: What a topic without any of these would be for.
+NO_DOCUMENTS = ("no documents", "documents (people judge their sentences), or references or a Pyramid for metrics")
 
 
 def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
@@ -26,12 +36,12 @@ def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
         if line is None or not line.strip():
             continue
         here = place.at(number)
-        found = strict_json.parse_object(here, line)
-        if found is None:
+        given = strict_json.parse_object(here, line)
+        if given is None:
             if len(line.strip()) == 1:
                 return  # a pretty-printed file or an array: every line would be complained of
             continue
-        topic = topic_from(here, found)
+        topic = topic_from(here, given)
         if topic is not None and not draft.add_topic(topic, here):
             return
 
@@ -41,56 +51,67 @@ def write_topics(topics: Iterable[Topic], file: Sink) -> None:
     file.writelines(strict_json.line(topic_as_json(topic)).encode() + b"\n" for topic in topics)
 
 
-def topic_from(place: Place, found: dict[str, Any]) -> Topic | None:
+def topic_from(place: Place, given: dict[str, Any]) -> Topic | None:
     """The topic of one JSON object, or None and every complaint about it."""
     before = len(place.complaints.collected)
     topic = Topic(
-        topic_id=named(place, found, "topic_id"),
-        documents=_parts(place, found, "documents", lambda here, item: _text(here, item, empty=False)),
-        references=_parts(place, found, "references", lambda here, item: _text(here, item, empty=False)),
-        summaries=_parts(place, found, "summaries", _summary),
-        title=optional_text(place, found, "title", limits.TITLE_CHARACTERS),
-        question=optional_text(place, found, "question", limits.QUESTION_CHARACTERS),
-        language=_language(place, found),
-        extra=strict_json.extras(place, found, _TOPIC_KEYS),
+        topic_id=named(place, given, "topic_id"),
+        documents=_parts(place, given, "documents", lambda here, item: _text(here, item, empty=False)),
+        references=_parts(place, given, "references", lambda here, item: _text(here, item, empty=False)),
+        summaries=_parts(place, given, "summaries", _summary),
+        title=optional_text(place, given, "title", limits.TITLE_CHARACTERS),
+        question=optional_text(place, given, "question", limits.QUESTION_CHARACTERS),
+        language=_language(place, given),
+        base="" if given.get("base") is None else shapes.name(place.key("base"), given["base"]),
+        extra=strict_json.extras(place, given, _TOPIC_KEYS),
     )
-    if not topic.documents and len(place.complaints.collected) == before:
-        place.key("documents").refuse("no documents", "at least one document: people judge their sentences")
+    topic = replace(topic, pyramid=_pyramid(place, given, topic))
+    for number, summary in enumerate(topic.summaries):
+        check_reference(place.key("summaries").key(number), summary, [text.name for text in topic.references])
+    if not (topic.documents or topic.references or topic.pyramid) and len(place.complaints.collected) == before:
+        place.key("documents").refuse(*NO_DOCUMENTS)
     return topic if len(place.complaints.collected) == before else None
 
 
 def topic_as_json(topic: Topic) -> dict[str, Any]:
     """The topic as an object of JSON; keys without a value are left out."""
-    found: dict[str, Any] = dict(topic.extra)
-    found["topic_id"] = topic.topic_id
-    found |= {key: value for key in ("title", "question", "language") if (value := getattr(topic, key))}
-    found["documents"] = [_text_as_json(text, "id") for text in topic.documents]
+    given: dict[str, Any] = dict(topic.extra)
+    given["topic_id"] = topic.topic_id
+    given |= {key: value for key in ("title", "question", "language", "base") if (value := getattr(topic, key))}
+    given["documents"] = [_text_as_json(text, "id") for text in topic.documents]
     if topic.references:
-        found["references"] = [_text_as_json(text, "id") for text in topic.references]
+        given["references"] = [_text_as_json(text, "id") for text in topic.references]
     if topic.summaries:
-        found["summaries"] = [
-            _text_as_json(summary, "system") | ({"human": dict(summary.human)} if summary.human else {})
+        given["summaries"] = [
+            _text_as_json(summary, "system")
+            | ({"human": dict(summary.human)} if summary.human or summary.ratings else {})
+            | ({"ratings": ratings_as_json(summary.ratings)} if summary.ratings else {})
+            | ({"metrics": dict(summary.metrics)} if summary.metrics else {})
+            | ({"person": True} if summary.person else {})
+            | ({} if summary.reference is None else {"reference": summary.reference})
             for summary in topic.summaries
         ]
-    return found
+    if topic.pyramid:
+        given["pyramid"] = annotation_as_json(topic.pyramid)
+    return given
 
 
-def named(place: Place, found: Mapping[str, Any], key: str) -> str:
+def named(place: Place, given: Mapping[str, Any], key: str) -> str:
     """The name under `key`; empty where there is none, which was complained of."""
-    value = found.get(key)
+    value = given.get(key)
     here = place.key(key)
     if isinstance(value, str):
         return name(here, value) or ""
     if value is None:
-        here.refuse("no such key" if key not in found else "null", "a name in double quotes")
+        here.refuse("no such key" if key not in given else "null", "a name in double quotes")
     else:
         here.refuse("%(what)s", "a name in double quotes", what=kind(value))
     return ""
 
 
-def optional_text(place: Place, found: Mapping[str, Any], key: str, characters: int) -> str:
+def optional_text(place: Place, given: Mapping[str, Any], key: str, characters: int) -> str:
     """The text under `key`, empty where there is none."""
-    value = found.get(key)
+    value = given.get(key)
     here = place.key(key)
     if value is None:
         return ""
@@ -118,22 +139,47 @@ def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
     return cleaned
 
 
-def _language(place: Place, found: Mapping[str, Any]) -> str:
-    language = optional_text(place, found, "language", 50)
+def _pyramid(place: Place, given: Mapping[str, Any], topic: Topic) -> Annotation | None:
+    if (pyramid := given.get("pyramid")) is None:
+        return None
+    references, summaries = (
+        {text.name: whole(text) for text in texts} for texts in (topic.references, topic.summaries)
+    )
+    return annotation_from(place.key("pyramid"), pyramid, references, summaries)
+
+
+def whole(text: Text) -> str:
+    """All of a text, its sentences on lines of their own."""
+    return text.text or "" if text.sentences is None else "\n".join(text.sentences)
+
+
+def metric_name(place: Place, text: str) -> str | None:
+    """The name of a metric as it stands behind `given:`, or None and a complaint."""
+    called = name(place, text, limits.DIMENSION_CHARACTERS)
+    if called and not {":", ","}.isdisjoint(called):
+        place.refuse("%(what)s", "a name without colons and commas, which separate metrics", what=shown(called))
+        return None
+    return called
+
+
+def _dimension(place: Place, text: str) -> str | None:
+    return name(place, text, limits.DIMENSION_CHARACTERS)
+
+
+def _language(place: Place, given: Mapping[str, Any]) -> str:
+    language = optional_text(place, given, "language", 50)
     if language and not LANGUAGE.fullmatch(language):
         place.key("language").refuse("%(what)s", "a language tag such as en, de or pt-BR", what=shown(language))
     return language
 
 
 def _parts(
-    place: Place, found: Mapping[str, Any], key: str, read: Callable[[Place, dict[str, Any]], Part]
+    place: Place, given: Mapping[str, Any], key: str, read: Callable[[Place, dict[str, Any]], Part]
 ) -> tuple[Part, ...]:
     """The list of objects under `key`, each of another name."""
-    items = found.get(key)
+    items = given.get(key)
     here = place.key(key)
     if items is None:
-        if key == "documents":
-            here.refuse("no such key" if key not in found else "null", "a list of documents")
         return ()
     if not isinstance(items, list):
         here.refuse("%(what)s", "a list in square brackets", what=kind(items))
@@ -153,21 +199,41 @@ def _parts(
     return tuple(parts.values())
 
 
-def _text(place: Place, found: dict[str, Any], *, empty: bool) -> Text:
-    text, sentences = _content(place, found, empty=empty)
-    return Text(named(place, found, "id"), text, sentences, strict_json.extras(place, found, _TEXT_KEYS))
+def _text(place: Place, given: dict[str, Any], *, empty: bool) -> Text:
+    text, sentences = _content(place, given, empty=empty)
+    return Text(named(place, given, "id"), text, sentences, strict_json.extras(place, given, _TEXT_KEYS))
 
 
-def _summary(place: Place, found: dict[str, Any]) -> Summary:
+def _summary(place: Place, given: dict[str, Any]) -> Summary:
     # A system that says nothing is scored 0; it is not a fault of the file.
-    text, sentences = _content(place, found, empty=True)
-    extra = strict_json.extras(place, found, _SUMMARY_KEYS)
-    return Summary(named(place, found, "system"), text, sentences, extra, _human(place, found))
+    text, sentences = _content(place, given, empty=True)
+    ratings = ratings_from(place, given)
+    known = _SUMMARY_KEYS if raters_from(given) is None else _SUMMARY_KEYS | {"raters"}
+    extra = strict_json.extras(place, given, known)
+    person, reference = shapes.maybe(shapes.flag), shapes.maybe(shapes.name)
+    return Summary(
+        named(place, given, "system"),
+        text,
+        sentences,
+        extra,
+        means(ratings) if given.get("human") is None else _scores(place, given, "human", _dimension),
+        bool(person(place.key("person"), given.get("person"))),
+        reference(place.key("reference"), given.get("reference")),
+        ratings,
+        _scores(place, given, "metrics", metric_name),
+    )
 
 
-def _content(place: Place, found: Mapping[str, Any], *, empty: bool) -> tuple[str | None, tuple[str, ...] | None]:
+def check_reference(place: Place, summary: Summary, references: Collection[str]) -> None:
+    """Refuse a summary that says it is a reference which the topic does not have."""
+    if summary.reference is not None and summary.reference not in references:
+        here = place.key("reference")
+        here.refuse_unknown("reference", summary.reference, references, "the id of a reference of the topic")
+
+
+def _content(place: Place, given: Mapping[str, Any], *, empty: bool) -> tuple[str | None, tuple[str, ...] | None]:
     """`text` or `sentences`, whichever is there."""
-    text, sentences = found.get("text"), found.get("sentences")
+    text, sentences = given.get("text"), given.get("sentences")
     if text is not None and sentences is not None:
         place.refuse("both text and sentences", "one of them: sentences are not split again")
     elif text is not None:
@@ -181,45 +247,53 @@ def _content(place: Place, found: Mapping[str, Any], *, empty: bool) -> tuple[st
     return None, None
 
 
-def _sentences(place: Place, found: Any, *, empty: bool) -> tuple[str, ...] | None:
-    if not isinstance(found, list):
-        place.refuse("%(what)s", "a list of sentences", what=kind(found))
+def _sentences(place: Place, given: Any, *, empty: bool) -> tuple[str, ...] | None:
+    if not isinstance(given, list):
+        place.refuse("%(what)s", "a list of sentences", what=kind(given))
         return None
-    if not found and not empty:
+    if not given and not empty:
         place.refuse("an empty list", "at least one sentence")
     sentences = []
-    for number, sentence in enumerate(found):
+    for number, sentence in enumerate(given):
         here = place.key(number)
-        if isinstance(sentence, str):
+        if isinstance(sentence, str) and sentence.strip():
             sentences.append(checked_text(here, sentence, empty=False) or "")
-        else:
+        elif not isinstance(sentence, str):
             here.refuse("%(what)s", "a sentence in double quotes", what=kind(sentence))
+    if passed_over := len(given) - len(sentences):
+        said = "%(count)s empty sentences were ignored (here and below); those after them are counted from there"
+        place.remark_counted(said, passed_over)
+    if given and not sentences and not empty:
+        place.refuse("only empty sentences", "at least one sentence")
     if sum(map(len, sentences)) > limits.TEXT:
         place.refuse("a text larger than %(limit)s MB", "shorter texts", limit=limits.TEXT // limits.MEGABYTE)
     return tuple(sentences)
 
 
-def _human(place: Place, found: Mapping[str, Any]) -> dict[str, float]:
-    scores = found.get("human")
-    here = place.key("human")
+def _scores(
+    place: Place, given: Mapping[str, Any], key: str, named: Callable[[Place, str], str | None]
+) -> dict[str, float]:
+    """The numbers under `key`, by what `named` takes for a name."""
+    scores = given.get(key)
+    here = place.key(key)
     if scores is None:
         return {}
     if not isinstance(scores, dict):
-        here.refuse("%(what)s", 'scores by dimension: {"responsiveness": 4.0}', what=kind(scores))
+        here.refuse("%(what)s", 'scores by dimension or metric: {"responsiveness": 4.0}', what=kind(scores))
         return {}
-    human = {}
-    for dimension, score in scores.items():
-        at = here.key(dimension)
-        cleaned = name(at, dimension, limits.DIMENSION_CHARACTERS)
+    by_name = {}
+    for label, score in scores.items():
+        at = here.key(label)
+        cleaned = named(at, label)
         if isinstance(score, bool) or not isinstance(score, int | float):
             at.refuse("%(what)s", "a number", what=kind(score))
         elif cleaned:
-            human[cleaned] = float(score)
-    return human
+            by_name[cleaned] = float(score)
+    return by_name
 
 
 def _text_as_json(text: Text, label: str) -> dict[str, Any]:
-    found = dict(text.extra) | {label: text.name}
+    given = dict(text.extra) | {label: text.name}
     if text.sentences is not None:
-        return found | {"sentences": list(text.sentences)}
-    return found | {"text": text.text}
+        return given | {"sentences": list(text.sentences)}
+    return given | {"text": text.text}

@@ -65,6 +65,8 @@ class FileParser(BaseParser):
     """The body as it is, as one file, never in memory. `?filename=` says what to call it."""
 
     media_type = "*/*"
+    #: Bytes; None: as much as an upload may have.
+    limit: int | None = None
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
@@ -74,10 +76,16 @@ class FileParser(BaseParser):
         size = 0
         while chunk := stream.read(CHUNK):
             size += len(chunk)
-            if size > settings.UPLOAD_LIMIT:
+            if size > (self.limit or settings.UPLOAD_LIMIT):
                 kept.close()
                 raise TooLarge
             kept.write(chunk)
         kept.seek(0)
         file: File[Any] = File(kept, name=request.query_params.get("filename", ""))
         return DataAndFiles({}, {"file": file})
+
+
+class TableParser(FileParser):
+    """The same for a table that is stored at once, while its sender waits."""
+
+    limit = 2 * 1024 * 1024

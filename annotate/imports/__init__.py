@@ -5,6 +5,7 @@
 """
 
 from annotate.imports.cutting import cut_again, cut_topic, mend
+from annotate.imports.metrics import put_metric_scores
 from annotate.imports.store import store
 from annotate.imports.uploads import confirm, discard, existing_of, process, receive
 
@@ -16,6 +17,7 @@ __all__ = [
     "existing_of",
     "mend",
     "process",
+    "put_metric_scores",
     "receive",
     "store",
 ]

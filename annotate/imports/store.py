@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from django.db import transaction
@@ -12,9 +13,11 @@ import formats
 from annotate import judging
 from annotate.imports.cutting import cut_topic, store_sentences
 from annotate.imports.memory import refuse_large_topics
+from annotate.imports.metrics import store_metric_scores
 from annotate.models import (
     Annotator,
     HumanScore,
+    PyramidAnnotation,
     Reference,
     SourceDocument,
     Study,
@@ -23,6 +26,8 @@ from annotate.models import (
     Topic,
     Upload,
 )
+from formats.pyramid import Annotation
+from formats.pyramid_json import annotation_as_json, located
 from formats.sentences import Cut, cut_text
 
 BATCH = 500
@@ -84,33 +89,36 @@ def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: 
     """Store new topics with all their texts and scores, in the caller's transaction."""
     topics = _store_topics(study, bundle.topics, cuts, upload)
     keys = {topic.name: topic.pk for topic in topics}
-    _store_summaries(study, [(keys[topic.topic_id], summary) for topic in bundle.topics for summary in topic.summaries])
-    scores = [
-        (keys[topic.topic_id], summary.name, dimension, score)
-        for topic in bundle.topics
-        for summary in topic.summaries
-        for dimension, score in summary.human.items()
-    ]
-    _store_scores(scores)
+    summaries = [(keys[topic.topic_id], summary) for topic in bundle.topics for summary in topic.summaries]
+    _store_summaries(study, summaries)
+    _store_scores(row for topic_id, summary in summaries for row in _scores_of(topic_id, summary))
+    store_metric_scores(row for topic_id, summary in summaries for row in _metrics_of(topic_id, summary))
     return topics
 
 
 def store_late(study: Study, bundle: formats.Bundle) -> set[int]:
-    """Store what a bundle says of topics by themselves, in the caller's transaction; the topics' keys.
+    """Store what a bundle says of topics by themselves, in the caller's transaction; the topics to be scored anew.
 
-    A summary that is there stays as it is: the judgments' worth was read off it. A human score that is there gives way
-    to a later one, since nothing was computed from it that is not computed anew.
+    A summary that is there stays as it is: the judgments' worth was read off it. A human score or a Pyramid that is
+    there gives way to a later one, since nothing was computed from it that is not computed anew.
     """
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     _store_summaries(study, [(keys[late.topic], late.summary) for late in bundle.summaries])
-    scores = [(keys[score.topic], score.system, score.dimension, score.score) for score in bundle.human_scores]
-    scores += [
-        (keys[late.topic], late.summary.name, dimension, score)
-        for late in bundle.summaries
-        for dimension, score in late.summary.human.items()
+    scores = [
+        (keys[score.topic], score.system, score.dimension, score.assessor, score.score) for score in bundle.human_scores
     ]
+    scores += [row for late in bundle.summaries for row in _scores_of(keys[late.topic], late.summary)]
     _store_scores(scores)
-    return {topic for topic, *_rest in scores} | {keys[late.topic] for late in bundle.summaries}
+    _store_means(scores)
+    metric_scores = [(keys[row.topic], row.system, row.metric, row.score) for row in bundle.metric_scores]
+    metric_scores += [row for late in bundle.summaries for row in _metrics_of(keys[late.topic], late.summary)]
+    store_metric_scores(metric_scores)
+    for name, annotation in bundle.pyramids.items():
+        _store_pyramid(keys[name], annotation)
+    with_summaries = {keys[late.topic] for late in bundle.summaries}
+    others = {topic for topic, *_rest in (*scores, *metric_scores)} | {keys[name] for name in bundle.pyramids}
+    Topic.objects.filter(pk__in=with_summaries | others).score_anew()
+    return with_summaries
 
 
 def remove_topics(upload: Upload) -> None:
@@ -132,6 +140,7 @@ def _store_topics(
                 title=record.title,
                 question=record.question,
                 language=record.language,
+                base=record.base,
                 position=position,
                 cut_version=int(record.topic_id in cuts),
                 extra=dict(record.extra),
@@ -162,7 +171,31 @@ def _store_topics(
         ],
         BATCH,
     )
+    PyramidAnnotation.objects.bulk_create(
+        [
+            PyramidAnnotation(topic=topic, **_annotation(record.pyramid))
+            for topic, record in zip(topics, records, strict=True)
+            if record.pyramid
+        ],
+        BATCH,
+    )
     return topics
+
+
+def _store_pyramid(topic_id: int, annotation: Annotation) -> None:
+    """A Pyramid that is there gives way to a later one."""
+    references = {row.name: _whole(row) for row in Reference.objects.filter(topic=topic_id)}
+    rows = Summary.objects.filter(topic=topic_id).select_related("system")
+    columns = _annotation(located(annotation, references, {row.system.name: _whole(row) for row in rows}))
+    PyramidAnnotation.objects.update_or_create(topic_id=topic_id, defaults=columns)
+
+
+def _whole(row: Reference | Summary) -> str:
+    return row.text if row.sentences is None else "\n".join(row.sentences)
+
+
+def _annotation(pyramid: Annotation) -> dict[str, Any]:
+    return {"data": annotation_as_json(pyramid), "assessor": pyramid.assessor}
 
 
 def _columns(texts: Iterable[formats.Text]) -> Iterable[dict[str, Any]]:
@@ -182,28 +215,56 @@ def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summar
     systems: Mapping[str, int] = dict(System.objects.filter(study=study).values_list("name", "pk"))
     Summary.objects.bulk_create(
         [
-            Summary(topic_id=topic_id, system_id=systems[summary.name], **_content(summary))
+            Summary(
+                topic_id=topic_id,
+                system_id=systems[summary.name],
+                person=summary.person,
+                reference=summary.reference or "",
+                **_content(summary),
+            )
             for topic_id, summary in summaries
         ],
         BATCH,
     )
 
 
-def _store_scores(scores: Sequence[tuple[int, str, str, float]]) -> None:
-    topic_ids = {topic_id for topic_id, *_rest in scores}
-    summaries = {
-        (topic_id, system): pk
-        for pk, topic_id, system in Summary.objects.filter(topic__in=topic_ids).values_list(
-            "pk", "topic_id", "system__name"
-        )
-    }
+#: The topic's key, the system, the dimension, the assessor, the score.
+ScoreRow = tuple[int, str, str, str, float]
+
+
+def _scores_of(topic_id: int, summary: formats.Summary) -> Iterator[ScoreRow]:
+    for assessor, scores in [("", summary.human), *summary.ratings.items()]:
+        for dimension, score in scores.items():
+            yield topic_id, summary.name, dimension, assessor, score
+
+
+def _metrics_of(topic_id: int, summary: formats.Summary) -> Iterator[tuple[int, str, str, float]]:
+    return ((topic_id, summary.name, metric, score) for metric, score in summary.metrics.items())
+
+
+def _store_means(scores: Sequence[ScoreRow]) -> None:
+    """Of what assessors rated the mean of all their ratings, where these rows do not say what it is."""
+    wanted = {row[:3] for row in scores if row[3]} - {row[:3] for row in scores if not row[3]}
+    ratings: dict[tuple[int, str, str], list[float]] = {}
+    rows = HumanScore.objects.ratings().filter(summary__topic__in={topic_id for topic_id, *_rest in wanted})
+    columns = ("summary__topic_id", "summary__system__name", "dimension", "score")
+    for topic_id, system, dimension, score in rows.order_by("pk").values_list(*columns):
+        ratings.setdefault((topic_id, system, dimension), []).append(score)
+    _store_scores([(*key, "", fmean(ratings[key])) for key in sorted(wanted)])
+
+
+def _store_scores(scores: Iterable[ScoreRow]) -> None:
+    rows = list(scores)
+    of_topics = Summary.objects.filter(topic__in={topic_id for topic_id, *_rest in rows})
+    columns = of_topics.values_list("pk", "topic_id", "system__name")
+    summaries = {(topic_id, system): pk for pk, topic_id, system in columns}
     HumanScore.objects.bulk_create(
         [
-            HumanScore(summary_id=summaries[topic_id, system], dimension=dimension, score=score)
-            for topic_id, system, dimension, score in scores
+            HumanScore(summary_id=summaries[topic_id, system], dimension=dimension, assessor=assessor, score=score)
+            for topic_id, system, dimension, assessor, score in rows
         ],
         BATCH,
         update_conflicts=True,
         update_fields=["score"],
-        unique_fields=["summary", "dimension"],
+        unique_fields=["summary", "dimension", "assessor"],
     )

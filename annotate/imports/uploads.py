@@ -37,7 +37,7 @@ from annotate.database import durability
 from annotate.imports.cutting import as_given
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import cut_bundle, hold, remove_topics, store_late, store_topics
-from annotate.models import SourceDocument, Study, Summary, Topic, Upload
+from annotate.models import Reference, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 from formats.sentences import count
@@ -249,12 +249,15 @@ def discard(upload: Upload, user: User) -> None:
 
 
 def existing_of(study: Study) -> formats.Existing:
-    """What the study has already: topics, their documents with the number of their sentences, who summarized them."""
+    """What the study has already: topics with their documents, the numbers of sentences, systems and references."""
     systems: dict[int, set[str]] = {}
     for topic_id, system in Summary.objects.filter(topic__in=Topic.objects.filter(study=study)).values_list(
         "topic_id", "system__name"
     ):
         systems.setdefault(topic_id, set()).add(system)
+    references: dict[int, set[str]] = {}
+    for topic_id, name in Reference.objects.filter(topic__study=study).values_list("topic_id", "name"):
+        references.setdefault(topic_id, set()).add(name)
     documents: dict[int, dict[str, int]] = {}
     rows = SourceDocument.objects.filter(topic__in=Topic.objects.filter(study=study))
     cut_topics = Topic.objects.cut().filter(study=study)
@@ -267,7 +270,12 @@ def existing_of(study: Study) -> formats.Existing:
         documents.setdefault(document.topic_id, {})[document.name] = count(as_given(document), language)
     topics = Topic.objects.filter(study=study).values_list("pk", "name")
     return formats.Existing(
-        {name: formats.ExistingTopic(documents.get(pk, {}), frozenset(systems.get(pk, ()))) for pk, name in topics}
+        {
+            name: formats.ExistingTopic(
+                documents.get(pk, {}), frozenset(systems.get(pk, ())), frozenset(references.get(pk, ()))
+            )
+            for pk, name in topics
+        }
     )
 
 
@@ -291,19 +299,31 @@ def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
                 "sentences": sum(text["sentences"] for text in texts),
                 "references": len(topic.references),
                 "summaries": len(topic.summaries),
+                "content_units": len(topic.pyramid.pyramid.scus) if topic.pyramid else 0,
+                "annotated": len(topic.pyramid.peers) if topic.pyramid else 0,
                 "texts": texts,
             }
         )
     summaries = [summary for topic in bundle.topics for summary in topic.summaries]
     dimensions = Counter(dimension for summary in summaries for dimension in summary.human)
-    dimensions.update(score.dimension for score in bundle.human_scores)
+    dimensions.update(score.dimension for score in bundle.human_scores if not score.assessor)
+    metrics = Counter(metric for summary in summaries for metric in summary.metrics)
+    metrics.update(score.metric for score in bundle.metric_scores)
+    assessors = Counter(who for summary in summaries for who, own in summary.ratings.items() for _score in own)
+    assessors.update(score.assessor for score in bundle.human_scores if score.assessor)
     return {
         "topics": topics,
         "systems": sorted({one.name for one in summaries} | {late.summary.name for late in bundle.summaries}),
         "dimensions": [{"name": name, "scores": scores} for name, scores in sorted(dimensions.items())],
+        "persons": sum(summary.person for summary in (*summaries, *(late.summary for late in bundle.summaries))),
+        "metrics": [{"name": name, "scores": scores} for name, scores in sorted(metrics.items())],
+        "assessors": len(assessors),
+        "ratings": sum(assessors.values()),
         "summaries": len(bundle.summaries),
         "human_scores": len(bundle.human_scores),
         "preferences": len(bundle.preferences),
+        "pyramids": len(bundle.pyramids),
+        "preferences_by_kind": Counter(map(judging.kind_of, bundle.preferences)),
         "remarks": [dataclasses.asdict(remark) for remark in bundle.remarks],
     }
 

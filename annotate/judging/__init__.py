@@ -16,6 +16,7 @@ from annotate.judging.importing import (
     count_in,
     forget_arrivals,
     import_judgments,
+    kind_of,
     remove_some,
     store_some,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "join",
     "joined_by",
     "keep_needs",
+    "kind_of",
     "lock",
     "lock_study",
     "open_tallies",

@@ -167,18 +167,20 @@ def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str,
             raise UnknownSentence(f"no sentence {error.args[0]!r} in topic {preference.topic!r}") from error
         if left == right:
             raise UnknownSentence(f"sentence {preference.a!r} is compared with itself")
-        preference, of_kind = _without_kind(preference, kind)
-        author = (of_kind, preference.annotator or pseudonym)
-        yield Located(preference, author, topic_id, Pair.in_order(left, right), swapped=left > right)
+        author = (kind_of(preference, kind), preference.annotator or pseudonym)
+        yield Located(_without_kind(preference), author, topic_id, Pair.in_order(left, right), swapped=left > right)
 
 
-def _without_kind(preference: Preference, otherwise: str) -> tuple[Preference, str]:
-    """Who made it; what is simulated must never count as a person's."""
-    extra = dict(preference.extra)
-    if extra.get("kind") not in Annotator.Kind.values:
-        return preference, str(otherwise)
-    kind = str(extra.pop("kind"))
-    return replace(preference, extra=extra), kind
+def kind_of(preference: Preference, otherwise: str = Annotator.Kind.HUMAN) -> str:
+    """The kind of annotator who made it; what is simulated must never count as a person's."""
+    kind = preference.extra.get("kind")
+    return str(kind if kind in Annotator.Kind.values else otherwise)
+
+
+def _without_kind(preference: Preference) -> Preference:
+    if preference.extra.get("kind") not in Annotator.Kind.values:
+        return preference
+    return replace(preference, extra={name: value for name, value in preference.extra.items() if name != "kind"})
 
 
 def _arrivals(study: Study, rows: Sequence[Located], upload: Upload | None = None) -> Arrivals:

@@ -7,14 +7,18 @@ from collections.abc import Iterable
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
-from annotate.models import Annotator, Assignment, Pair, Study, Tally, Topic
+from annotate.models import Annotator, Assignment, Pair, SourceDocument, Study, Tally, Topic
 
 BATCH = 500
 
 
 def open_tallies(topics: Iterable[Topic]) -> None:
-    """Begin to count for new topics, with the places that are taken there; those that have a tally already keep it."""
-    new = list(topics)
+    """Begin to count for new topics, with the places that are taken there; those that have a tally already keep it.
+
+    Topics without documents get none: nobody is asked about them, and no draw may lose time there.
+    """
+    with_documents = SourceDocument.objects.filter(topic__in=list(topics)).order_by()
+    new = list(Topic.with_unfinished.filter(pk__in=with_documents.values("topic")))
     places = Pair.objects.filter(topic__in=new, taken__gt=0).order_by().values_list("topic").annotate(Sum("taken"))
     taken = dict(places)
     tallies = (Tally(topic=topic, taken=taken.get(topic.pk, 0)) for topic in new)

@@ -26,6 +26,20 @@ class TopicQuerySet(models.QuerySet["Topic"]):
         """Those with judgments or texts that are newer than their scores."""
         return self.filter(UNFITTED)
 
+    def without_documents(self) -> Self:
+        """Those about which nobody is asked: what they have is for metrics."""
+        return self.filter(NEEDS_DOCUMENTS)
+
+    def score_anew(self) -> None:
+        """Say that what metrics rest on, other than documents, has changed in them."""
+        self.update(peers_version=models.F("peers_version") + 1)
+
+    def unscored(self) -> Self:
+        """Those whose summaries are to be scored by metrics: cut, and changed since. Adds the `wanted` version."""
+        topics = self.cut().annotate(wanted=models.F("text_version") + models.F("peers_version"))
+        is_behind = models.Q(metrics__isnull=True) | models.Q(metrics__version__lt=models.F("wanted"))
+        return topics.filter(is_behind, models.Exists(Summary.objects.filter(topic=models.OuterRef("pk"))))
+
     def behind(self) -> Self:
         """Those that are not cut or not fitted as they stand now, whatever the reason."""
         return self.filter(UNCUT | UNFITTED)
@@ -47,11 +61,16 @@ UNFITTED = models.Q(progress__fitted_version__lt=models.F("tally__data_version")
     progress__isnull=True, tally__data_version__gt=0
 )
 
+# Nobody is asked about a topic without documents: it has no tally.
+NEEDS_DOCUMENTS = models.Q(tally__isnull=True)
+
 
 class Topic(models.Model):
     """What one set of source documents is about.
 
     `text_version` rises whenever its texts or their cutting change; `cut_version` is that of which its sentences are.
+    `base`: the name of the topic with the earlier documents, if this one is its update.
+    `peers_version` rises with everything else that metrics rest on: summaries and what people said of them.
     While `upload`, which brings it, is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it.
     """
 
@@ -60,9 +79,11 @@ class Topic(models.Model):
     title = models.CharField(_("title"), max_length=1000, blank=True)
     question = models.TextField(_("question"), max_length=10_000, blank=True)
     language = models.CharField(_("language"), max_length=60, blank=True)
+    base = models.CharField(_("update of"), max_length=200, blank=True)
     position = models.PositiveIntegerField()
     text_version = models.PositiveIntegerField(default=1)
     cut_version = models.PositiveIntegerField(default=0)
+    peers_version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
     upload = models.ForeignKey("Upload", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
@@ -87,9 +108,14 @@ class Topic(models.Model):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether its scores rest on all that it has."""
+        """Whether its scores rest on all that it has: one without documents has no scores to come."""
         progress, tally = getattr(self, "progress", None), getattr(self, "tally", None)
-        return tally is not None and (progress.fitted_version if progress else 0) >= tally.data_version
+        return tally is None or (progress.fitted_version if progress else 0) >= tally.data_version
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether nobody is asked about it because it has no documents."""
+        return not hasattr(self, "tally")
 
 
 class TopicText(models.Model):
@@ -173,6 +199,17 @@ class Reference(TopicText):
         constraints = [models.UniqueConstraint(fields=["topic", "name"], name="reference_once_a_topic")]
 
 
+class PyramidAnnotation(models.Model):
+    """What people found the references and the summaries of a topic to say; `data` as formats.pyramid_json has it."""
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="pyramid")
+    data = models.JSONField()
+    assessor = models.CharField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return f"Pyramid of {self.topic}"
+
+
 class System(models.Model):
     """A summarizer."""
 
@@ -188,12 +225,14 @@ class System(models.Model):
 
 
 class Summary(models.Model):
-    """What one system wrote for one topic."""
+    """What one system wrote for one topic, or a person: then `reference` may name the reference that it is itself."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="summaries")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="summaries")
     text = models.TextField(blank=True)
     sentences = models.JSONField(null=True, blank=True)
+    person = models.BooleanField(_("written by a person"), default=False)
+    reference = models.CharField(_("is the reference"), max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
 
@@ -216,15 +255,30 @@ class Summary(models.Model):
         return _scored_by("published", self.scores.all())
 
 
+class HumanScoreQuerySet(models.QuerySet["HumanScore"]):
+    def of_all(self) -> Self:
+        """What all people together gave: the mean, where assessors rated."""
+        return self.filter(assessor="")
+
+    def ratings(self) -> Self:
+        """What single assessors gave."""
+        return self.exclude(assessor="")
+
+
 class HumanScore(models.Model):
-    """What people thought of one summary in one dimension; higher is better."""
+    """What people thought of one summary in one dimension, higher is better: all of them, or one, the `assessor`."""
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="human_scores")
     dimension = models.CharField(max_length=200)
+    assessor = models.CharField(max_length=200, blank=True, default="")
     score = models.FloatField()
 
+    objects = HumanScoreQuerySet.as_manager()
+
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["summary", "dimension"], name="human_score_once_a_dimension")]
+        constraints = [
+            models.UniqueConstraint(fields=["summary", "dimension", "assessor"], name="human_score_once_an_assessor")
+        ]
 
     def __str__(self) -> str:
         return f"{self.dimension} {self.score}"
@@ -243,9 +297,11 @@ def upload_path(upload: Upload, filename: str) -> str:
 class Upload(Job):
     """A file on its way into a study: read by the worker, looked at by a person, then stored whole or not at all.
 
-    `preview`: {"topics": [{"name", "title", "documents", "sentences", "references", "summaries": numbers}],
-    "systems": [names], "summaries", "human_scores", "preferences": numbers of those for topics that the study has
-    already or (preferences) of all, "remarks": [{"file", "said", "params"}]}.
+    `preview`: {"topics": [{"name", "title", "documents", "sentences", "references", "summaries", and of its Pyramid
+    "content_units", "annotated": numbers}], "systems": [names], "persons": number of all summaries that people wrote,
+    "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what they gave,
+    "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has already or
+    (preferences) of all, "preferences_by_kind": {kind of annotators: number}, "remarks": [{"file", "said", "params"}]}.
     `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
     `judgments_stored`: how many of its judgments are stored, from when it is begun until all is; None before and after.
     Nobody sees anything of it meanwhile.

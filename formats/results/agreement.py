@@ -23,7 +23,8 @@ class Bounded:
 class Agreement:
     """`pairs` judged by two or more annotators, `comparisons` of two judgments of the same pair, and what they show.
 
-    `percent` of the comparisons that came out alike; `alpha`: Krippendorff's; `kappa`: Fleiss'.
+    `percent` of the comparisons that came out alike; `alpha`: Krippendorff's; `kappa`: Fleiss'. Both are
+    direction-free: chance counts every answer half in each direction.
     """
 
     judgments: int
@@ -44,7 +45,7 @@ class TopicAgreement(Agreement):
 
 @dataclass(frozen=True, slots=True)
 class AlphaPoint:
-    """Krippendorff's alpha with the first so many judgments."""
+    """Krippendorff's alpha, direction-free, with the first so many judgments."""
 
     judgments: int
     alpha: float | None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from formats.results.annotators import Figure
-from formats.results.scores import Difference, Standing, SystemResult
+from formats.results.scores import Difference, SystemResult
 
 Z95 = 1.959963984540054
 LEVEL = 0.05
@@ -31,27 +30,6 @@ def share(k: int, n: int, p: float | None = None, chance: float | None = None) -
     """k of n with its interval; nothing can be told where n is 0. (scipy's `binomtest` is a hundred times slower.)"""
     low, high = wilson(k, n) if n else (None, None)
     return Figure(k / n if n else None, n, low, high, p, chance)
-
-
-def two_sided_p(value: float, se: float) -> float:
-    """How likely a normal variable with mean 0 is at least as far from 0."""
-    if se == 0:
-        return 1.0 if value == 0 else 0.0
-    return math.erfc(abs(value) / se / math.sqrt(2))
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """P-values adjusted such that all of them together err at most at the stated level (Holm 1979).
-
-    Undefined ones, None or not a number, stay so and count for nothing.
-    """
-    ordered = sorted((p, i) for i, p in enumerate(p_values) if p is not None and not math.isnan(p))
-    adjusted = list(p_values)
-    largest = 0.0
-    for k, (p, i) in enumerate(ordered):
-        largest = max(largest, min(1.0, (len(ordered) - k) * p))
-        adjusted[i] = largest
-    return adjusted
 
 
 class Mean(NamedTuple):
@@ -98,52 +76,3 @@ def rank_beside(means: Iterable[Mean], better: Mapping[str, int], worse: Mapping
             )
         )
     return tuple(results)
-
-
-class Contrast(NamedTuple):
-    """One system's score less another's: `margin` of its 95% interval, and `p`; None where nothing can be said."""
-
-    a: str
-    b: str
-    value: float
-    margin: float | None
-    p: float | None
-    topics: int
-
-
-def compare(contrasts: Iterable[Contrast]) -> tuple[Difference, ...]:
-    """The contrasts with the better system first, tested together."""
-    contrasts = tuple(contrasts)
-    tested = []
-    for contrast, p in zip(contrasts, holm([contrast.p for contrast in contrasts]), strict=True):
-        better, worse = (contrast.a, contrast.b) if contrast.value >= 0 else (contrast.b, contrast.a)
-        size = abs(contrast.value)
-        tested.append(
-            Difference(
-                better=better,
-                worse=worse,
-                difference=size,
-                low=None if contrast.margin is None else size - contrast.margin,
-                high=None if contrast.margin is None else size + contrast.margin,
-                p=p,
-                significant=None if p is None else p <= LEVEL,
-                topics=contrast.topics,
-            )
-        )
-    return tuple(tested)
-
-
-def compare_in_topic(standing: Standing) -> tuple[Difference, ...]:
-    """Every two systems of one topic once; none where there are too many."""
-    return compare(_contrasts(standing)) if len(standing.systems) <= MOST_COMPARED else ()
-
-
-def _contrasts(standing: Standing) -> Iterable[Contrast]:
-    place = {system: k for k, system in enumerate(standing.systems)}
-    scores, covariance = standing.scores, standing.covariance
-    for a, b in combinations(sorted(standing.systems), 2):
-        i, j = place[a], place[b]
-        value = scores[i] - scores[j]
-        variance = covariance[i][i] + covariance[j][j] - covariance[i][j] - covariance[j][i]
-        se = math.sqrt(max(variance, 0.0))
-        yield Contrast(a, b, value, Z95 * se, two_sided_p(value, se), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -18,7 +19,7 @@ from tests.annotate import making
 from tests.annotate.making import TOPIC, Role, lines
 
 #: What is sent where something must be.
-BODIES = {
+BODIES: dict[tuple[str, str], Any] = {
     ("POST", "api_tokens"): {"name": "x"},
     ("POST", "api_studies"): {"title": "T", "question": "Q?"},
     ("PATCH", "api_study"): {"title": "Snow"},
@@ -27,6 +28,7 @@ BODIES = {
     ("POST", "api_invitations"): {"label": "friends"},
     ("PATCH", "api_document"): {"sentences": ["Schools", "closed. Nobody was hurt."]},
     ("POST", "api_uploads"): {"topic_id": "X"},
+    ("PUT", "api_given_metrics"): b"topic,system,metric,score\nM1,lead,BERTScore,0.5\n",
     ("POST", "api_previews"): {"annotators": ["machine"]},
     ("POST", "api_exclusions"): {"annotators": ["machine"], "reason": "It is a test."},
     ("POST", "api_annotators"): {"pseudonym": "a machine"},
@@ -49,9 +51,8 @@ class World:
 
     def call(self, caller: str, method: str, name: str):
         body = BODIES.get((method, name))
-        return self.clients[caller].generic(
-            method, self.path(name), making.lines(body) if body else b"", content_type="application/json"
-        )
+        sent = body if isinstance(body, bytes) else making.lines(body) if body else b""
+        return self.clients[caller].generic(method, self.path(name), sent, content_type="application/json")
 
 
 def api_patterns() -> list[URLPattern]:

@@ -16,7 +16,7 @@ Role = Membership.Role
 
 _numbers = itertools.count(1)
 
-TOPIC = {
+TOPIC: dict[str, Any] = {
     "topic_id": "M1",
     "title": "Rain",
     "documents": [
@@ -29,6 +29,27 @@ TOPIC = {
         {"system": "long", "sentences": ["Rivers rose.", "Roads closed."]},
     ],
     "source": "made up",
+}
+
+PYRAMID = {
+    "assessor": "J",
+    "models": ["A"],
+    "scus": [{"uid": "1", "label": "Rain fell", "contributors": [{"model": "A", "parts": ["Rain"]}]}],
+    "peers": {"lead": {"1": ["rained"]}},
+}
+
+#: The same with a person among the systems.
+PEOPLE = {
+    "summaries": [
+        *TOPIC["summaries"],
+        {
+            "system": "ann",
+            "text": "Rain closed roads and schools.",
+            "person": True,
+            "reference": "A",
+            "ratings": [{"assessor": "J", "responsiveness": 4}, {"assessor": "K", "responsiveness": 5}],
+        },
+    ]
 }
 
 
@@ -67,12 +88,18 @@ def receive(study: Study, content: bytes, name: str = "topics.jsonl", user: User
 def take_in(study: Study, *records: dict[str, Any]) -> list[Topic]:
     """Store topics as the worker does, once somebody has confirmed them."""
     before = set(study.topics.values_list("pk", flat=True))
-    upload = receive(study, lines(*(records or (TOPIC,))))
+    store(study, lines(*(records or (TOPIC,))), "topics.jsonl")
+    return list(study.topics.exclude(pk__in=before))
+
+
+def store(study: Study, content: bytes, name: str) -> Upload:
+    """Store a file as the worker does, once somebody has confirmed it."""
+    upload = receive(study, content, name)
     imports.process(upload)
     imports.confirm(upload, owner(study))
     imports.process(upload)
     assert upload.state == Upload.State.STORED, upload.complaints
-    return list(study.topics.exclude(pk__in=before))
+    return upload
 
 
 def prepare(topic: Topic) -> None:

@@ -26,7 +26,9 @@ pytestmark = pytest.mark.django_db
 def study() -> Study:
     """A study in which two people and a machine have judged, taken back and skipped."""
     study = making.study(seed=7, judgments_per_pair=2, ties_allowed=True, weigh_annotators=True, counted_kinds="all")
-    for topic in making.take_in(study, making.TOPIC, making.TOPIC | {"topic_id": "M2"}):
+    for topic in making.take_in(
+        study, making.TOPIC, making.TOPIC | making.PEOPLE | {"topic_id": "M2", "base": "M1", "pyramid": making.PYRAMID}
+    ):
         making.prepare(topic)
     for kind, answers in (("human", "lrt"), ("human", "rl"), ("machine", "ll")):
         judge = judging.join(study, kind=kind)

@@ -21,6 +21,7 @@ from annotate.models import (
     AuditEntry,
     HumanScore,
     Judgment,
+    PyramidAnnotation,
     Reference,
     Sentence,
     SourceDocument,
@@ -38,7 +39,18 @@ from tests.formats.hostile import CASES, ENDLESS, Case, Refused
 
 pytestmark = pytest.mark.django_db
 
-TABLES = (Topic, SourceDocument, Reference, System, Summary, HumanScore, Sentence, Annotator, Judgment)
+TABLES = (
+    Topic,
+    SourceDocument,
+    Reference,
+    PyramidAnnotation,
+    System,
+    Summary,
+    HumanScore,
+    Sentence,
+    Annotator,
+    Judgment,
+)
 #: What lists or shows what an upload brings; below the study's page, and below the page of each topic.
 PAGES = ("", "topics/", "leaderboard/")
 OF_TOPICS = ("", "documents/", "leaderboard/")

@@ -10,12 +10,14 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError
+from django.urls import reverse
 
 import formats
 from annotate import exports, imports, judging
 from annotate.models import (
     AuditEntry,
     HumanScore,
+    PyramidAnnotation,
     Reference,
     SourceDocument,
     Summary,
@@ -25,8 +27,13 @@ from annotate.models import (
     Upload,
 )
 from annotate.refusal import Refusal
+from annotate.reports import leaderboard
+from annotate.reports.study import look_at
+from evaluation.worker import tasks
+from formats.pyramid_json import annotation_as_json
 from tests.annotate import making
-from tests.annotate.making import TOPIC, lines
+from tests.annotate.making import PYRAMID, TOPIC, lines
+from tests.annotate.visitors import signed_in
 
 pytestmark = pytest.mark.django_db
 State = Upload.State
@@ -127,7 +134,7 @@ def test_nobody_is_blamed_for_a_file_that_got_lost_here():
 
 def test_the_preview_says_what_was_found():
     study = making.study()
-    upload = making.receive(study, lines(TOPIC))
+    upload = making.receive(study, lines(TOPIC | {"pyramid": PYRAMID}))
     imports.process(upload)
     assert upload.state == State.READY
     preview = upload.preview
@@ -139,6 +146,8 @@ def test_the_preview_says_what_was_found():
             "sentences": 5,
             "references": 1,
             "summaries": 2,
+            "content_units": 1,
+            "annotated": 1,
             "texts": [
                 {"name": "d1", "sentences": 3, "given_cut": True},
                 {"name": "d2", "sentences": 2, "given_cut": False},
@@ -160,6 +169,22 @@ def test_what_was_passed_over_is_said():
     imports.process(upload)
     (remark,) = upload.preview["remarks"]
     assert "__MACOSX" in remark["file"]
+
+
+def test_the_preview_says_which_kinds_of_annotators_made_the_preferences(client):
+    study = making.study()
+    making.take_in(study)
+    rows = [f"M1,d1:0,d1:1,a,{kind}" for kind in ("human", "", "machine", "simulated", "simulated")]
+    upload = making.receive(study, csv("topic,a,b,winner,kind", *rows), "preferences.csv")
+    imports.process(upload)
+    assert upload.preview["preferences_by_kind"] == {"human": 2, "machine": 1, "simulated": 2}
+    client.force_login(making.owner(study))
+    page = client.get(reverse("upload", args=[study.pk, upload.key])).content.decode()
+    assert "2 by people, 1 by machines, 2 simulated" in page
+    found = client.get(reverse("api_upload", args=[study.pk, upload.key])).json()["preview"]
+    assert found["preferences_by_kind"] == {"human": 2, "machine": 1, "simulated": 2}
+    Upload.objects.filter(pk=upload.pk).update(preview={**upload.preview, "preferences_by_kind": {"human": 5}})
+    assert client.get(reverse("api_upload", args=[study.pk, upload.key])).json()["preview"]["preferences"] == 5
 
 
 def test_a_file_with_faults_is_refused_with_file_line_and_field():
@@ -395,6 +420,81 @@ def test_what_is_exported_again_is_what_came_in():
     written = io.BytesIO()
     formats.write_topics(exports.topics(study), written)
     assert json.loads(written.getvalue()) == TOPIC
+
+
+def test_ratings_are_stored_by_assessor_and_their_mean_for_all():
+    study = making.study()
+    making.take_in(study, TOPIC | making.PEOPLE)
+    preview = Upload.objects.get().preview
+    assert (preview["assessors"], preview["ratings"]) == (2, 2)
+    scores = HumanScore.objects.filter(summary__system__name="ann").order_by("assessor")
+    assert list(scores.values_list("assessor", "score")) == [("", 4.5), ("J", 4.0), ("K", 5.0)]
+    later = csv("topic,system,dimension,score,assessor", "M1,ann,responsiveness,3,J", "M1,long,fluency,2,K")
+    making.store(study, later, "ratings.csv")
+    assert list(scores.values_list("assessor", "score")) == [("", 4.0), ("J", 3.0), ("K", 5.0)]
+    assert set(HumanScore.objects.filter(dimension="fluency").values_list("assessor", "score")) == {("", 2), ("K", 2)}
+    assert look_at(study).human_scores == HumanScore.objects.of_all().count() == 3
+    (topic,) = exports.topics(study)
+    ann = topic.summaries[0]
+    assert (ann.human, ann.ratings) == (
+        {"responsiveness": 4.0},
+        {"J": {"responsiveness": 3.0}, "K": {"responsiveness": 5.0}},
+    )
+    client, key = signed_in(making.owner(study)), scores[0].summary_id
+    told = client.get(f"/api/v1/studies/{study.pk}/summaries/{key}/").json()
+    assert (told["human"], told["ratings"]["J"]) == ({"responsiveness": 4.0}, {"responsiveness": 3.0})
+
+
+def test_an_update_knows_the_topic_before_it():
+    study = making.study()
+    making.take_in(study)
+    (update,) = making.take_in(study, TOPIC | {"topic_id": "M2", "base": "M1"})
+    assert update.base == "M1"
+    client = signed_in(making.owner(study))
+    page = client.get(f"/studies/{study.pk}/topics/{update.pk}/").content.decode()
+    assert 'Update of <bdi class="given">M1</bdi>' in page
+    assert client.get(f"/api/v1/studies/{study.pk}/topics/{update.pk}/").json()["base"] == "M1"
+
+
+def test_a_person_among_the_systems_is_scored_ranked_and_marked():
+    study = making.study()
+    making.take_in(study, TOPIC | making.PEOPLE)
+    making.store(study, csv("topic,system,text,person", "M1,bob,It rained.,true"), "late.csv")
+    assert Upload.objects.earliest("pk").preview["persons"] == 1
+    people = Summary.objects.filter(person=True).order_by("system__name")
+    assert list(people.values_list("system__name", "reference")) == [("ann", "A"), ("bob", "")]
+    (topic,) = exports.topics(study)
+    assert [(one.person, one.reference) for one in topic.summaries] == [
+        (True, "A"),
+        (True, None),
+        (False, None),
+        (False, None),
+    ]
+    annotator = judging.join(study)
+    for _ in range(3):
+        judging.record_judgment(judging.draw(annotator), 1, "left", 1.0)
+    tasks.catch_up(study.pk)
+    for board in (leaderboard.of_study(study), leaderboard.of_topic(study.topics.get())):
+        persons = {row.system: row.person for row in board.rows}
+        assert persons == dict.fromkeys(("ann", "bob"), True) | {"lead": False, "long": False}
+    client = signed_in(making.owner(study))
+    page = client.get(f"/studies/{study.pk}/leaderboard/").content.decode()
+    assert page.count('<span class="badge">person</span>') == 2
+    summary = client.get(f"/studies/{study.pk}/summaries/{people[0].pk}/").content.decode()
+    assert "it is the reference" in summary
+    told = client.get(f"/api/v1/studies/{study.pk}/summaries/{people[0].pk}/").json()
+    assert (told["person"], told["reference"]) == (True, "A")
+
+
+def test_a_pyramid_is_stored_and_exported_as_it_was_read():
+    study = making.study()
+    making.take_in(study, TOPIC | {"pyramid": PYRAMID})
+    stored = PyramidAnnotation.objects.get()
+    assert (stored.topic.name, stored.assessor) == ("M1", "J")
+    (topic,) = exports.topics(study)
+    assert topic.pyramid.pyramid.text == "A\nRain closed roads and schools.\n"
+    assert topic.pyramid.peers["lead"].matched["1"][0].parts[0].span == (3, 9)
+    assert PyramidAnnotation.objects.get().data == annotation_as_json(topic.pyramid)
 
 
 def test_what_comes_beyond_the_limit_is_counted_and_not_kept(settings, rf):

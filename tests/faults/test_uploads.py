@@ -20,6 +20,8 @@ from annotate import accounts
 from annotate.models import (
     HumanScore,
     Judgment,
+    MetricScore,
+    PyramidAnnotation,
     Reference,
     SourceDocument,
     Study,
@@ -148,9 +150,8 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
 
 
 def stored() -> list[int]:
-    return [
-        table.objects.count() for table in (Topic, SourceDocument, Reference, System, Summary, HumanScore, Judgment)
-    ]
+    of_topics = (Topic, SourceDocument, Reference, PyramidAnnotation, System, Summary, HumanScore, MetricScore)
+    return [table.objects.count() for table in (*of_topics, Judgment)]
 
 
 def test_every_bad_file_is_refused_with_its_reason_and_nobody_falls(web, worker):

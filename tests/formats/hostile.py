@@ -84,6 +84,8 @@ def whole(line: str, **keys: Any) -> str:
     return topic(**keys)[:-1] + ", " + line + "}"
 
 
+PYRAMID: dict[str, Any] = {"scus": [{"uid": "1", "contributors": [{"parts": ["rain"]}]}], "peers": {"s": {"1": ["x"]}}}
+
 #: Seconds of processor time after which nobody waits any longer. The largest file takes some five of them: this finds
 #: what grows with a file's square, on a machine however slow.
 ENDLESS = 60.0
@@ -193,11 +195,26 @@ CARRIERS = [
         "JSON lines, a key", "t.jsonl", lambda text: topic(mine={text: 1}).encode(), "t.jsonl:1: mine", False, True
     ),
     Carrier(
+        "JSON lines, a Pyramid, a title",
+        "t.jsonl",
+        lambda text: topic(pyramid=PYRAMID | {"scus": [{"uid": "1", "label": text}]}).encode(),
+        "t.jsonl:1: pyramid.scus[0].label",
+        is_text=False,
+        empty=True,
+    ),
+    Carrier(
         "a table, a summary",
         "s.csv",
         lambda text: b'topic,system,text\r\nM1,other,"' + raw(text.replace('"', '""')) + b'"\r\n',
         "s.csv:2",
         empty=True,
+    ),
+    Carrier(
+        "a table, a metric, a name",
+        "s.csv",
+        lambda text: b'topic,system,metric,score\r\nM1,lead,"' + raw(text.replace('"', '""')) + b'",1\r\n',
+        "s.csv:2",
+        is_text=False,
     ),
     Carrier(
         "plain text, a document",
@@ -224,6 +241,8 @@ def texts() -> Iterator[Case]:
 
         one_line = carrier.kind.endswith("a name")
         for name, text in TAKEN.items():
+            if "metric" in carrier.kind and (len(text) > 100 or not {":", ","}.isdisjoint(text)):
+                continue  # its name is short, and these separate metrics
             if not (one_line and "\t" in text) and not (carrier.file == "z.zip" and text != text.strip()):
                 yield case(name, text, Exact(text))
         for name, text in LONG.items() if carrier.is_text else ():
@@ -349,6 +368,21 @@ def lines() -> Iterator[Case]:
     yield case(
         "a text of 1 MB", topic(documents=[{"id": "d", "text": "It rained. " * 90_000}]), Exact("It rained. " * 50)
     )
+    rain_fell = PYRAMID | {"text": "Rain fell. " * 18_000}
+    many = [{"uid": str(number), "contributors": [{"parts": ["fell. Rain"] * 9}]} for number in range(25)]
+    yield case("a Pyramid that takes long", topic(pyramid=rain_fell | {"scus": many}), Exact("fell. Rain"))
+    yield case(
+        "a Pyramid that takes for ever",
+        topic(pyramid=rain_fell | {"scus": [{"uid": "x", "contributors": [{"parts": ["a"] * 60_000}]}]}),
+        Refused("t.jsonl:1: pyramid.scus", "a span for each part"),
+    )
+    for key, wrong in {"scus": {}, "peers": [], "texts": {"s": 1}, "unmatched": {"x": []}, "models": [1, 1]}.items():
+        yield case(f"a Pyramid with other {key}", topic(pyramid=PYRAMID | {key: wrong}), Refused("t.jsonl:1: pyr", ""))
+    twice = [{"assessor": "é", "r": 1}, {"assessor": "e\u0301", "r": 2}]
+    large = [{"assessor": "A", "r": 1e16}]
+    for said, wrong in {"twice": twice, "of nobody": [{"r": 1}], "of lists": [[]], "too large": large}.items():
+        rated = topic(summaries=[{"system": "s", "text": "x", "ratings": wrong}])
+        yield case(f"ratings {said}", rated, Refused("t.jsonl:1: summaries[0].ratings", ""))
     yield case(
         "a judgment of what is not there",
         '{"topic": "M1", "a": "d1:0", "b": "d1:99999999999999999999", "winner": "a"}',

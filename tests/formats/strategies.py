@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from formats.pyramid import Annotation, Contributor, Part, Peer, Pyramid, Scu
 from formats.records import Preference, Summary, Text, Topic
 
 _characters = st.characters(
@@ -51,10 +54,37 @@ def _text(draw: st.DrawFn, name: str) -> Text:
 
 
 @st.composite
-def _summary(draw: st.DrawFn, name: str) -> Summary:
+def _summary(draw: st.DrawFn, name: str, references: Sequence[str]) -> Summary:
     text, sentences = draw(content(empty=True))
     human = draw(st.dictionaries(names, numbers, max_size=2))
-    return Summary(name, text, sentences, draw(extras), human)
+    reference = st.none() | st.sampled_from(references) if references else st.none()
+    metrics = draw(st.dictionaries(names.filter({":", ","}.isdisjoint), numbers, max_size=2))
+    scores = st.dictionaries(names, st.floats(-1e15, 1e15), min_size=1, max_size=2)
+    ratings = draw(st.dictionaries(names, scores, max_size=2))
+    return Summary(name, text, sentences, draw(extras), human, draw(st.booleans()), draw(reference), ratings, metrics)
+
+
+@st.composite
+def _contributors(draw: st.DrawFn, models: int = 0) -> tuple[Contributor, ...]:
+    span = st.none() | st.integers(0, 99).map(lambda start: (start, start + 1))
+    parts = st.lists(st.builds(Part, texts, span), max_size=2).map(tuple)
+    model = st.none() | st.integers(0, models - 1) if models else st.none()
+    return tuple(draw(st.lists(st.builds(Contributor, parts, model), max_size=2)))
+
+
+@st.composite
+def annotations(draw: st.DrawFn) -> Annotation:
+    """Pyramids with annotated summaries, as a reader gives them: in the order of their names."""
+    names_of_models = draw(st.lists(names, max_size=2, unique=True))
+    text = draw(texts)
+    borders = tuple(range(len(names_of_models))) if len(text) > 2 and draw(st.booleans()) else ()
+    uids = sorted(draw(st.lists(names, min_size=1, max_size=3, unique=True)))
+    scus = tuple(Scu(uid, draw(texts), draw(_contributors(len(names_of_models)))) for uid in uids)
+    peers = {
+        system: Peer(draw(texts), {uid: draw(_contributors()) for uid in uids[:2]}, draw(_contributors()))
+        for system in sorted(draw(st.lists(names, max_size=2, unique=True)))
+    }
+    return Annotation(Pyramid(text, scus, tuple(names_of_models), borders), peers, draw(st.just("") | names))
 
 
 _some_names = st.lists(names, max_size=3, unique=True)
@@ -62,21 +92,25 @@ _some_names = st.lists(names, max_size=3, unique=True)
 
 @st.composite
 def topic(draw: st.DrawFn, topic_id: str) -> Topic:
+    references = draw(_some_names)
     return Topic(
         topic_id,
         tuple(draw(_text(name)) for name in draw(st.lists(names, min_size=1, max_size=3, unique=True))),
-        tuple(draw(_text(name)) for name in draw(_some_names)),
-        tuple(draw(_summary(name)) for name in draw(_some_names)),
+        tuple(draw(_text(name)) for name in references),
+        tuple(draw(_summary(name, references)) for name in draw(_some_names)),
         title=draw(st.just("") | visible_texts),
         question=draw(st.just("") | visible_texts),
         language=draw(st.sampled_from(["", "en", "de", "pt-BR"])),
+        pyramid=draw(st.none() | annotations()),
         extra=draw(extras),
     )
 
 
 @st.composite
 def topics(draw: st.DrawFn) -> tuple[Topic, ...]:
-    return tuple(draw(topic(name)) for name in draw(st.lists(names, min_size=1, max_size=3, unique=True)))
+    first, *others = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    base = draw(st.sampled_from(["", first]))
+    return (draw(topic(first)), *(replace(draw(topic(name)), base=base) for name in others))
 
 
 moments = st.datetimes(timezones=st.timezones()).map(lambda moment: moment.isoformat()).filter(str.isascii)

@@ -104,8 +104,23 @@ JSON_LINES = [
     Bad("t.jsonl", topic(topic_id="T\nU"), 1, "topic_id", '"T\\nU", with a tab or a newline', "a name on one line"),
     Bad("t.jsonl", topic(topic_id="T" * 201), 1, "topic_id", "a name of 201 characters", "at most 200"),
     Bad("t.jsonl", '{"documents": [' + DOCUMENT + "]}", 1, "topic_id", "no such key", "a name in double quotes"),
-    Bad("t.jsonl", '{"topic_id": "T"}', 1, "documents", "no such key", "a list of documents"),
-    Bad("t.jsonl", topic(documents=[]), 1, "documents", "no documents", "at least one document"),
+    Bad("t.jsonl", '{"topic_id": "T"}', 1, "documents", "no documents", "documents (people judge their sentences), or"),
+    Bad("t.jsonl", summary(ratings={}), 1, "summaries[0].ratings", "an object with 0 keys", "a list in square"),
+    Bad("t.jsonl", summary(ratings=[3]), 1, "summaries[0].ratings[0]", "the number 3", "an object in braces"),
+    Bad("t.jsonl", summary(ratings=[{"r": 3}]), 1, "summaries[0].ratings[0].assessor", "null", "a name in double"),
+    Bad("t.jsonl", summary(ratings=[{"assessor": "A"}] * 2), 1, "summaries[0].ratings[1].assessor", '"A" for', "each"),
+    Bad("t.jsonl", summary(ratings=[{"assessor": "A", "r": "x"}]), 1, "summaries[0].ratings[0].r", "the text", "a num"),
+    Bad("t.jsonl", summary(ratings=[{"assessor": "A", "r": 1e300}]), 1, "summaries[0].ratings[0].r", "the number", "a"),
+    Bad("t.jsonl", summary(metrics=[1]), 1, "summaries[0].metrics", "a list of 1", "scores by dimension or metric"),
+    Bad("t.jsonl", summary(metrics={"a:b": 1}), 1, "summaries[0].metrics.a:b", '"a:b"', "a name without colons"),
+    Bad("t.jsonl", summary(metrics={"a": "1"}), 1, "summaries[0].metrics.a", 'the text "1"', "a number"),
+    Bad("t.jsonl", topic(base=1), 1, "base", "the number 1", "a name in double quotes"),
+    Bad("t.jsonl", topic(base="T"), 1, "base", '"T", the topic itself', "the topic with the earlier documents"),
+    Bad("t.jsonl", topic(base="S"), 1, "base", '"S", which is unknown', "a topic of the study or of this upload"),
+    Bad("t.jsonl", summary(person="yes"), 1, "summaries[0].person", 'the text "yes"', "true or false"),
+    Bad("t.jsonl", summary(reference=1), 1, "summaries[0].reference", "the number 1", "a name in double quotes"),
+    Bad("t.jsonl", summary(reference="A"), 1, "summaries[0].reference", '"A", which is unknown', "the id of a refer"),
+    Bad("t.jsonl", topic(documents=[]), 1, "documents", "no documents", "documents (people judge their sentences), or"),
     Bad(
         "t.jsonl", topic(documents={"d": "One."}), 1, "documents", "an object with 1 keys", "a list in square brackets"
     ),
@@ -135,12 +150,13 @@ JSON_LINES = [
     Bad(
         "t.jsonl", topic(documents=[{"id": "d", "sentences": []}]), 1, "documents[0].sentences", "an empty list", "one"
     ),
+    Bad("t.jsonl", topic(documents=[{"id": "d", "sentences": [" "]}]), 1, "documents[0].sentences", "only empty", "at"),
     Bad(
         "t.jsonl",
-        topic(documents=[{"id": "d", "sentences": ["One.", ""]}]),
+        topic(documents=[{"id": "d", "sentences": ["One.", "\u200b"]}]),
         1,
         "documents[0].sentences[1]",
-        "an empty text",
+        "only invisible characters",
         "some text",
     ),
     Bad(

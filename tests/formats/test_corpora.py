@@ -104,19 +104,29 @@ def test_a_tac_directory_gives_topics_summaries_scores_and_pyramids(tmp_path: Pa
     assert (first.topic_id, first.title, first.question, first.language) == (
         "D0801-A", "Ferry", "What happened to the ferry? &b;", "en",
     )  # fmt: skip
-    assert second.topic_id == "D0801-B"
+    assert (second.topic_id, second.base, first.base) == ("D0801-B", "D0801-A", "")
     text = 'The ferry stopped at noon.\nNobody was hurt – the "bridge" held.'
     assert first.documents == (Text("APW_ENG_20041006.0256", text, extra={"headline": "Ferry & bridge"}),)
     human = {"modified_pyramid_jackknifed": 0.905, "linguistic_quality": 5.0, "responsiveness": 5.0}
-    assert first.references == (Text("C", "A ferry stopped.\nNobody was hurt.", extra={"human": human}),)
+    assert first.references == (Text("C", "A ferry stopped.\nNobody was hurt."),)
     scores = {"modified_pyramid": 0.286, "modified_pyramid_jackknifed": 0.276}
+    scores |= {"linguistic_quality": 4.0, "responsiveness": 2.0}
     none = {"modified_pyramid": 0.0, "modified_pyramid_jackknifed": 0.0, "linguistic_quality": 1, "responsiveness": 1}
     assert first.summaries == (
-        Summary("7", "", human=none),
-        Summary("12", "Ferry stopped", human=scores | {"linguistic_quality": 4.0, "responsiveness": 2.0}),
+        Summary("7", "", human=none, ratings={"A": none}),
+        Summary("12", "Ferry stopped", human=scores, ratings={"A": scores}),
+        Summary(
+            "C",
+            "A ferry stopped.\nNobody was hurt.",
+            human=human,
+            person=True,
+            reference="C",
+            ratings={"A": human},
+        ),
     )
-    assert bundle.pyramids["D0801-A"].pyramid.weights == {"1": 1}
-    assert list(bundle.pyramids["D0801-A"].peers["12"].matched) == ["1"]
+    assert first.pyramid is not None
+    assert first.pyramid.pyramid.weights == {"1": 1}
+    assert list(first.pyramid.peers["12"].matched) == ["1"]
     assert said(bundle) == [
         ("eval/ROUGE/peers/D0801-A.M.100.A.7", "an empty summary"),
         (
@@ -137,7 +147,7 @@ def test_a_duc_directory_gives_topics_summaries_and_scores(tmp_path: Path) -> No
         ("APW19981016.0240", "The council met on Friday.\nIt voted 5 < 6, as planned.\nA new paragraph."),
         ("FT911-3.txt", "Plain text.\nOf two paragraphs."),
     ]
-    assert topic.references == (Text("A", "The council voted.", extra={"human": {"responsiveness": 5.0}}),)
+    assert topic.references == (Text("A", "The council voted."),)
     human = {
         "responsiveness": 2.5,
         "linguistic_quality_1": 5.0,
@@ -145,7 +155,25 @@ def test_a_duc_directory_gives_topics_summaries_and_scores(tmp_path: Path) -> No
         "pyramid": 0.5,
         "modified_pyramid": 0.25,
     }
-    assert topic.summaries == (Summary("4", sentences=("It voted", "5 < 6."), human=human),)
+    assert topic.summaries == (
+        Summary(
+            "4",
+            sentences=("It voted", "5 < 6."),
+            human=human,
+            ratings={
+                "A": {"responsiveness": 2.0, "linguistic_quality_1": 5.0, "linguistic_quality_2": 3.0},
+                "B": {"responsiveness": 3.0},
+            },
+        ),
+        Summary(
+            "A",
+            "The council voted.",
+            human={"responsiveness": 5.0},
+            person=True,
+            reference="A",
+            ratings={"A": {"responsiveness": 5.0}},
+        ),
+    )
     assert said(bundle) == []
 
 
@@ -154,7 +182,7 @@ def test_later_tac_tables_have_a_second_assessor(tmp_path: Path) -> None:
         "D1001A/D1001A-A/x": STORY,
         "ROUGE/peers/D1001-A.M.100.A.1": "Ferry stopped",
         "ROUGE/models/D1001-A.M.100.A.A": "It stopped",
-        "manual/manual.peer.A": "D1001-A 1 0.286 5 0 A A 0.276 4 2\nD1001-A 1 NA\n",
+        "manual/manual.peer.A": "D1001-A 1 0.286 5 0 A B 0.276 4 2\nD1001-A 1 NA\n",
         "manual/manual.model.A": "D1001-A A 16 A A 0.905 5 5\n",
     }
     bundle = formats.read(on_disk(tmp_path, files))
@@ -166,7 +194,11 @@ def test_later_tac_tables_have_a_second_assessor(tmp_path: Path) -> None:
         "responsiveness": 2.0,
     }
     human = {"modified_pyramid_jackknifed": 0.905, "linguistic_quality": 5.0, "responsiveness": 5.0}
-    assert bundle.topics[0].references[0].extra == {"human": human}
+    assert bundle.topics[0].summaries[0].ratings == {
+        "A": {"modified_pyramid": 0.286, "modified_pyramid_jackknifed": 0.276},
+        "B": {"linguistic_quality": 4.0, "responsiveness": 2.0},
+    }
+    assert bundle.topics[0].summaries[1].human == human
     assert said(bundle) == [("manual/manual.peer.A", "ignored: a row without the columns of this table")]
     assert bundle.remarks[0].line == 2
 
@@ -289,6 +321,19 @@ def test_files_made_to_be_slow_are_survived_too(tmp_path: Path, content: str) ->
 def test_summaries_without_any_documents_are_refused(tmp_path: Path) -> None:
     with pytest.raises(formats.Refused, match="summaries but no documents"):
         formats.read(on_disk(tmp_path, {"ROUGE/peers/D301.M.250.I.1": "x"}))
+
+
+def test_topics_with_references_or_a_pyramid_need_no_documents(tmp_path: Path) -> None:
+    files = {
+        name: content for name, content in TAC_2008.items() if not name.startswith("docs/") and "D0801-B" not in name
+    }
+    bundle = formats.read(on_disk(tmp_path, files | {"pyramids/D0802-A.pyr": PYRAMID}))
+
+    assert [(topic.topic_id, len(topic.references), len(topic.summaries)) for topic in bundle.topics] == [
+        ("D0801-A", 1, 3),
+        ("D0802-A", 0, 0),
+    ]
+    assert all(topic.pyramid and not topic.documents for topic in bundle.topics)
 
 
 def test_what_a_corpus_gives_can_be_written_and_read_again(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def messages(path: Path) -> list[str]:
         ("ROWS", "topic,a,b,winner\n" + "T,d:0,d:1,a\n" * 4, "x:5: found more than 3 of them"),
         ("ROWS", "topic,system,text\n" + "".join(f"T,s{n},x\n" for n in range(4)), "x:5: found more than 3 of them"),
         ("ROWS", "topic,system,dimension,score\n" + "T,s,r,1\n" * 4, "x:5: found more than 3 of them"),
+        ("ROWS", "topic,system,metric,score\n" + "T,s,r,1\n" * 4, "x:5: found more than 3 of them"),
         ("VALUES", TOPIC.replace("}\n", ', "x": [1,2,3,4]}') % 1, "x:1: found more than 3 values; expected fewer"),
         ("COLUMNS", "topic,a,b,winner\n", "x:1: found more than 3 columns; expected fewer"),
         ("MEMORY", TOPIC % 1, "x:1: found more than 0 MB of texts and values; expected smaller files"),

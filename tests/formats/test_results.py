@@ -23,7 +23,7 @@ from formats.results import (
     from_json,
     to_json,
 )
-from formats.results.statistics import Contrast, compare, holm, two_sided_p, wilson
+from formats.results.statistics import wilson
 
 #: Those that are stored; a `Standing` lives in memory alone.
 RECORDS = [
@@ -91,15 +91,3 @@ def test_shares_have_wilsons_interval() -> None:
     """Newcombe (1998), table I: 81 of 263 gives .2553 to .3662."""
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=0.00005)
     assert (wilson(0, 9)[0], wilson(9, 9)[1]) == (0.0, 1.0)
-
-
-def test_holm_is_the_step_down_of_print() -> None:
-    # Holm (1979): p .01, .04, .03, .005 at four tests become .03, .06, .06, .02.
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, None, 0.9]) == [1.0, None, 1.0]
-
-
-def test_a_difference_names_the_better_one_first_and_scores_that_cannot_differ_do_not() -> None:
-    sure, equal = compare([Contrast("a", "b", -0.5, 0.1, 0.0, 2), Contrast("a", "c", 0.0, 0.0, two_sided_p(0, 0), 2)])
-    assert (sure.better, sure.worse, sure.difference, sure.low, sure.high) == ("b", "a", 0.5, 0.4, 0.6)
-    assert (sure.significant, equal.significant) == (True, False)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import formats
 from formats import strict_json
+from formats.pyramid import Annotation, Pyramid, Scu
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
 from formats.tables import write_rows
 from tests.formats import strategies
@@ -207,6 +208,103 @@ def test_quotes_that_windows_left_as_control_characters_are_mended_and_it_says_s
 
     assert bundle.topics[0].documents[0].text == "it’s"
     assert (bundle.remarks[0].line, bundle.remarks[0].field) == (1, "documents[0].text")
+
+
+def test_empty_sentences_are_passed_over_and_counted_once(tmp_path: Path) -> None:
+    cut = {"sentences": ["One.", "", "Two.", " \n"]}
+    topic = {
+        "documents": [{"id": "d"} | cut],
+        "summaries": [{"system": "lead"} | cut, {"system": "mute", "sentences": [""]}],
+    }
+    path = tmp_path / "topics.jsonl"
+    path.write_text("\n".join(json.dumps(topic | {"topic_id": f"T{number}"}) for number in range(2)))
+
+    bundle = formats.read(path)
+
+    for read in bundle.topics:
+        assert [text.sentences for text in (*read.documents, *read.summaries)] == [("One.", "Two.")] * 2 + [()]
+    (remark,) = bundle.remarks
+    assert formats.message(remark) == (
+        "topics.jsonl:1: documents[0].sentences: 10 empty sentences were ignored (here and below); "
+        "those after them are counted from there"
+    )
+
+
+def test_topics_with_references_need_no_documents(tmp_path: Path, zipped: object) -> None:
+    path = tmp_path / "topics.jsonl"
+    path.write_text(json.dumps({"topic_id": "T", "references": [{"id": "A", "text": "One."}]}))
+    topic = Topic("T", (), (Text("A", "One."),))
+
+    assert formats.read(path).topics == (topic,)
+    assert formats.read(zipped({"topics/T/references/A.txt": "One."})).topics == (topic,)  # type: ignore[operator]
+
+
+def test_a_table_says_which_summaries_people_wrote(tmp_path: Path, zipped: object) -> None:
+    files = {
+        "topics/T/references/A.txt": "Lead.",
+        "late.csv": "topic,system,text,person,reference\nT,ann,Lead.,true,A\nT,bob,Other.,TRUE,\nT,lead,Lead.,,\n",
+    }
+
+    assert formats.read(zipped(files)).topics[0].summaries == (  # type: ignore[operator]
+        Summary("ann", "Lead.", person=True, reference="A"),
+        Summary("bob", "Other.", person=True),
+        Summary("lead", "Lead."),
+    )
+    existing = formats.Existing({"T": formats.ExistingTopic({}, frozenset(), frozenset(["B"]))})
+    path = tmp_path / "late.csv"
+    path.write_text("topic,system,text,person,reference\nT,ann,Lead.,maybe,\nT,bob,Lead.,true,A\n")
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(path, existing=existing)
+    assert formats.message(refused.value.complaints[0]) == (
+        'late.csv:2: person: found "maybe"; expected true, false or nothing'
+    )
+    path.write_text("topic,system,text,person,reference\nT,bob,Lead.,true,A\n")
+    with pytest.raises(formats.Refused, match="unknown"):
+        formats.read(path, existing=existing)
+
+
+def test_what_several_people_gave_comes_to_its_mean(tmp_path: Path, zipped: object) -> None:
+    topic = {
+        "topic_id": "T",
+        "documents": [{"id": "d", "text": "One."}],
+        "summaries": [
+            {"system": "a", "text": "", "ratings": [{"assessor": "A", "r": 1, "f": 5}, {"assessor": "B", "r": 2}]},
+            {"system": "b", "text": "", "human": {"r": 3}, "raters": [{"annotator": "A", "r": 4, "rank": 1}]},
+            {"system": "c", "text": "", "raters": [{"annotator": "A", "comment": "good"}]},
+        ],
+    }
+    rows = ["T,a,r,6,C", "T,b,r,2,B", "T,b,n,1,B", "T,b,n,2,A", "T,c,r,4,", "T,c,r,2,A"]
+    files = {"topics.jsonl": json.dumps(topic), "s.csv": "\n".join(["topic,system,dimension,score,assessor", *rows])}
+
+    alone = formats.read(zipped({"topics.jsonl": files["topics.jsonl"]}))  # type: ignore[operator]
+    first, second, third = alone.topics[0].summaries
+    assert (first.human, first.ratings) == ({"f": 5, "r": 1.5}, {"A": {"r": 1, "f": 5}, "B": {"r": 2}})
+    assert (second.human, second.ratings) == ({"r": 3}, {"A": {"r": 4, "rank": 1}})
+    assert (third.human, third.ratings) == ({}, {})
+    assert third.extra == {"raters": [{"annotator": "A", "comment": "good"}]}
+
+    first, second, third = formats.read(zipped(files)).topics[0].summaries  # type: ignore[operator]
+    assert (first.human, first.ratings["C"]) == ({"f": 5, "r": 3}, {"r": 6})
+    assert (second.human, second.ratings["B"]) == ({"r": 3, "n": 1.5}, {"r": 2, "n": 1})
+    assert (third.human, third.ratings) == ({"r": 4}, {"A": {"r": 2}})
+
+    twice = files | {"s.csv": files["s.csv"] + "\nT,a,r,1,A"}
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(zipped(twice), name="z")  # type: ignore[operator]
+    assert formats.message(refused.value.complaints[0]).startswith('z/s.csv:8: found a second score of "a" for "r"')
+
+
+def test_a_line_with_a_pyramid_alone_is_of_the_topic_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "pyramids.jsonl"
+    line = {"topic_id": "T", "pyramid": {"scus": [{"uid": "1"}]}}
+    path.write_text(json.dumps(line))
+    existing = formats.Existing({"T": formats.ExistingTopic({"d": 3})})
+
+    assert formats.read(path, existing=existing) == Bundle(pyramids={"T": Annotation(Pyramid("", (Scu("1", "", ()),)))})
+    for more in (line, line | {"title": "x"}):
+        path.write_text(json.dumps(line) + "\n" + json.dumps(more))
+        with pytest.raises(formats.Refused):
+            formats.read(path, existing=existing)
 
 
 @pytest.mark.parametrize("data", ["wikinews", "summeval_op"])

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import formats
 from formats import study
+from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
 from formats.records import Summary, Text, Topic
 from formats.settings import SETTINGS, StudySettings
 from formats.study import (
@@ -36,7 +37,14 @@ ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged
 STUDY = StudyArchive(
     settings=StudySettings(title="Trial", question="Which is more important?", extra={"mine": [1, 2.5, None]}),
     program_version="0.1.0",
-    topics=(Topic("T", (Text("d", "One. Two."),), summaries=(Summary("lead", "One.", human={"r": 4.0}),)),),
+    topics=(
+        Topic(
+            "T",
+            (Text("d", "One. Two."),),
+            summaries=(Summary("lead", "One.", human={"r": 4.0}),),
+            pyramid=Annotation(Pyramid("", (Scu("1", "said", (Contributor((Part("One", None),)),)),)), {}, "J"),
+        ),
+    ),
     sentences=(SentenceRecord("T", "d", 0, 0, "One."), SentenceRecord("T", "d", 1, 0, "Two.")),
     annotators=(AnnotatorRecord("w1", "human", AT),),
     assignments=(ASSIGNMENT,),
@@ -202,7 +210,11 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("known_pairs", 1, topic="U"), 'known_pairs.jsonl:1: topic: found "U", which is unknown'),
         (edit("assignments", 1, expected=...), "assignments.jsonl:1: expected: found no such key; expected all of"),
         (setting(gold_share=0.6), "study.json:1: settings.gold_share: found the number 0.6; expected a number from 0"),
-        (edit("topics", 1, documents=[]), "topics.jsonl:1: documents: found no documents"),
+        (
+            edit("topics", 1, base="U"),
+            'topics.jsonl:1: base: found "U", which is unknown; expected a topic of the study',
+        ),
+        (edit("topics", 1, documents=[], pyramid=...), "topics.jsonl:1: documents: found no documents"),
         (
             setting(judgments_per_pair=0),
             "study.json:1: settings.judgments_per_pair: found the number 0; expected a whole",

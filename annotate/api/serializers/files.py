@@ -38,12 +38,22 @@ class PreviewTopicSerializer(serializers.Serializer[Any]):
     sentences = serializers.IntegerField()
     references = serializers.IntegerField()
     summaries = serializers.IntegerField()
+    content_units = serializers.IntegerField(default=0, help_text="Of its Pyramid.")
+    annotated = serializers.IntegerField(default=0, help_text="Summaries that its Pyramid annotates.")
     texts = PreviewTextSerializer(many=True)
 
 
 class PreviewDimensionSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     scores = serializers.IntegerField()
+
+
+class PreviewKindsSerializer(serializers.Serializer[Any]):
+    """How many preferences each kind of annotators made."""
+
+    human = serializers.IntegerField(default=0)
+    machine = serializers.IntegerField(default=0)
+    simulated = serializers.IntegerField(default=0)
 
 
 class RemarkSerializer(serializers.Serializer[Any]):
@@ -64,9 +74,15 @@ class PreviewSerializer(serializers.Serializer[Any]):
     topics = PreviewTopicSerializer(many=True)
     systems = serializers.ListField(child=serializers.CharField())
     dimensions = PreviewDimensionSerializer(many=True)
+    persons = serializers.IntegerField(default=0, help_text="Summaries that people wrote, of all.")
+    metrics = PreviewDimensionSerializer(many=True, default=list)
+    assessors = serializers.IntegerField(default=0)
+    ratings = serializers.IntegerField(default=0, help_text="By assessors, of all summaries.")
     summaries = serializers.IntegerField()
     human_scores = serializers.IntegerField()
     preferences = serializers.IntegerField()
+    pyramids = serializers.IntegerField(default=0)
+    preferences_by_kind = PreviewKindsSerializer(default=dict)
     remarks = RemarkSerializer(many=True)
 
 

@@ -14,7 +14,8 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
     """A topic and its state.
 
     `cut`: it is split into sentences. `up_to_date`: its scores include all judgments. `judgments`: how many they
-    include. `problem`: why the worker failed, in plain words.
+    include. `problem`: why the worker failed, in plain words. `needs_documents`: nobody is asked about it, as it has
+    none. `base`: the topic with the earlier documents, of which this one is the update.
     """
 
     cut = serializers.BooleanField(source="is_cut", read_only=True)
@@ -22,6 +23,7 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
     problem = serializers.CharField(source="progress.problem", default="", read_only=True)
     sentences = serializers.IntegerField(source="sentence_count", read_only=True)
     judgments = serializers.IntegerField(source="judgment_count", read_only=True)
+    needs_documents = serializers.BooleanField(read_only=True)
 
     class Meta:
         model = Topic
@@ -31,6 +33,7 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
             "title",
             "question",
             "language",
+            "base",
             "position",
             "extra",
             "cut",
@@ -38,6 +41,7 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
             "problem",
             "sentences",
             "judgments",
+            "needs_documents",
         ]
         read_only_fields = fields
 

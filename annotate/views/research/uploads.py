@@ -18,6 +18,7 @@ from annotate.access import in_study
 from annotate.forms import UploadForm, complain
 from annotate.models import Study, Upload
 from annotate.refusal import Refusal
+from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, worker_is_there
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
@@ -65,6 +66,11 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         sentences=sum(topic["sentences"] for topic in found.preview.get("topics", [])),
         documents=sum(topic["documents"] for topic in found.preview.get("topics", [])),
         references=sum(topic["references"] for topic in found.preview.get("topics", [])),
+        without_documents=sum(not topic["documents"] for topic in found.preview.get("topics", [])),
+        content_units=any(topic.get("content_units") for topic in found.preview.get("topics", [])),
+        pyramids=found.preview.get("pyramids", 0)
+        + sum(bool(topic.get("content_units")) for topic in found.preview.get("topics", [])),
+        by_kind=Judged(**found.preview["preferences_by_kind"]).words if "preferences_by_kind" in found.preview else "",
         summaries=found.preview.get("summaries", 0)
         + sum(topic["summaries"] for topic in found.preview.get("topics", [])),
     )

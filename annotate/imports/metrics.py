@@ -1,0 +1,68 @@
+"""Scores by metrics that were worked out elsewhere: stored beside the summaries, as `given:NAME`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from django.db import transaction
+
+import formats
+from annotate.audit_log import note
+from annotate.models import MetricScore, Study, Summary, Topic
+from annotate.models.metric import GIVEN
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+BATCH = 500
+#: The topic's key, the system, the metric's own name, the score.
+ScoreRow = tuple[int, str, str, float]
+
+
+@transaction.atomic
+def put_metric_scores(study: Study, user: User, file: IO[Any], name: str) -> dict[str, int]:
+    """Store the table of scores (topic,system,metric,score) in place of all that its metrics said in this study.
+
+    By metric, how many scores it has now. Raises `formats.Refused` with every complaint; then nothing is changed.
+    """
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    topics = Topic.objects.filter(study=study)
+    keys = dict(topics.values_list("name", "pk"))
+    scores = formats.read_metric_scores(cast(Any, file), _existing(study), name=name)
+    counts = Counter(GIVEN + score.metric for score in scores)
+    MetricScore.objects.filter(summary__topic__in=topics, metric__in=list(counts)).delete()
+    store_metric_scores((keys[score.topic], score.system, score.metric, score.score) for score in scores)
+    topics.score_anew()
+    note(study, user, "put metric scores", metrics=", ".join(sorted(counts)), scores=len(scores))
+    return dict(sorted(counts.items()))
+
+
+def store_metric_scores(scores: Iterable[ScoreRow]) -> None:
+    """Store them, in the caller's transaction; what is there gives way."""
+    rows = list(scores)
+    of_topics = Summary.objects.filter(topic__in={topic_id for topic_id, *_rest in rows})
+    columns = of_topics.values_list("pk", "topic_id", "system__name")
+    summaries = {(topic_id, system): pk for pk, topic_id, system in columns}
+    MetricScore.objects.bulk_create(
+        [
+            MetricScore(summary_id=summaries[topic_id, system], metric=GIVEN + metric, score=score)
+            for topic_id, system, metric, score in rows
+        ],
+        BATCH,
+        update_conflicts=True,
+        update_fields=["score", "version"],
+        unique_fields=["summary", "metric"],
+    )
+
+
+def _existing(study: Study) -> formats.Existing:
+    """The study's topics and who summarized them: all that such a table is held against."""
+    systems: dict[str, set[str]] = {
+        name: set() for name in Topic.objects.filter(study=study).values_list("name", flat=True)
+    }
+    rows = Summary.objects.filter(topic__in=Topic.objects.filter(study=study))
+    for topic, system in rows.values_list("topic__name", "system__name"):
+        systems[topic].add(system)
+    return formats.Existing({name: formats.ExistingTopic({}, frozenset(own)) for name, own in systems.items()})

@@ -1,0 +1,369 @@
+"""What metrics say of summaries and systems beside what people say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from formats.results.agreement import Bounded
+
+#: Of summaries (within a topic, then the mean over topics), of systems (of their means over topics), of all summaries.
+Level = Literal["summary", "system", "global"]
+Peers = Literal["machines", "all"]
+Over = Literal["systems", "topics", "both"]
+#: Whose judgments: people's, or simulated from references or a Pyramid.
+Judged = Literal["man", "ref", "py"]
+#: Where the values of sentences are from.
+Values = Literal["pyramid", "references", "given"]
+#: Of two systems: both machines, a machine and a person, two persons.
+PairKind = Literal["machines", "mixed", "humans"]
+CountedPairs = Literal["all", "machines", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """Two systems over the topics that both have: the first's mean score less the second's, and p-values by test.
+
+    `holm`, `bh`: corrected, by Holm and by Benjamini and Hochberg, for the number of all pairs. None: cannot be told.
+    """
+
+    first: str
+    second: str
+    kind: PairKind
+    topics: int
+    difference: float | None
+    p: Mapping[str, float | None]
+    holm: Mapping[str, float | None]
+    bh: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCount:
+    """Of so many pairs of a kind, how many each test tells apart: by `p`, `holm` and `bh` of the pairs."""
+
+    kind: CountedPairs
+    pairs: int
+    p: Mapping[str, int]
+    holm: Mapping[str, int]
+    bh: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """How many pairs of systems one scorer, people in a dimension or a metric, tells apart at `level`."""
+
+    by: str
+    level: float
+    draws: int
+    counts: tuple[PairCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPairs:
+    """Every two systems compared by one scorer: people in a dimension, or a metric. `level` of significance."""
+
+    by: str
+    level: float
+    draws: int
+    counts: tuple[PairCount, ...]
+    pairs: tuple[SystemPair, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation(Bounded):
+    """A correlation over n items with its bootstrap interval; None where it is undefined.
+
+    At the level of summaries n counts topics and there is no `p`. `fisher_low`, `fisher_high`: the 95% interval by
+    Fisher's z, of Pearson's alone.
+    """
+
+    n: int
+    p: float | None = None
+    fisher_low: float | None = None
+    fisher_high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignificantTopics:
+    """Of the `topics` in which a coefficient is defined, how many have a p-value below the level, and their range."""
+
+    topics: int
+    significant: int
+    share: float | None
+    lowest: float | None
+    highest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCorrelations:
+    """One topic: how many summaries both people and the metric scored; agreement, coefficients and p-values by name."""
+
+    topic: str
+    summaries: int
+    agreement: float | None
+    values: Mapping[str, float | None]
+    p: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """How well a metric orders summaries as people do in a dimension.
+
+    `agreement` (Zopf 2018, equation 1): the mean over topics, and pooled over all pairs. `correlations`: by level and
+    coefficient; `significant`: by coefficient. `accuracy`: of all pairs, ties included, where scores within `epsilon`
+    are tied. `undefined_topics`: left out at the level of summaries.
+    """
+
+    metric: str
+    signature: str
+    agreement: Bounded
+    agreement_pooled: Bounded
+    correlations: Mapping[Level, Mapping[str, Correlation]]
+    significant: Mapping[str, SignificantTopics]
+    accuracy: float | None
+    epsilon: float | None
+    undefined_topics: int
+    topics: tuple[TopicCorrelations, ...]
+
+    def is_of_same_scores(self, other: MetricAgreement) -> bool:
+        """Whether both rest on the same scores, so that the intervals of one are those of the other."""
+        mine, theirs = (
+            (agreement.agreement.value, agreement.agreement_pooled.value, agreement.topics, agreement.signature)
+            for agreement in (self, other)
+        )
+        return mine == theirs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested(Bounded):
+    """A difference with its interval, its p-value, and that corrected by Holm for all differences beside it."""
+
+    p: float | None
+    holm: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDifference:
+    """The first metric less the second: in agreement, in the systems' Pearson correlation, and Williams' test of that.
+
+    The first two by permutation.
+    """
+
+    first: str
+    second: str
+    agreement: Tested
+    pearson: Tested
+    williams_t: float | None
+    williams_p: float | None
+    williams_holm: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionAgreement:
+    """The metrics beside people's scores in one dimension."""
+
+    dimension: str
+    topics: int
+    systems: int
+    metrics: tuple[MetricAgreement, ...]
+    differences: tuple[MetricDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """The metrics beside people, by dimension, and what the figures rest on.
+
+    Intervals vary what `over` says, by so many `draws`; with none there are no intervals. `level` of significance.
+    `minutes`: by topic, how long its judgments took, where that is known.
+    """
+
+    peers: Peers
+    over: Over
+    draws: int
+    seed: int
+    level: float
+    dimensions: tuple[DimensionAgreement, ...]
+    minutes: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RankTest:
+    """A chi-squared statistic of ranks with its degrees of freedom and p-value."""
+
+    statistic: float
+    df: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSet:
+    """A topic: its n scores, their mean rank among all, Tukey's interval of that, and the topics that differ from it.
+
+    Two topics differ if their intervals do not meet, where both have equally many scores; `differs` is exact.
+    """
+
+    topic: str
+    n: int
+    mean_rank: float
+    low: float
+    high: float
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreMatrix:
+    """Scores (topics, systems), None where there is none; the first so many systems are machines, the others people."""
+
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+    machines: int
+    scores: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSets:
+    """The topics by one scorer: whether their scores differ, which pairs of them do, and all scores.
+
+    `kruskal`: Kruskal and Wallis' test over topics; `friedman`: over systems, where no score is missing.
+    """
+
+    by: str
+    kruskal: RankTest | None
+    friedman: RankTest | None
+    pairs: int
+    different: int
+    sets: tuple[DocumentSet, ...]
+    matrix: ScoreMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPoint:
+    """A system's mean score by a metric (`x`) and by people (`y`)."""
+
+    system: str
+    machine: bool
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """A metric against people, system by system, with the line through the machines and their `sd` from it.
+
+    `gap`: how far people's summaries lie above the line on average, in units of `sd`. None: cannot be told.
+    """
+
+    dimension: str
+    metric: str
+    points: tuple[ScatterPoint, ...]
+    slope: float | None = None
+    intercept: float | None = None
+    sd: float | None = None
+    gap: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSetsReport:
+    """The topics by every scorer, and every metric against people in every dimension."""
+
+    peers: Peers
+    level: float
+    scorers: tuple[DocumentSets, ...]
+    scatters: tuple[Scatter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvergencePoint:
+    """The agreement with so many judgments a topic: its mean and standard deviation over runs.
+
+    `undefined`: in how many runs of a topic there was none.
+    """
+
+    judgments: int
+    agreement: float | None
+    sd: float | None
+    undefined: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicConvergence:
+    """One topic, and how many judgments it has: points beyond that have all of them."""
+
+    topic: str
+    judgments: int
+    points: tuple[ConvergencePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricConvergence:
+    """A metric that rests on judgments: the mean over topics, and each topic."""
+
+    metric: str
+    signature: str
+    points: tuple[ConvergencePoint, ...]
+    topics: tuple[TopicConvergence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A metric without judgments: its agreement, the mean over topics and in each."""
+
+    metric: str
+    signature: str
+    agreement: float | None
+    topics: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """With how many judgments a topic, and any more, the metric agrees better than the baseline; None: not yet."""
+
+    metric: str
+    baseline: str
+    judgments: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """How the agreement with people in a dimension grows with the number of judgments a topic."""
+
+    dimension: str
+    runs: int
+    seed: int
+    sizes: tuple[int, ...]
+    metrics: tuple[MetricConvergence, ...]
+    baselines: tuple[Baseline, ...]
+    passings: tuple[Passing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceAgreement:
+    """One topic: so many pairs of sentences have different values; the share of them that the utilities order alike."""
+
+    topic: str
+    judgments: int
+    pairs: int
+    agreement: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRanking:
+    """Sentences ranked by people's judgments (man) or simulated ones (ref, py) under one smoothing.
+
+    `agreement`: the mean over topics; `pooled`: over all pairs. A tie of the utilities counts one half.
+    """
+
+    judgments: Judged
+    smooth: str
+    agreement: float | None
+    pooled: float | None
+    topics: tuple[SentenceAgreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceReport:
+    """Rankings of sentences against values from the Pyramid, from the references, or given."""
+
+    against: Values
+    rankings: tuple[SentenceRanking, ...]
