@@ -187,6 +187,11 @@ def score(texts: Texts, estimated: preference_matrix.Estimate | None, settings: 
     return score_words(texts, _chances(texts, estimated), judgments).of(settings.score)
 
 
+def values(texts: Texts, estimated: preference_matrix.Estimate | None, settings: Settings) -> Vector:
+    """(s,): the scores alone, without how sure they are."""
+    return texts.values(estimated) if isinstance(texts, Matched) else score(texts, estimated, settings).score
+
+
 def lowest_score(kind: ScoreChoice) -> float:
     """Below which no score of the kind lies, and so no interval is shown."""
     return -np.inf if kind in ("importance", "combined") else 0.0

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formats.pyramid import Annotation
-from formats.records import Preference, Text, Topic
+from formats.records import Preference, Summary, Text, Topic
 from formats.sentences import cut_text
 from formats.settings import PUBLISHED, Scoring
 
@@ -47,7 +47,7 @@ class Judgments:
     `a`, `b` (m,): indices of the two sentences; `outcome` (m,): the share of the win that goes to `a`
     (1 preferred, 0 not, 0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer;
     `chosen` (m,): whether the pair was asked for because its answer would tell most, all others being drawn at random;
-    none was, where nothing is said of it.
+    none was, where nothing is said of it. `seconds` (m,): how long it took, nan where that is not known.
     """
 
     a: NDArray[np.int64]
@@ -56,10 +56,13 @@ class Judgments:
     weight: NDArray[np.float64]
     annotator: NDArray[np.int64]
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         if not len(self.chosen):
             object.__setattr__(self, "chosen", np.zeros(len(self.a), dtype=np.bool_))
+        if not len(self.seconds):
+            object.__setattr__(self, "seconds", np.full(len(self.a), np.nan))
 
     def __len__(self) -> int:
         return len(self.a)
@@ -68,14 +71,30 @@ class Judgments:
         """Some of them, annotators keeping their numbers."""
         return Judgments(*(getattr(self, column.name)[rows] for column in fields(self)))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Judgments]) -> Judgments:
+        """One after the other."""
+        return cls(*(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(cls)))
+
+    @property
+    def minutes(self) -> float | None:
+        """How long all of them took together; None where no time is known."""
+        is_timed = np.isfinite(self.seconds)
+        return float(self.seconds[is_timed].sum()) / 60 if is_timed.any() else None
+
 
 @dataclass(frozen=True, slots=True)
 class SummaryText:
-    """One system's summary of the topic, cut into sentences, with what people thought of it (higher is better)."""
+    """One system's summary of the topic, cut into sentences, with what people thought of it (higher is better).
+
+    `person`: whether a person wrote it; `reference`: the name of the reference that it is itself, if it is one.
+    """
 
     system: str
     sentences: tuple[str, ...]
     human: Mapping[str, float] = field(default_factory=dict, hash=False)
+    person: bool = False
+    reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +103,7 @@ class Evidence:
 
     `pyramid`: what people found the references and the summaries to say, where somebody annotated them. `kinds`: by
     number, of which kind each annotator is (people, machines ...), who is compared with their own kind alone; empty
-    where all are of one.
+    where all are of one. `reference_names`: who wrote each reference; empty where that is not known.
     """
 
     topic_id: str
@@ -96,9 +115,15 @@ class Evidence:
     language: str = "en"
     pyramid: Annotation | None = None
     kinds: tuple[str, ...] = ()
+    reference_names: tuple[str, ...] = ()
+
+    def own_reference(self, summary: SummaryText) -> int | None:
+        """Which of the references the summary is itself; None where it is none."""
+        is_one = summary.reference is not None and summary.reference in self.reference_names
+        return self.reference_names.index(str(summary.reference)) if is_one else None
 
 
-def evidence(topic: Topic, preferences: Sequence[Preference] = (), pyramid: Annotation | None = None) -> Evidence:
+def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
     """A topic and what people said of it, as they are exchanged, made ready for the mathematics.
 
     Preferences of other topics are passed over. Raises `KeyError` for a sentence that the topic does not have.
@@ -108,18 +133,41 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = (), pyramid: Anno
         for document in topic.documents
         for index, sentence in enumerate(_cut(document, topic.language))
     }
+    references = {reference.name: _cut(reference, topic.language) for reference in topic.references}
     return Evidence(
         topic_id=topic.topic_id,
         sentence_ids=tuple(sentences),
         sentences=tuple(sentences.values()),
         judgments=judgments([p for p in preferences if p.topic == topic.topic_id], list(sentences)),
-        summaries=tuple(
-            SummaryText(summary.name, _cut(summary, topic.language), dict(summary.human)) for summary in topic.summaries
-        ),
-        references=tuple(_cut(reference, topic.language) for reference in topic.references),
+        summaries=tuple(_summary_text(summary, topic, references) for summary in topic.summaries),
+        references=tuple(references.values()),
         language=topic.language,
-        pyramid=pyramid,
+        pyramid=topic.pyramid,
+        reference_names=tuple(references),
     )
+
+
+def reference_name(
+    sentences: Sequence[str], name: str | None, person: bool, references: Mapping[str, Sequence[str]]
+) -> str | None:
+    """The reference that a summary is: the one it names, or for a person that of equal text, white space aside.
+
+    A machine may come upon a reference's words by itself.
+    """
+    if name is not None or not person:
+        return name
+    own = _folded(sentences)
+    return next((other for other, text in references.items() if own and _folded(text) == own), None)
+
+
+def _summary_text(summary: Summary, topic: Topic, references: Mapping[str, Sequence[str]]) -> SummaryText:
+    sentences = _cut(summary, topic.language)
+    own = reference_name(sentences, summary.reference, summary.person, references)
+    return SummaryText(summary.name, sentences, dict(summary.human), summary.person, own)
+
+
+def _folded(sentences: Sequence[str]) -> str:
+    return "".join(" ".join(sentences).split())
 
 
 def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) -> Judgments:
@@ -133,6 +181,7 @@ def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) ->
         weight=np.ones(len(preferences)),
         annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
         chosen=np.array([p.extra.get("reason") == CHOSEN for p in preferences], dtype=np.bool_),
+        seconds=np.array([np.nan if p.seconds is None else p.seconds for p in preferences], dtype=np.float64),
     )
 
 

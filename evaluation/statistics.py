@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from formats.results import Figure
+from formats.results import Bounded, Figure
 from formats.results.statistics import Z95
 
 Vector = NDArray[np.float64]
@@ -37,6 +37,20 @@ def percentile_interval(value: float, resampled: Vector, level: float = 0.95) ->
         return Interval(value, math.nan, math.nan, len(resampled))
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high), len(resampled) - len(defined))
+
+
+def bounded(value: float, resampled: Vector) -> Bounded:
+    """The value with its percentile interval, as records keep it; without resamples there is none."""
+    interval = percentile_interval(value, resampled)
+    return Bounded(finite(interval.value), finite(interval.low), finite(interval.high))
+
+
+def fisher_interval(r: float, n: int) -> tuple[float | None, float | None]:
+    """The 95% interval of Pearson's correlation of n pairs by Fisher's z; none below four pairs or where |r| is 1."""
+    if n < 4 or not abs(r) < 1:
+        return None, None
+    z, margin = math.atanh(r), Z95 / math.sqrt(n - 3)
+    return math.tanh(z - margin), math.tanh(z + margin)
 
 
 def mean(sample: Vector, chance: float | None = None) -> Figure:
@@ -77,6 +91,14 @@ def robust_z(values: Vector) -> Vector:
 def even_odds_p(k: int, n: int) -> float | None:
     """The two-sided p-value of k of n under even odds, exact; None where n is 0."""
     return min(1.0, 2 * float(special.bdtr(min(k, n - k), n, 0.5))) if n else None
+
+
+def holm(p: Vector) -> Vector:
+    """P-values adjusted such that all of them together err at most at the stated level (Holm 1979); nan stays so."""
+    order = np.argsort(p, kind="stable")[: np.count_nonzero(~np.isnan(p))]
+    adjusted = p.copy()
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
+    return adjusted
 
 
 def benjamini_hochberg(p: Vector) -> Vector:

@@ -10,16 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaluation.commands.tables import Table
 from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence
-from evaluation.fit.similarity import Similarity, similarity
+from evaluation.fit.similarity import similarity
 from evaluation.scoring import simulate
-from evaluation.scoring.annotated import annotated_sentences
+from evaluation.scoring.simulations import Source, sentence_values
 from formats import Bundle, Preference, existing_from, read
-from formats.settings import SCORING, Setting, as_word
+from formats.settings import SCORING, Setting, as_word, idle_among
 
 PAIRS = 1000
 
@@ -50,8 +47,8 @@ class Command:
     run: Callable[[argparse.Namespace], Output]
 
 
-def add_input(parser: argparse.ArgumentParser) -> None:
-    """TOPICS, and where judgments come from."""
+def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = True) -> None:
+    """TOPICS, and where judgments come from; whether simulated ones may take the place of people's."""
     parser.add_argument(
         "topics", metavar="TOPICS", type=Path, help="topics as JSON Lines, a folder, or a ZIP file (docs/formats.md)"
     )
@@ -60,12 +57,13 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--preferences", metavar="FILE", type=Path, help="preferences as JSON Lines or CSV; default: those in TOPICS"
     )
-    source.add_argument(
-        "--simulate",
-        choices=["references", "pyramid"],
-        metavar="references|pyramid",
-        help="simulate judgments from the references (equation 6) or the Pyramid annotations (7 and 8)",
-    )
+    if in_place_of_people:
+        source.add_argument(
+            "--simulate",
+            choices=["references", "pyramid"],
+            metavar="references|pyramid",
+            help="simulate judgments from the references (equation 6) or the Pyramid annotations (7 and 8)",
+        )
     group.add_argument(
         "--pairs", metavar="N", type=_whole, help=f"simulated judgments for each topic (default: {PAIRS})"
     )
@@ -104,7 +102,10 @@ def settings_from(options: argparse.Namespace) -> Settings:
         raise InputError("--redundancy is about --score published: other scores never pay for a repetition")
     asked = {field.name: getattr(options, field.name) for field in fields(Settings)}
     changes = {name: value for name, value in asked.items() if value is not None}
-    return replace(AS_PUBLISHED if is_published else Settings(), **changes)
+    settings = replace(AS_PUBLISHED if is_published else Settings(), **changes)
+    if idle := [setting for setting in idle_among(asdict(settings)) if setting.name in changes]:
+        raise InputError(f"--{idle[0].option} says nothing here: {idle[0].about}")
+    return settings
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
@@ -124,7 +125,17 @@ def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: b
         pairs = PAIRS if options.pairs is None else options.pairs
         return _simulated(bundle, options.simulate, settings, pairs, options.seed)
     preferences = _preferences(options.preferences, bundle, judgments_needed)
-    return [evidence(topic, preferences, bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
+    return [evidence(topic, preferences) for topic in bundle.topics]
+
+
+def with_documents(topics: Sequence[Evidence]) -> list[Evidence]:
+    """Those that judgments can be about; a note names the others. Raises `InputError` where there are none."""
+    without = [topic.topic_id for topic in topics if not topic.sentences]
+    if len(without) == len(topics):
+        raise InputError("no topic has documents, and judgments are about their sentences")
+    if without:
+        note(f"{some_topics(without)}: needs documents to be scored; left out")
+    return [topic for topic in topics if topic.sentences]
 
 
 def judgments_are_simulated(options: argparse.Namespace) -> str:
@@ -148,30 +159,27 @@ def note(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
 
 
-def _simulated(bundle: Bundle, source: str, settings: Settings, pairs: int, seed: int) -> list[Evidence]:
-    topics = [evidence(topic, (), bundle.pyramids.get(topic.topic_id)) for topic in bundle.topics]
+def _simulated(bundle: Bundle, source: Source, settings: Settings, pairs: int, seed: int) -> list[Evidence]:
+    topics = [evidence(topic) for topic in bundle.topics]
     without = [
-        topic.topic_id for topic in topics if not (topic.references if source == "references" else topic.pyramid)
+        topic.topic_id
+        for topic in topics
+        if topic.sentences and not (topic.references if source == "references" else topic.pyramid)
     ]
     if without:
         needed = "references" if source == "references" else "Pyramid annotations"
         raise InputError(f"--simulate {source} needs {needed}, and there are none for {some_topics(without)}")
     simulated = []
     for topic in progress(topics, "simulating judgments: topic"):
-        value = _values(topic, similarity(topic.sentences, settings.similarity), source)
+        if not topic.sentences:
+            simulated.append(topic)
+            continue
+        value = sentence_values(topic, similarity(topic.sentences, settings.similarity), source)
         judged = simulate.judge(value, pairs, simulate.seed_for(seed, topic.topic_id))
         if pairs and not len(judged):
             note(f"topic {topic.topic_id}: to its {source} all sentences have the same value; no judgments")
         simulated.append(replace(topic, judgments=judged))
     return simulated
-
-
-def _values(topic: Evidence, compared: Similarity, source: str) -> NDArray[np.float64]:
-    """(n,): the value of each sentence to the simulated annotator."""
-    if source == "references" or topic.pyramid is None:
-        sentences = [sentence for reference in topic.references for sentence in reference]
-        return simulate.value_by_references(compared, sentences)
-    return simulate.value_by_pyramid(compared, annotated_sentences(topic.pyramid, topic.language))
 
 
 def _preferences(path: Path | None, bundle: Bundle, needed: bool) -> Sequence[Preference]:

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
-    topics = common.load(options, settings)
+    topics = common.with_documents(common.load(options, settings))
     results = _results(topics, settings)
     standings = [result.standing for result in results]
     comparison = Comparison(standings, options.over)

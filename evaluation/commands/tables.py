@@ -15,6 +15,8 @@ Cell = str | int | float | None
 
 # Nothing to say is said like this to people; a CSV leaves the cell empty.
 UNDEFINED = "–"
+P_VALUES = frozenset(("p", "Holm", "Williams"))
+P_DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Table:
     """Rows under columns. Numbers stand to the right, `None` is nothing to say.
 
     `title` and `notes` are lines for people; a column of floats is shown with so many decimals that its largest number
-    has `digits` significant ones.
+    has `digits` significant ones, a column of p-values always with four.
     """
 
     columns: tuple[str, ...]
@@ -79,7 +81,10 @@ def _one_line(text: str) -> str:
 def _shown(table: Table) -> list[list[str]]:
     """Every cell as people see it."""
     columns = [[row[k] for row in table.rows] for k in range(len(table.columns))]
-    decimals = [_decimals(column, table.digits) for column in columns]
+    decimals = [
+        P_DECIMALS if name in P_VALUES else _decimals(column, table.digits)
+        for name, column in zip(table.columns, columns, strict=True)
+    ]
     return [[_cell(cell, places) for cell, places in zip(row, decimals, strict=True)] for row in table.rows]
 
 

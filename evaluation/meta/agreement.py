@@ -10,20 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.meta import correlation
 from evaluation.meta.correlation import Coefficient, without_dust
-from evaluation.meta.resampling import Over, Resamples, Seed, permutation_test, williams
-from evaluation.statistics import Interval, percentile_interval
+from evaluation.meta.resampling import Resamples
+from formats.results.metrics import Level
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
-Level = Literal["summary", "system", "global"]
-LEVELS: tuple[Level, ...] = ("summary", "system", "global")
+LEVELS: tuple[Level, ...] = get_args(Level)
 COEFFICIENTS: Mapping[str, Coefficient] = {
     "pearson": correlation.pearson,
     "spearman": correlation.spearman,
@@ -38,6 +37,8 @@ def correlate(human: Matrix, metric: Matrix, level: Level, coefficient: Coeffici
     topic, then the mean over the topics where it is defined. Of systems: between the systems' means over topics.
     Global: over all summaries as one pool. A summary counts where both people and the metric gave it a score.
     """
+    if not len(resamples.systems):
+        return np.empty(0)
     metric = without_dust(metric if metric.ndim == 3 else metric[None])
     human = without_dust(human)[None]
     present = np.isfinite(human) & np.isfinite(metric)
@@ -59,16 +60,41 @@ def correlate(human: Matrix, metric: Matrix, level: Level, coefficient: Coeffici
             return coefficient(human, scores, drawn)
 
 
+def whole_data(human: Matrix, metric: Matrix, level: Level) -> list[tuple[Vector, Vector]]:
+    """What people and a metric say of the same items, (n,) and (n,): for each topic, or once of systems or of all."""
+    human, metric = without_dust(human), without_dust(metric)
+    present = np.isfinite(human) & np.isfinite(metric)
+    if level == "summary":
+        return [(h[own], m[own]) for h, m, own in zip(human.T, metric.T, present.T, strict=True)]
+    if level == "global":
+        return [(human[present], metric[present])]
+    counts = present.sum(axis=1)
+    means = (np.where(present, scores, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0] for scores in (human, metric))
+    by_people, by_metric = map(without_dust, means)
+    return [(by_people, by_metric)]
+
+
 @dataclass(frozen=True, slots=True)
-class MetricAgreement:
+class Shares:
     """Equation 1: averaged over the topics where people order any pair, and over all pairs as one pool."""
 
     mean: Vector
     pooled: Vector
 
 
-def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> MetricAgreement:
+def within_topics(human: Matrix, metric: Matrix, coefficient: Coefficient) -> Vector:
+    """(t,): a correlation, or equation 1, of what people and a metric say of each topic's summaries."""
+    human, metric = without_dust(human), without_dust(metric)
+    present = np.isfinite(human) & np.isfinite(metric)
+    human, metric = np.where(present, human, 0.0), np.where(present, metric, 0.0)
+    values: Vector = _by_topic(coefficient, human[None], metric[None], present[None], Resamples.whole(*human.shape))[0]
+    return values
+
+
+def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> Shares:
     """(b,), (b,): of the pairs of summaries of a topic that people order, the share that the metric orders alike."""
+    if not len(resamples.systems):
+        return Shares(np.empty(0), np.empty(0))
     metric = without_dust(metric if metric.ndim == 3 else metric[None])
     human = without_dust(human)[None]
     present = np.isfinite(human) & np.isfinite(metric)
@@ -80,7 +106,7 @@ def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> MetricAgre
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(ordered > 0, alike / ordered, np.nan)
         pooled = (resamples.topics * alike).sum(axis=1) / (resamples.topics * ordered).sum(axis=1)
-    return MetricAgreement(_mean(shares, resamples.topics), pooled)
+    return Shares(_mean(shares, resamples.topics), pooled)
 
 
 def undefined_topics(human: Matrix, metric: Matrix) -> int:
@@ -134,104 +160,6 @@ def _pairs(human: Matrix, metric: Matrix) -> list[tuple[Vector, Vector, Vector]]
             topics.append((gap, (by_people * by_metric > 0) / len(first), (by_people == 0) / len(first)))
     share = max(len(topics), 1)
     return [(gap, ordered / share, tied / share) for gap, ordered, tied in topics] or [(np.empty(0),) * 3]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """How well a metric orders summaries as people do.
-
-    `correlations`: by level and coefficient; `undefined_topics`: topics left out at the level of summaries.
-    """
-
-    metric: str
-    signature: str
-    agreement: Interval
-    agreement_pooled: Interval
-    correlations: Mapping[Level, Mapping[str, Interval]]
-    accuracy: Accuracy
-    undefined_topics: int
-
-
-def report(name: str, signature: str, human: Matrix, metric: Matrix, resamples: Resamples) -> Report:
-    """Everything about one metric, with percentile intervals from the resamples."""
-    whole = Resamples.whole(*human.shape)
-    value, resampled = agreement(human, metric, whole), agreement(human, metric, resamples)
-    return Report(
-        name,
-        signature,
-        percentile_interval(float(value.mean[0]), resampled.mean),
-        percentile_interval(float(value.pooled[0]), resampled.pooled),
-        {
-            level: {
-                kind: percentile_interval(
-                    float(correlate(human, metric, level, coefficient, whole)[0]),
-                    correlate(human, metric, level, coefficient, resamples),
-                )
-                for kind, coefficient in COEFFICIENTS.items()
-            }
-            for level in LEVELS
-        },
-        pairwise_accuracy(human, metric),
-        undefined_topics(human, metric),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Whether one metric is better than another: differences of the first from the second, and tests of them.
-
-    `agreement` and `pearson` (of systems): permutation tests; `williams`: for the systems' Pearson correlations.
-    """
-
-    first: str
-    second: str
-    agreement: Interval
-    agreement_p: float
-    pearson: Interval
-    pearson_p: float
-    williams_t: float
-    williams_p: float
-
-
-def compare(
-    names: tuple[str, str],
-    human: Matrix,
-    a: Matrix,
-    b: Matrix,
-    resamples: Resamples,
-    over: Over,
-    draws: int,
-    seed: Seed,
-) -> Comparison:
-    """Test the difference of two metrics on the summaries that both of them and people scored."""
-    present = np.isfinite(human) & np.isfinite(a) & np.isfinite(b)
-    human, a, b = (np.where(present, scores, np.nan) for scores in (human, a, b))
-    rng = np.random.default_rng(seed)
-    whole = Resamples.whole(*human.shape)
-
-    def agrees(scores: Matrix, drawn: Resamples = whole) -> Vector:
-        return agreement(human, scores, drawn).mean
-
-    def correlates(scores: Matrix, drawn: Resamples = whole) -> Vector:
-        return correlate(human, scores, "system", correlation.pearson, drawn)
-
-    def difference(statistic: Callable[..., Vector]) -> Interval:
-        return percentile_interval(
-            float(statistic(a)[0] - statistic(b)[0]), statistic(a, resamples) - statistic(b, resamples)
-        )
-
-    between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
-    systems = int(present.any(axis=1).sum())
-    t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, systems)
-    return Comparison(
-        *names,
-        difference(agrees),
-        permutation_test(a, b, agrees, over, draws, rng),
-        difference(correlates),
-        permutation_test(a, b, correlates, over, draws, rng),
-        t,
-        p,
-    )
 
 
 def _by_topic(

@@ -11,10 +11,12 @@ them, and a thousand calls for a thousand resamples would take a thousand times 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 Rows = NDArray[np.float64]
 Coefficient = Callable[[Rows, Rows, Rows], NDArray[np.float64]]
@@ -23,6 +25,8 @@ Coefficient = Callable[[Rows, Rows, Rows], NDArray[np.float64]]
 _CELLS = 4_000_000
 _ITEMS = 3_000
 _SIGNIFICANT = 12
+# Of so many items all orders are counted: 5,040.
+_COUNTED_OUT = 7
 
 
 def without_dust(scores: Rows) -> Rows:
@@ -65,6 +69,37 @@ def kendall(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
         return _divide(_over_pairs(in_x * in_y, w), np.sqrt(untied))
 
     return _in_blocks(tau, x, y, w)
+
+
+def p_values(r: NDArray[np.float64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Two-sided p-values of Pearson or Spearman correlations of n items, scipy's; not a number for fewer than three.
+
+    P(|T| >= |r| sqrt(df / (1 - r^2))) of Student's t with df = n - 2.
+    """
+    df = np.maximum(n - 2, 1) / 2
+    return np.where(n < 3, np.nan, special.betainc(df, 0.5, np.clip(1 - r * r, 0, 1)))
+
+
+def spearman_p_value(x: NDArray[np.float64], y: NDArray[np.float64], r: float) -> float:
+    """Two-sided p-value of Spearman's r, exact for so few items that all orders can be counted: Student's t would be
+    sure of three in order."""
+    if not 2 < len(x) <= _COUNTED_OUT or np.isnan(r):
+        return float(p_values(np.array([r]), np.array([len(x)]))[0])
+    ranks, others = stats.rankdata(x), stats.rankdata(y)
+    products = np.abs((others - others.mean())[_orders(len(x))] @ ranks)
+    return float(np.mean(products >= products[0] - 1e-9))
+
+
+@cache
+def _orders(n: int) -> NDArray[np.int64]:
+    """(n!, n): every order of n items, the given one first."""
+    return np.array(list(permutations(range(n))))
+
+
+def kendall_p_value(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Two-sided p-value of Kendall's tau, exact for few items without ties; not a number where it is undefined."""
+    is_defined = len(x) > 2 and np.ptp(x) > 0 and np.ptp(y) > 0
+    return float(stats.kendalltau(x, y).pvalue) if is_defined else np.nan
 
 
 def agreement(human: Rows, metric: Rows, w: Rows) -> NDArray[np.float64]:

@@ -8,22 +8,25 @@ one of those that could have been drawn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Literal
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
+
+from formats.results.metrics import Over
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
-Over = Literal["systems", "topics", "both"]
+Halves = NDArray[np.float32]
 Seed = int | np.random.Generator
 
 # Differences as exact as people write them; .31 - .27 and .42 - .40 are not twice apart in floats.
 _DECIMALS = 10
+_DUST = 1e-9
+_EXACT_TOPICS = 12
 _CELLS = 2_000_000
 
 
@@ -78,6 +81,8 @@ def permutation_test(
 
 
 def _standardized(scores: Matrix) -> Matrix:
+    if not np.isfinite(scores).any():
+        return scores
     spread = np.nanstd(scores)
     centred: Matrix = scores - np.nanmean(scores)
     return centred / spread if spread > 0 else centred
@@ -106,65 +111,163 @@ def williams(with_a: float, with_b: float, between: float, n: int) -> tuple[floa
 class PairTests:
     """Tests of whether two systems differ, over the topics that both have; p-values, nan where a test has nothing.
 
-    `difference`: mean score of the first less that of the second.
+    `difference`: mean score of the first less that of the second. `unpaired`: Student's t for two samples, pooled;
+    `t`: paired; `wilcoxon`: signed ranks; `swap`, `swap_w`: the two systems' scores exchanged on topics chosen by coin;
+    `hybrid_t`, `hybrid_w`: exchanged on topics drawn with replacement. The statistic of `swap` and `hybrid_t` is |T|
+    of the paired t-test, that of `swap_w` and `hybrid_w` is |W| of the signed ranks.
     """
 
     first: int
     second: int
     topics: int
     difference: float
+    unpaired: float
     t: float
     wilcoxon: float
     swap: float
-    hybrid: float
+    swap_w: float
+    hybrid_t: float
+    hybrid_w: float
 
 
 def paired_tests(scores: Matrix, draws: int, seed: Seed) -> list[PairTests]:
-    """Every pair of systems (rows) over topics (columns), by the four tests of Rankel et al. (EMNLP 2011).
+    """Every pair of systems (rows) over topics (columns), by the tests of Rankel et al. (EMNLP 2011).
 
-    The paired t-test; Wilcoxon's signed ranks; the swap test, which exchanges the two systems' scores on topics chosen
-    by coin; and its bootstrap hybrid, which does so on topics drawn with replacement. The pairs share the coins.
+    The pairs share the coins. On 12 topics or fewer all ways to exchange are counted out and `swap` and `swap_w` are
+    exact.
     """
     rng = np.random.default_rng(seed)
     pairs = np.array(list(combinations(range(len(scores)), 2)), dtype=np.int64).reshape(-1, 2)
     differences = np.round(scores[pairs[:, 0]] - scores[pairs[:, 1]], _DECIMALS)
     common = np.isfinite(differences)
-    swap, hybrid = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    randomised = np.full((len(pairs), 4), np.nan)
     masks, kind = np.unique(common, axis=0, return_inverse=True)
     for k, mask in enumerate(masks):
         if mask.any():
             alike = kind.ravel() == k  # the pairs that have these topics in common, and no others
-            swap[alike], hybrid[alike] = _randomised(differences[alike][:, mask], draws, rng)
+            own = differences[alike][:, mask]
+            randomised[alike] = np.column_stack([*_swapped(own, draws, rng), *_redrawn(own, draws, rng)])
     return [
         PairTests(
             int(first),
             int(second),
             int(own.sum()),
             float(difference[own].mean()) if own.any() else math.nan,
+            _unpaired_t(scores[first, own], scores[second, own]),
             _paired_t(difference[own]),
             signed_ranks(difference[own]),
-            float(swap[k]),
-            float(hybrid[k]),
+            *randomised[k].tolist(),
         )
         for k, ((first, second), difference, own) in enumerate(zip(pairs, differences, common, strict=True))
     ]
 
 
-def _randomised(differences: Matrix, draws: int, rng: np.random.Generator) -> tuple[Vector, Vector]:
-    """(pairs,), (pairs,): p-values of the swap test and of its hybrid, from differences (pairs, topics)."""
+def _swapped(differences: Matrix, draws: int, rng: np.random.Generator) -> tuple[Vector, Vector]:
+    """(pairs,), (pairs,): p-values by |T| and |W| when differences (pairs, topics) change their signs by coin.
+
+    |T| orders all exchanges as the absolute sum does, since the squares stay.
+    """
+    topics = differences.shape[1]
+    ranks = np.sign(differences) * stats.rankdata(np.abs(differences), axis=1)
+    is_exact = topics <= _EXACT_TOPICS
+    drawn = [_every_sign(topics)] if is_exact else _coins(topics, draws, rng, len(differences))
+    hits = np.zeros((2, len(differences)), dtype=np.int64)
+    for signs in drawn:
+        for row, statistics in zip(hits, (differences, ranks), strict=True):
+            row += _at_least(np.abs(signs @ statistics.T), np.abs(statistics.sum(axis=1)))
+    both = hits / 2**topics if is_exact else (1 + hits) / (1 + draws)
+    return both[0], both[1]
+
+
+def _every_sign(topics: int) -> Matrix:
+    """(2^topics, topics): every way to exchange two systems' scores."""
+    return np.array(list(product((-1.0, 1.0), repeat=topics)))
+
+
+def _coins(topics: int, draws: int, rng: np.random.Generator, pairs: int) -> Iterator[Matrix]:
+    for size in _blocks(draws, pairs):
+        yield rng.choice([-1.0, 1.0], size=(size, topics))
+
+
+def _redrawn(differences: Matrix, draws: int, rng: np.random.Generator) -> tuple[Vector, Vector]:
+    """(pairs,), (pairs,): p-values by |T| and |W| on topics drawn with replacement, then exchanged by coin."""
     pairs, topics = differences.shape
-    observed = np.abs(differences.sum(axis=1)) - 1e-12
+    size, seed = max(1, _CELLS // topics**2), int(rng.integers(2**63))
+    parts = [_redrawn_hits(differences[k : k + size], draws, seed) for k in range(0, pairs, size)]
+    by_t, by_w = (1 + np.concatenate(parts, axis=1)) / (1 + draws)
+    return by_t, by_w
+
+
+def _redrawn_hits(differences: Matrix, draws: int, seed: int) -> NDArray[np.int64]:
+    """(2, pairs): in how many draws |T| and |W| reach those observed.
+
+    A topic drawn twice is exchanged twice, each time by a coin of its own: its sum of signs is binomial.
+    """
+    pairs, topics = differences.shape
+    rng = np.random.default_rng(seed)
+    below = _below(differences)
+    once = np.ones((1, topics))
+    by_t, by_w = _squared_t(once, once, differences)[0], _absolute_w(once, once, differences, below)[0]
     hits = np.zeros((2, pairs), dtype=np.int64)
-    block = max(1, _CELLS // pairs)
-    for done in range(0, draws, block):
-        size = min(block, draws - done)
-        coins = rng.choice([-1.0, 1.0], size=(size, topics))
-        # A topic drawn twice is exchanged twice, each time by a coin of its own: its sum of signs is binomial.
-        drawn = rng.multinomial(topics, np.full(topics, 1 / topics), size=size)
-        signs = 2.0 * rng.binomial(drawn, 0.5) - drawn
-        hits += np.array([np.sum(np.abs(signs @ differences.T) >= observed, axis=0) for signs in (coins, signs)])
-    swap, hybrid = (1 + hits) / (1 + draws)
-    return swap, hybrid
+    for size in _blocks(draws, max(pairs, topics**2)):
+        drawn = rng.multinomial(topics, np.full(topics, 1 / topics), size=size).astype(np.float64)
+        signs = 2.0 * rng.binomial(drawn.astype(np.int64), 0.5) - drawn
+        hits[0] += _at_least(_squared_t(drawn, signs, differences), by_t)
+        hits[1] += _at_least(_absolute_w(drawn, signs, differences, below), by_w)
+    return hits
+
+
+def _squared_t(drawn: Matrix, signs: Matrix, differences: Matrix) -> Matrix:
+    """(b, pairs): T squared of the paired t-test: n mean^2 / variance; infinite without a variance, 0 without a mean.
+
+    `drawn` (b, topics): how often each topic; `signs`: the sum of its signs.
+    """
+    n = differences.shape[1]
+    mean = signs @ differences.T / n
+    squares = drawn @ (differences**2).T
+    variance = squares - n * mean**2
+    variance[variance <= _DUST * squares] = 0.0
+    squared = np.divide(n * (n - 1) * mean**2, variance, out=np.full_like(mean, np.inf), where=variance > 0)
+    return np.where(n * mean**2 <= _DUST * squares, 0.0, squared)
+
+
+def _below(differences: Matrix) -> Halves:
+    """(topics * topics, pairs): 1 where the one topic's |Z| is below the other's, 1/2 where equal; the other's sign."""
+    sizes = np.abs(differences)
+    below = (1 + np.sign(sizes[:, None, :] - sizes[:, :, None])) / 2 * np.sign(differences)[:, None, :]
+    table: Halves = below.reshape(len(differences), -1).T.astype(np.float32)
+    return table
+
+
+def _absolute_w(drawn: Matrix, signs: Matrix, differences: Matrix, below: Halves) -> Matrix:
+    """(b, pairs): |W|, the sum of signed ranks; ranks are among the topics drawn, equals share the mean of theirs.
+
+    A topic's rank is 1/2, and for each topic drawn 1 if that is below, 1/2 if equal: W is bilinear in what is drawn and
+    in signs. Halves are exact in single precision.
+    """
+    both = drawn[:, :, None].astype(np.float32) * signs[:, None, :].astype(np.float32)
+    return np.abs(both.reshape(len(drawn), -1) @ below + signs @ np.sign(differences).T / 2)
+
+
+def _at_least(statistics: Matrix, observed: Vector) -> NDArray[np.int64]:
+    """(pairs,): how many of (b, pairs) statistics reach the observed ones, but for the order of additions."""
+    counts: NDArray[np.int64] = np.sum(statistics >= observed * (1 - _DUST), axis=0)
+    return counts
+
+
+def _blocks(draws: int, pairs: int) -> Iterator[int]:
+    """So many draws at a time that their statistics fit into memory."""
+    size = max(1, _CELLS // pairs)
+    yield from (min(size, draws - done) for done in range(0, draws, size))
+
+
+def _unpaired_t(first: Vector, second: Vector) -> float:
+    if len(first) < 2:
+        return math.nan
+    if np.ptp(first) == np.ptp(second) == 0:
+        return 1.0 if first[0] == second[0] else math.nan
+    (mean, sd), (other_mean, other_sd) = ((own.mean(), own.std(ddof=1)) for own in (first, second))
+    return float(stats.ttest_ind_from_stats(mean, sd, len(first), other_mean, other_sd, len(second)).pvalue)
 
 
 def _paired_t(differences: Vector) -> float:
@@ -172,7 +275,9 @@ def _paired_t(differences: Vector) -> float:
         return math.nan
     if np.ptp(differences) == 0:  # no spread to hold the mean against
         return 1.0 if differences[0] == 0 else math.nan
-    return float(stats.ttest_1samp(differences, 0.0).pvalue)
+    n = len(differences)
+    t = float(differences.mean() / differences.std(ddof=1)) * math.sqrt(n)
+    return float(2 * special.stdtr(n - 1, -abs(t)))
 
 
 def signed_ranks(differences: Vector) -> float:

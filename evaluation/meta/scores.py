@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence import Evidence
+from evaluation.evidence import Evidence, SummaryText
 from evaluation.metrics import registry
 from evaluation.metrics.registry import Metric
+from formats.results.metrics import Peers
 
 Matrix = NDArray[np.float64]
 
@@ -29,61 +31,92 @@ class NoHumanScores(ValueError):
 class Scores:
     """Matrices of one row a system and one column a topic, nan where there is no score.
 
-    `metrics`: by the metric's name; `signatures` likewise.
+    `human`: by dimension; `metrics`: by the metric's name; `signatures` likewise. `machines`: of each system, whether
+    no person wrote its summaries.
     """
 
     systems: tuple[str, ...]
     topics: tuple[str, ...]
-    human: Matrix
+    human: Mapping[str, Matrix]
     metrics: Mapping[str, Matrix]
     signatures: Mapping[str, str]
+    machines: tuple[bool, ...]
 
-
-def judged_topics(topics: Sequence[Evidence], dimension: str, without: Collection[str] = ()) -> list[Evidence]:
-    """The topics where people scored a summary in that dimension, less the systems that are left out.
-
-    Raises `NoHumanScores` if there is none.
-    """
-    kept = [
-        replace(topic, summaries=tuple(one for one in topic.summaries if one.system not in without)) for topic in topics
-    ]
-    judged = [topic for topic in kept if any(dimension in summary.human for summary in topic.summaries)]
-    if not judged:
-        raise NoHumanScores(
-            dimension, sorted({name for topic in kept for summary in topic.summaries for name in summary.human})
+    def judged(self, dimension: str) -> Scores:
+        """The topics where people scored a summary in that dimension, with the systems that have any score there."""
+        topics = np.asarray(np.isfinite(self.human[dimension]).any(axis=0))
+        tables = np.stack([self.human[dimension], *self.metrics.values()])
+        systems = np.asarray(np.isfinite(tables[:, :, topics]).any(axis=(0, 2)))
+        kept = np.ix_(systems, topics)
+        return Scores(
+            tuple(compress(self.systems, systems)),
+            tuple(compress(self.topics, topics)),
+            {dimension: self.human[dimension][kept]},
+            {name: matrix[kept] for name, matrix in self.metrics.items()},
+            self.signatures,
+            tuple(compress(self.machines, systems)),
         )
-    return judged
 
 
-def collect(topics: Iterable[Evidence], dimension: str, metrics: Sequence[Metric]) -> Scores:
+def dimensions_of(topics: Iterable[Evidence]) -> list[str]:
+    """The dimensions in which people scored any summary, by name."""
+    return sorted({name for topic in topics for summary in topic.summaries for name in summary.human})
+
+
+def judged_topics(
+    topics: Sequence[Evidence], dimensions: Sequence[str], without: Collection[str] = (), peers: Peers = "all"
+) -> list[Evidence]:
+    """The topics where people scored a summary in any of the dimensions, less the systems that are left out.
+
+    `peers`: whether people's summaries stay among the machines'. Raises `NoHumanScores` for a dimension that no topic
+    has.
+    """
+
+    def stays(summary: SummaryText) -> bool:
+        return summary.system not in without and (peers == "all" or not summary.person)
+
+    kept = [replace(topic, summaries=tuple(filter(stays, topic.summaries))) for topic in topics]
+    there_are = dimensions_of(kept)
+    for dimension in dimensions:
+        if dimension not in there_are:
+            raise NoHumanScores(dimension, there_are)
+    return [topic for topic in kept if not set(dimensions).isdisjoint(dimensions_of([topic]))]
+
+
+def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequence[Metric]) -> Scores:
     """Score every summary of every topic with every metric.
 
     Raises what a metric raises for a topic that it cannot score; `registry.check` says beforehand what is missing.
     """
-    by_people: dict[tuple[str, str], float] = {}
+    by_people: dict[str, dict[tuple[str, str], float]] = {dimension: {} for dimension in dimensions}
     by_metric: dict[str, dict[tuple[str, str], float]] = {metric.name: {} for metric in metrics}
-    systems: dict[str, None] = {}
+    machines: dict[str, bool] = {}
     names: list[str] = []
     for topic in topics:
         registry.check(metrics, [topic])
         names.append(topic.topic_id)
         cells = [(summary.system, topic.topic_id) for summary in topic.summaries]
-        systems |= dict.fromkeys(summary.system for summary in topic.summaries)
-        by_people |= {
-            cell: summary.human[dimension]
-            for cell, summary in zip(cells, topic.summaries, strict=True)
-            if dimension in summary.human
-        }
+        for cell, summary in zip(cells, topic.summaries, strict=True):
+            machines[summary.system] = machines.get(summary.system, True) and not summary.person
+            for dimension in summary.human.keys() & by_people:
+                by_people[dimension][cell] = summary.human[dimension]
         for metric in metrics:
             by_metric[metric.name].update(zip(cells, metric.score(topic).tolist(), strict=True))
 
-    def matrix(cells: Mapping[tuple[str, str], float]) -> Matrix:
-        return np.array([[cells.get((system, topic), np.nan) for topic in names] for system in systems])
+    systems = sorted(machines)  # whatever the order of a file: seeded intervals are the same
 
+    def matrices(tables: Mapping[str, Mapping[tuple[str, str], float]]) -> dict[str, Matrix]:
+        return {
+            name: np.array([[cells.get((system, topic), np.nan) for topic in names] for system in systems])
+            for name, cells in tables.items()
+        }
+
+    signatures = {metric.name: metric.signature for metric in metrics}
     return Scores(
         tuple(systems),
         tuple(names),
-        matrix(by_people),
-        {name: matrix(cells) for name, cells in by_metric.items()},
-        {metric.name: metric.signature for metric in metrics},
+        matrices(by_people),
+        matrices(by_metric),
+        signatures,
+        tuple(machines[system] for system in systems),
     )

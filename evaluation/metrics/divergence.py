@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from evaluation.evidence import Evidence, Settings
+from evaluation.metrics.porter import martins_stem
 from evaluation.metrics.registry import Family, Need, Options, register
 from evaluation.text import SMART, stems, tokens
 
@@ -60,14 +61,14 @@ def _kullback_leibler(p: Vector, q: Vector) -> Vector:
 
 
 def words(sentences: Iterable[str], language: str) -> Counter[str]:
-    """How often each stem occurs. English: ASCII letters and digits, lower case, without SMART stop words, Porter.
+    """How often each stem occurs. English: ASCII letters and digits, lower case, no SMART stop words, Porter's program.
 
     Other languages: runs of word characters, stemmed where there is a stemmer; no stop words are removed.
     """
     text = "\n".join(sentences)
     if language.lower().startswith("en") or not language:
         kept = [word for word in map(str.lower, _ASCII_WORDS.findall(text)) if word not in SMART]
-        return Counter(stems(kept, "en"))
+        return Counter(map(martins_stem, kept))
     return Counter(stems(tokens(text), language))
 
 
@@ -98,7 +99,7 @@ class _Kind:
 _KINDS = {
     "js": _Kind("JS(documents, summary)", jensen_shannon),
     "js-smoothed": _Kind("JS(documents, summary)", _jensen_shannon, smooth=True),
-    "js-consensus": _Kind("JS(all systems' summaries, summary)", jensen_shannon, consensus=True),
+    "js-consensus": _Kind("JS(all machines' summaries, summary)", jensen_shannon, consensus=True),
     "kl": _Kind("KL(documents || summary)", _kullback_leibler, smooth=True),
     "kl-summary": _Kind("KL(summary || documents)", lambda p, q: _kullback_leibler(q, p), smooth=True),
 }
@@ -106,7 +107,9 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The negative divergence of a summary from the documents pooled, or from all systems' summaries pooled."""
+    """The negative divergence of a summary from the documents pooled, or from all systems' summaries pooled.
+
+    People's summaries are in no pool."""
 
     name: str
 
@@ -119,13 +122,14 @@ class Divergence:
         smoothing = f"Lidstone {GAMMA} over {BINS_PER_WORD} x input vocabulary" if self._kind.smooth else "unsmoothed"
         return (
             f"-{self._kind.written}, natural logarithm, {smoothing}; English: [A-Za-z0-9]+ without SMART stop words "
-            "(596), Porter stems; other languages: runs of word characters, Snowball stems"
+            "(596), stems of Martin Porter's program; other languages: runs of word characters, Snowball stems"
         )
 
     def score(self, topic: Evidence) -> Vector:
         summaries = [words(summary.sentences, topic.language) for summary in topic.summaries]
         if self._kind.consensus:
-            source = sum(summaries, start=Counter[str]())
+            machines = [own for own, summary in zip(summaries, topic.summaries, strict=True) if not summary.person]
+            source = sum(machines, start=Counter[str]())
         else:
             source = _words_of_documents(topic.sentences, topic.language)
         if not source:

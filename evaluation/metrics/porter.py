@@ -1,9 +1,11 @@
-"""Stems as ROUGE-1.5.5 makes them: irregular forms from WordNet, everything else by Porter (1980) as Lin changed it.
+"""Stems as the programs behind published figures make them: ROUGE-1.5.5 and SIMetrix.
 
 M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the author's two later corrections (`bli`
 becomes `ble`, `logi` becomes `log`). Lin's change concerns step 4, where Porter takes the longest of `ement`, `ment`
 and `ent` and then stops: here each of the three is tried in turn, so that "agreement" becomes "agreem".
-No general stemmer can stand in for this: with plain Porter more than half of all ROUGE-1 scores come out different.
+ROUGE-1.5.5 looks up irregular forms in WordNet, too. No general stemmer can stand in for this: with plain Porter more
+than half of all ROUGE-1 scores come out different. SIMetrix uses Martin Porter's own program: his corrections, step 4
+as he wrote it, and words of one or two letters as they are.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ _STEP_2_ENDINGS, _STEP_3_ENDINGS = tuple(_STEP_2), tuple(_STEP_3)
 _STEP_4 = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
 )  # fmt: skip
+_MARTINS_STEP_4 = (*_STEP_4, "ment", "ent", "ion")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -54,12 +57,22 @@ def irregular_forms() -> dict[str, str]:
     return dict(line.split("\t") for line in lines if not line.startswith("#"))
 
 
-def suffix_stripped(word: str) -> str:
-    """Porter's five steps with Lin's step 4, for a word of at least three characters."""
+@lru_cache(maxsize=1 << 17)
+def martins_stem(token: str) -> str:
+    """The stem of a lower-cased ASCII token by Martin Porter's own program; one or two characters stay as they are."""
+    return token if len(token) <= 2 else suffix_stripped(token, tries_each_ending=False)
+
+
+def suffix_stripped(word: str, *, tries_each_ending: bool = True) -> str:
+    """Porter's five steps, for a word of at least three characters.
+
+    `tries_each_ending`: whether step 4 tries -ement, -ment and -ent in turn, as Lin's does, or the longest alone.
+    """
     begins_with_y = word.startswith("y")
     if begins_with_y:  # a consonant there; the capital keeps the patterns from taking it for a vowel
         word = "Y" + word[1:]
-    for step in (_plural, _past_or_progressive, _final_y, _double_suffix, _suffix, _bare_suffix, _final_e, _final_ll):
+    step_4 = _each_bare_suffix if tries_each_ending else _bare_suffix
+    for step in (_plural, _past_or_progressive, _final_y, _double_suffix, _suffix, step_4, _final_e, _final_ll):
         word = step(word)
     return "y" + word[1:] if begins_with_y else word
 
@@ -113,6 +126,11 @@ def _replace(word: str, replacements: dict[str, str], endings: tuple[str, ...]) 
 
 
 def _bare_suffix(word: str) -> str:  # step 4
+    suffix = _longest(word, _MARTINS_STEP_4)
+    return word if suffix == "ion" and not word.endswith(("sion", "tion")) else _without(word, suffix)
+
+
+def _each_bare_suffix(word: str) -> str:  # Lin's step 4
     word = _without(word, _longest(word, _STEP_4))
     word = _without(word, "ment") if word.endswith("ment") else word
     if word.endswith("ent"):

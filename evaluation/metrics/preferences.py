@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.annotators.reliability import weighed
-from evaluation.evaluate import estimate, prepare, score
-from evaluation.evidence import Evidence, Settings
+from evaluation.evaluate import estimate, prepare, values
+from evaluation.evidence import Evidence, Judgments, Settings
+from evaluation.fit.preference_matrix import Estimate
 from evaluation.fit.similarity import similarity
+from evaluation.fit.zermelo import Undetermined
 from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register
-from formats.settings import PUBLISHED, SCORING, as_word, counting
+from evaluation.scoring.simulations import SHORT, Simulation, with_simulated
+from formats.settings import PUBLISHED, SCORING, as_word, counting, idle_among
 
 #: `none` says too little outside of the command line, where it follows --smooth.
 _WORDS = {"none": "unsmoothed"}
@@ -54,7 +58,68 @@ class Preferences:
         topic = weighed(topic, self.settings)
         similar = similarity(topic.sentences, self.settings.similarity)
         estimated = estimate(topic, topic.judgments, similar, self.settings)
-        return np.nan_to_num(score(prepare(topic, similar, self.settings), estimated, self.settings).score)
+        return np.nan_to_num(values(prepare(topic, similar, self.settings), estimated, self.settings))
+
+    def scorer(self, topic: Evidence) -> Callable[[Iterable[Judgments]], NDArray[np.float64]]:
+        """What gives the scores (b, summaries) from each of b samples of the topic's judgments, in one call.
+
+        What the kernel learns from the first sample of a call is kept for the others, which is many times faster. Not
+        a number stands where a sample determines no finite utilities.
+        """
+        similar = similarity(topic.sentences, self.settings.similarity)
+        texts = prepare(topic, similar, self.settings)
+
+        def scores(samples: Iterable[Judgments]) -> NDArray[np.float64]:
+            def first(judgments: Judgments) -> Estimate | None:
+                return estimate(topic, judgments, similar, self.settings)
+
+            again, rows = first, []
+            for sample in samples:
+                judgments = weighed(replace(topic, judgments=sample), self.settings).judgments
+                try:
+                    estimated = again(judgments)
+                except Undetermined:
+                    rows.append(np.full(len(topic.summaries), np.nan))
+                    continue
+                if estimated is not None and self.settings.smooth == "kernel":
+                    again = estimated.again
+                rows.append(np.nan_to_num(values(texts, estimated, self.settings)))
+            return np.array(rows)
+
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class MixedPreferences:
+    """The same from people's judgments (man) and simulated ones together, as in table 2 of Zopf (2018)."""
+
+    metric: Preferences
+    simulations: tuple[Simulation, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.metric.name} {'+'.join(['man', *(SHORT[added.source] for added in self.simulations)])}"
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.metric.needs | {_NEEDS[added.source] for added in self.simulations}
+
+    @property
+    def signature(self) -> str:
+        return "; ".join([self.metric.signature, *(f"with {added}" for added in self.simulations)])
+
+    def score(self, topic: Evidence) -> NDArray[np.float64]:
+        similar = similarity(topic.sentences, self.metric.settings.similarity)
+        return self.metric.score(with_simulated(topic, self.simulations, similar))
+
+
+_NEEDS = {"references": Need.REFERENCES, "pyramid": Need.PYRAMIDS}
+
+
+def mixed(metric: Preferences, simulations: Sequence[Simulation]) -> list[MixedPreferences]:
+    """The metric from people's judgments alone, and with each choice of simulated ones beside them."""
+    chosen = chain.from_iterable(combinations(simulations, k) for k in range(len(simulations) + 1))
+    return [MixedPreferences(metric, some) for some in chosen]
 
 
 def _make(asked: str, options: Options, settings: Settings) -> Preferences:
@@ -64,6 +129,9 @@ def _make(asked: str, options: Options, settings: Settings) -> Preferences:
         except ValueError as reason:
             raise UnknownMetric(f"{asked}: {reason}") from None
         settings = replace(settings, **change)
+    for setting in idle_among(asdict(settings)):
+        if setting.name in options:
+            raise UnknownMetric(f"{asked}: {setting.option} says nothing here: {setting.about}")
     return Preferences(asked, settings)
 
 

@@ -14,14 +14,15 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence import Evidence, Settings
+from evaluation.evidence import Evidence, Settings, SummaryText
 from evaluation.metrics.registry import Family, Need, Options, register
-from formats.pyramid import Peer, Pyramid
+from formats.pyramid import Annotation, Peer, Pyramid
 
 Rounding = Literal["half-up", "down", "up"]
 _ROUNDED = {"half-up": lambda x: math.floor(x + 0.5), "down": math.floor, "up": math.ceil}
@@ -74,25 +75,23 @@ class PyramidScore:
         return f"Pyramid {self.kind}: {size}" + " (jackknife)" * self.jackknife
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
+        """A summary that is a model of the pyramid itself is scored by the pyramid that lacks it."""
         assert topic.pyramid is not None
-        peers = topic.pyramid.peers
-        return np.array(
-            [
-                self._one(peers[summary.system], topic.pyramid.pyramid) if summary.system in peers else np.nan
-                for summary in topic.summaries
-            ]
-        )
+        return np.array([self._one(summary, topic.pyramid) for summary in topic.summaries])
 
-    def _one(self, peer: Peer, pyramid: Pyramid) -> float:
+    def _one(self, summary: SummaryText, annotation: Annotation) -> float:
+        pyramid, peer = annotation.pyramid, annotation.peers.get(summary.system)
+        if summary.reference in pyramid.models:
+            model = pyramid.models.index(summary.reference)
+            return self._against(_said_by(model, pyramid), _lacking(model, pyramid))
+        return math.nan if peer is None else self._peer(peer, pyramid)
+
+    def _peer(self, peer: Peer, pyramid: Pyramid) -> float:
         models = {scu.uid: scu.models for scu in pyramid.scus}
         everyone = frozenset[int]().union(*models.values())
         if not self.jackknife or len(everyone) < 2:
             return self._against(peer, models)
-        parts = []
-        for left_out in everyone:
-            others = {uid: expressed_by - {left_out} for uid, expressed_by in models.items()}
-            parts.append(self._against(peer, {uid: some for uid, some in others.items() if some}))
-        return sum(parts) / len(parts)
+        return fmean(self._against(peer, _lacking(left_out, pyramid)) for left_out in everyone)
 
     def _against(self, peer: Peer, models: Mapping[str, frozenset[int]]) -> float:
         matched = [uid for uid in peer.matched if uid in models]
@@ -100,6 +99,18 @@ class PyramidScore:
             return modified(matched, models, self.rounding)
         contributors = sum(map(len, peer.matched.values())) + len(peer.unmatched)
         return original(matched, contributors, {uid: len(expressed_by) for uid, expressed_by in models.items()})
+
+
+def _lacking(model: int, pyramid: Pyramid) -> dict[str, frozenset[int]]:
+    """For each SCU the models that express it, without one of them; SCUs that no other expresses vanish."""
+    others = {scu.uid: scu.models - {model} for scu in pyramid.scus}
+    return {uid: expressed_by for uid, expressed_by in others.items() if expressed_by}
+
+
+def _said_by(model: int, pyramid: Pyramid) -> Peer:
+    """A model as if it were a peer: its contributors by SCU."""
+    matched = {scu.uid: tuple(one for one in scu.contributors if one.model == model) for scu in pyramid.scus}
+    return Peer(pyramid.text, {uid: own for uid, own in matched.items() if own})
 
 
 def _make(asked: str, options: Options, settings: Settings) -> PyramidScore:

@@ -53,6 +53,9 @@ class Metric(Protocol):
         """(summaries,): higher is better, not a number where the metric has nothing to say about a summary."""
 
 
+JACKKNIFE = "jackknife"
+"""The option of metrics that can leave out each reference in turn and take the mean."""
+
 Make = Callable[[str, Options, Settings], Metric]
 
 
@@ -112,6 +115,15 @@ def metric(asked: str, settings: Settings = Settings()) -> Metric:  # noqa: B008
     return family.make(asked, options, settings)
 
 
+def without_one_reference(asked: str) -> str:
+    """The metric that scores systems by one reference less, as people who wrote one are scored; else the same one."""
+    _load()
+    name, *given = asked.split(":")
+    family = _families.get(name)
+    has_option = family is not None and JACKKNIFE in family.options
+    return f"{asked}:{JACKKNIFE}" if has_option and JACKKNIFE not in given else asked
+
+
 def whole_number(asked: str, options: Options, option: str) -> int | None:
     """The number that an option was given; None without the option. Raises `UnknownMetric` for anything else."""
     if option not in options:
@@ -120,6 +132,21 @@ def whole_number(asked: str, options: Options, option: str) -> int | None:
         return int(options[option])
     except ValueError:
         raise UnknownMetric(f"{asked}: {option} must be a whole number, such as {option}=100") from None
+
+
+def usable(names: Iterable[str], topic: Evidence) -> tuple[list[Metric], dict[str, Need]]:
+    """Of metrics by their names: those that can score this topic's summaries, and what it lacks for each of the others.
+
+    Raises `UnknownMetric`.
+    """
+    metrics, absent = [], {}
+    for chosen in map(metric, names):
+        lacking = next((need for need in sorted(chosen.needs) if not _has[need](topic)), None)
+        if lacking is None:
+            metrics.append(chosen)
+        else:
+            absent[chosen.name] = lacking
+    return metrics, absent
 
 
 def check(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> None:

@@ -6,6 +6,7 @@ which published figures rest on. A text is a sequence of lines, one sentence eac
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -98,6 +99,13 @@ def _jackknifed(hits: list[int], in_references: list[int], own: int, settings: R
     return Score(*(round(sum(values) / k, 5) for values in zip(*parts, strict=True)))
 
 
+def _against_others(own: int, hits: list[int], in_references: list[int], units: int, settings: RougeOptions) -> Score:
+    """The score of a summary that is a reference itself; not a number where there is no other."""
+    if len(hits) == 1:
+        return Score(math.nan, math.nan, math.nan)
+    return _score(_without(hits, own), _without(in_references, own), units, settings)
+
+
 def _without(values: list[int], i: int) -> list[int]:
     return values[:i] + values[i + 1 :]
 
@@ -136,9 +144,14 @@ class Rouge:
         return f"{signature(self.measure, self.settings)} {self.value}"
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
+        """A summary that is a reference itself is scored by the others; not a number where there is no other."""
         summaries = tuple(summary.sentences for summary in topic.summaries)
         overlap = _overlap(_texts(summaries, topic.references, self.settings), self.measure)
-        return np.array([getattr(score, self.value) for score in _combined(overlap, self.settings)], dtype=np.float64)
+        scores = _combined(overlap, self.settings)
+        for k, (summary, row) in enumerate(zip(topic.summaries, _rows(overlap), strict=True)):
+            if (own := topic.own_reference(summary)) is not None:
+                scores[k] = _against_others(own, *row, self.settings)
+        return np.array([getattr(score, self.value) for score in scores], dtype=np.float64)
 
 
 # Several measures are asked for of one topic after another: each of its texts is read once.

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from evaluation.meta.agreement import agreement
 from evaluation.meta.resampling import Resamples
 from evaluation.meta.scores import NoHumanScores, collect, judged_topics
 from evaluation.metrics.registry import metric
+from formats.results import AgreementReport, from_json
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
 SUMMARIES = {
@@ -78,14 +80,61 @@ def test_json_has_the_shape_that_was_promised(
 
     data = json.loads(out)
     assert status == 0
-    assert (data["dimension"], data["topics"], data["systems"]) == ("overall", 3, 4)
-    assert [one["metric"] for one in data["metrics"]] == ["preferences", "rouge-1", "js"]
-    for one in data["metrics"]:
-        for key in ("agreement", "agreement_pooled", "pearson", "spearman", "kendall"):
-            assert one["intervals"][key][0] <= one[key] <= one["intervals"][key][1]
-        assert set(one["system_level"]) == set(one["global_level"]) == {"pearson", "spearman", "kendall"}
-        assert one["signature"]
-    assert data["metrics"][1]["agreement"] == pytest.approx((1 + 4 / 5 + 1) / 3)
+    (dimension,) = data["dimensions"]
+    assert (dimension["dimension"], dimension["topics"], dimension["systems"]) == ("overall", 3, 4)
+    assert [metric["metric"] for metric in dimension["metrics"]] == ["preferences", "rouge-1", "js"]
+    for measured in dimension["metrics"]:
+        figures = [measured["agreement"], measured["agreement_pooled"], *measured["correlations"]["system"].values()]
+        assert all(figure["low"] <= figure["value"] <= figure["high"] for figure in figures)
+        assert set(measured["correlations"]) == {"summary", "system", "global"}
+        assert [topic["topic"] for topic in measured["topics"]] == ["T0", "T1", "T2"]
+        assert measured["signature"]
+    assert dimension["metrics"][1]["agreement"]["value"] == pytest.approx((1 + 4 / 5 + 1) / 3)
+
+
+def test_the_table_of_all_dimensions_and_the_json_are_one_record(
+    capsys: pytest.CaptureFixture[str], topics: str
+) -> None:
+    asked = [topics, "--dimension", "all", "--metrics", "rouge-1,js", "--compare", "--also", topics]
+
+    data = json.loads(run(capsys, *asked, "--format", "json")[1])
+    table = run(capsys, *asked)[1]
+
+    report = from_json(AgreementReport, {field.name: data[field.name] for field in fields(AgreementReport)})
+    assert [dimension.dimension for dimension in report.dimensions] == ["overall", "style"]
+    measured, again = (side["dimensions"][0]["metrics"] for side in (data, data["also"]))
+    assert measured == again
+    assert "Correlation of systems: of their means over topics, all dimensions" in table
+    assert report.dimensions[0].differences[0].first == "rouge-1"
+    assert "topics.jsonl and topics.jsonl" in table
+
+
+def test_simulated_judgments_are_added_to_peoples(
+    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
+) -> None:
+    timed = written(
+        tmp_path / "timed.jsonl",
+        *(
+            {"topic": f"T{number}", "a": f"d:{a}", "b": f"d:{b}", "winner": "a", "seconds": 12.0}
+            for number in range(2)
+            for a, b in JUDGED
+        ),
+        {"topic": "T2", "a": "d:0", "b": "d:1", "winner": "a"},
+    )
+    asked = [topics, "--dimension", "overall", "--preferences", timed, "--metrics", "preferences,js"]
+
+    status, out, _ = run(capsys, *asked, "--add", "references=30", "--format", "json")
+    alone = json.loads(run(capsys, *asked, "--format", "json")[1])["dimensions"][0]["metrics"]
+    table = run(capsys, *asked, "--add", "references=30")[1]
+
+    data = json.loads(out)
+    metrics = data["dimensions"][0]["metrics"]
+    assert status == 0
+    assert [metric["metric"] for metric in metrics] == ["preferences man", "preferences man+ref", "js"]
+    assert metrics[0]["topics"] == alone[0]["topics"]
+    assert metrics[1]["signature"].endswith("with 30 judgments a topic simulated from references, seed 0")
+    assert (data["minutes"], data["added"]) == ({"T0": 1.0, "T1": 1.0}, {"references": 30})
+    assert "minutes of annotation a topic: 1.0 (mean over 2 topics)" in table
 
 
 def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(
@@ -106,8 +155,9 @@ def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(
     first, again, other = (run(capsys, *asked, "--seed", seed)[1] for seed in ("1", "1", "2"))
 
     assert first == again
-    assert json.loads(first)["metrics"][0]["intervals"] != json.loads(other)["metrics"][0]["intervals"]
-    assert json.loads(first)["metrics"][0]["agreement"] == json.loads(other)["metrics"][0]["agreement"]
+    here, elsewhere = (json.loads(out)["dimensions"][0]["metrics"][0]["agreement"] for out in (first, other))
+    assert here["low"] != elsewhere["low"]
+    assert here["value"] == elsewhere["value"]
 
 
 def test_the_table_says_what_the_figures_rest_on(capsys: pytest.CaptureFixture[str], topics: str) -> None:
@@ -129,7 +179,7 @@ def test_the_table_says_what_the_figures_rest_on(capsys: pytest.CaptureFixture[s
     assert "rouge-2: ROUGE-1.5.5 ROUGE-2 -n 2 -m -f A recall" in out
     assert "judgments simulated from references, seed 0" in out
     assert "Differences between metrics" in out
-    assert "Pairs of systems that differ at .05" in out
+    assert "Pairs of systems that differ at 0.05" in out
 
 
 def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[str], topics: str) -> None:
@@ -137,7 +187,7 @@ def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[
 
     rows = list(csv.DictReader(io.StringIO(out)))
     assert {row["metric"] for row in rows} == {"js", "rouge-l:f"}
-    assert len(rows) == 2 * (2 + 9 + 2)
+    assert len(rows) == 2 * (2 + 9 + 3 + 2)
     pearson = [row for row in rows if (row["figure"], row["level"]) == ("pearson", "system")]
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in pearson)
 
@@ -145,7 +195,7 @@ def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[
 def test_latex_is_a_table_for_a_paper(capsys: pytest.CaptureFixture[str], topics: str) -> None:
     _, out, _ = run(capsys, topics, "--dimension", "overall", "--metrics", "js", "--format", "latex")
 
-    assert out.count(r"\begin{tabular}") == 4
+    assert out.count(r"\begin{tabular}") == 5
     assert r"\toprule" in out
 
 
@@ -154,7 +204,7 @@ def test_systems_can_be_left_out(capsys: pytest.CaptureFixture[str], topics: str
         capsys, topics, "--dimension", "overall", "--metrics", "js", "--without", "people,fair", "--format", "json"
     )
 
-    assert json.loads(out)["systems"] == 2
+    assert json.loads(out)["dimensions"][0]["systems"] == 2
 
 
 def test_usual_metrics_that_lack_something_are_left_out_with_a_note(
@@ -165,7 +215,7 @@ def test_usual_metrics_that_lack_something_are_left_out_with_a_note(
     status, out, err = run(capsys, bare, "--dimension", "overall", "--format", "json")
 
     assert status == 0
-    assert [one["metric"] for one in json.loads(out)["metrics"]] == ["js"]
+    assert [metric["metric"] for metric in json.loads(out)["dimensions"][0]["metrics"]] == ["js"]
     assert "note: left out: rouge-1 needs references, and there are none for any topic (T0, T1)" in err
 
 
@@ -176,7 +226,7 @@ def test_topics_without_human_scores_are_left_out_with_a_note(
 
     status, out, err = run(capsys, path, "--dimension", "overall", "--metrics", "js", "--format", "json")
 
-    assert (status, json.loads(out)["topics"]) == (0, 1)
+    assert (status, json.loads(out)["dimensions"][0]["topics"]) == (0, 1)
     assert "note: 1 of 2 topics have no human overall; left out" in err
 
 
@@ -188,6 +238,8 @@ def test_topics_without_human_scores_are_left_out_with_a_note(
             ["--dimension", "overall", "--metrics", "rouge1"],
             "--metrics: there is no metric called 'rouge1' (did you mean",
         ),
+        (["--dimension", "overall", "--add", "papers=3"], "'papers' is none of references, pyramid"),
+        (["--dimension", "overall", "--add", "pyramid=3", "--simulate", "references"], "give one of them"),
         (["--dimension", "overall", "--metrics", ","], "--metrics: name at least one, such as preferences,rouge-1"),
         (
             ["--dimension", "overall", "--metrics", "pyramid"],
@@ -225,10 +277,17 @@ def test_undefined_figures_are_null_and_dashes(capsys: pytest.CaptureFixture[str
     """People gave every summary the same style."""
     asked = [topics, "--dimension", "style", "--metrics", "js"]
 
-    found = json.loads(run(capsys, *asked, "--format", "json")[1])["metrics"][0]
+    (measured,) = json.loads(run(capsys, *asked, "--format", "json")[1])["dimensions"][0]["metrics"]
     table = run(capsys, *asked)[1]
 
-    assert (found["agreement"], found["kendall"], found["undefined_topics"]) == (None, None, 3)
+    assert (measured["agreement"]["value"], measured["undefined_topics"]) == (None, 3)
+    assert measured["correlations"]["summary"]["kendall"] == {
+        "value": None,
+        "low": None,
+        "high": None,
+        "n": 0,
+    } | dict.fromkeys(("p", "fisher_low", "fisher_high"))
+    assert measured["significant"]["kendall"]["topics"] == 0
     assert "–" in table
     assert "topics where it is undefined: js 3" in table
 
@@ -242,15 +301,16 @@ def test_scores_are_laid_out_by_system_and_topic_with_gaps() -> None:
     first = one("a", SummaryText("x", ("Quakes.",), {"overall": 2.0}), SummaryText("y", ("Rain.",), {"overall": 1.0}))
     second = one("b", SummaryText("z", ("Chile.",), {"overall": 3.0}), SummaryText("x", ("Quakes hit.",)))
 
-    found = collect([first, second], "overall", [metric("js")])
+    scores = collect([first, second], ["overall"], [metric("js")])
 
-    assert (found.systems, found.topics) == (("x", "y", "z"), ("a", "b"))
-    np.testing.assert_array_equal(found.human, [[2, np.nan], [1, np.nan], [np.nan, 3]])
-    np.testing.assert_array_equal(np.isnan(found.metrics["js"]), [[False, False], [False, True], [True, False]])
-    assert agreement(found.human, found.metrics["js"], Resamples.whole(3, 2)).mean[0] == 1
+    assert (scores.systems, scores.topics) == (("x", "y", "z"), ("a", "b"))
+    human = scores.human["overall"]
+    np.testing.assert_array_equal(human, [[2, np.nan], [1, np.nan], [np.nan, 3]])
+    np.testing.assert_array_equal(np.isnan(scores.metrics["js"]), [[False, False], [False, True], [True, False]])
+    assert agreement(human, scores.metrics["js"], Resamples.whole(3, 2)).mean[0] == 1
     with pytest.raises(NoHumanScores, match="the dimensions are: overall"):
-        judged_topics([first, second], "style")
-    assert len(judged_topics([first, second], "overall", {"z"})) == 1
+        judged_topics([first, second], ["style"])
+    assert len(judged_topics([first, second], ["overall"], {"z"})) == 1
 
 
 PYRAMID = """<pyramid><text><line>The ferry stopped. Nobody was hurt.</line></text>
@@ -294,5 +354,7 @@ def test_a_tac_directory_is_evaluated_with_its_pyramids(capsys: pytest.CaptureFi
 
     assert status == 0, err
     data = json.loads(out)
-    assert (data["topics"], data["systems"], data["simulated"]) == (1, 3, "simulated from pyramid, seed 0")
-    assert [one["agreement"] for one in data["metrics"][:3]] == [1, 1, 1]
+    (dimension,) = data["dimensions"]
+    assert (dimension["topics"], dimension["systems"]) == (1, 3)
+    assert data["simulated"] == "simulated from pyramid, seed 0"
+    assert [metric["agreement"]["value"] for metric in dimension["metrics"][:3]] == [1, 1, 1]

@@ -294,6 +294,7 @@ def test_a_refused_file_is_refused_with_file_line_and_field(
         (["--smooth", "papr"], "'paper'"),
         (["--prior", "-1"], "from 0 to 1000"),
         (["--prior", "nan"], "from 0 to 1000"),
+        (["--simulate", "references", "--prior", "5"], "--prior says nothing here"),
         (["--seed", "x"], "whole number"),
     ],
 )

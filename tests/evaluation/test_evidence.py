@@ -54,3 +54,27 @@ def test_a_preference_about_an_unknown_sentence_is_an_error() -> None:
 
 def test_no_preferences_are_no_judgments() -> None:
     assert len(judgments([], ["d1:0"])) == 0
+
+
+def test_a_persons_summary_is_the_reference_that_it_names_or_that_has_its_text() -> None:
+    topic = Topic(
+        "M0",
+        DOCUMENTS,
+        references=(Text("A", text="Trump won.\nIt rained."), Text("B", text="Rain in Ohio.")),
+        summaries=(
+            Summary("named", text="Another text.", person=True, reference="B"),
+            Summary("equal", sentences=("Trump won. ", "It rained."), person=True),
+            Summary("lead", text="Trump won. It rained."),
+            Summary("empty", text="", person=True),
+        ),
+    )
+
+    found = evidence(topic)
+
+    assert found.reference_names == ("A", "B")
+    assert [(summary.person, summary.reference) for summary in found.summaries] == [
+        (True, "B"),
+        (True, "A"),
+        (False, None),
+        (True, None),
+    ]

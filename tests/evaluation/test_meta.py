@@ -3,6 +3,7 @@
 import math
 import warnings
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +17,15 @@ from evaluation.meta import correlation
 from evaluation.meta.agreement import (
     COEFFICIENTS,
     agreement,
-    compare,
     correlate,
     pairwise_accuracy,
-    report,
     undefined_topics,
 )
 from evaluation.meta.correlation import Coefficient, without_dust
+from evaluation.meta.reports import Sampling, dimension_agreement, metric_differences
 from evaluation.meta.resampling import Resamples
+from evaluation.meta.scores import Scores
+from formats.results import MetricAgreement, SignificantTopics
 
 Matrix = NDArray[np.float64]
 NAN = math.nan
@@ -228,35 +230,130 @@ def test_accuracy_is_counted_pair_by_pair(human: Matrix, metric: Matrix, epsilon
     assert found == pytest.approx(np.mean(shares) if shares else NAN, nan_ok=True)
 
 
+def scores_of(human: Matrix, **metrics: Matrix) -> Scores:
+    systems, topics = (tuple(map(str, range(n))) for n in human.shape)
+    return Scores(systems, topics, {"overall": human}, metrics, dict.fromkeys(metrics, "s"), (True,) * len(systems))
+
+
+def measured(human: Matrix, metric: Matrix, **sampling: Any) -> MetricAgreement:
+    return dimension_agreement(scores_of(human, m=metric), "overall", Sampling(**sampling)).metrics[0]
+
+
 def test_a_report_holds_every_figure_within_its_interval_and_repeats_itself() -> None:
     rng = np.random.default_rng(1)
     human = rng.integers(1, 6, (12, 15)).astype(float)
     metric = human + rng.normal(size=human.shape)
 
-    found = report("m", "s", human, metric, Resamples.drawn(12, 15, "both", 300, seed=5))
+    report = measured(human, metric, draws=300, seed=5)
 
-    assert found.agreement.low < found.agreement.value < found.agreement.high
-    assert set(found.correlations) == {"summary", "system", "global"}
-    for level in found.correlations.values():
+    assert report.agreement.low < report.agreement.value < report.agreement.high
+    assert set(report.correlations) == {"summary", "system", "global"}
+    for level in report.correlations.values():
         assert set(level) == {"pearson", "spearman", "kendall"}
-        assert all(-1 <= one.low < one.high <= 1 for one in level.values())
-    assert found == report("m", "s", human, metric, Resamples.drawn(12, 15, "both", 300, seed=5))
-    assert found != report("m", "s", human, metric, Resamples.drawn(12, 15, "both", 300, seed=6))
+        assert all(-1 <= figure.low < figure.high <= 1 for figure in level.values())
+    assert report == measured(human, metric, draws=300, seed=5)
+    assert report != measured(human, metric, draws=300, seed=6)
+
+
+def test_without_draws_a_report_has_everything_but_intervals() -> None:
+    rng = np.random.default_rng(1)
+    human, metric, other = rng.normal(size=(3, 6, 5))
+    scores = scores_of(human, metric=metric, other=other)
+
+    quick, slow = (
+        dimension_agreement(scores, "overall", Sampling(draws=draws), with_differences=True) for draws in (0, 50)
+    )
+
+    for soon, later in zip(quick.metrics, slow.metrics, strict=True):
+        assert (soon.agreement.value, soon.agreement.low) == (later.agreement.value, None)
+        assert (soon.topics, soon.significant) == (later.topics, later.significant)
+        assert soon.correlations["system"]["pearson"].p == later.correlations["system"]["pearson"].p
+    assert (quick.differences[0].agreement.p, quick.differences[0].agreement.low) == (None, None)
+    assert quick.differences[0].williams_p == slow.differences[0].williams_p
+
+
+# By R: cor.test on Anscombe's first quartet and on ratings with ties; p of the three, Pearson's interval by Fisher's z.
+BY_R = [
+    (
+        ([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5], [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]),
+        {"pearson": 0.00216962887307879, "spearman": 0.00208314484047869},
+        (0.424391213393217, 0.950693253786561),
+    ),
+    (
+        ([3, 2, 4, 3, 5, 2, 3, 4, 1, 3, 2, 4, 3, 3, 2, 5, 4, 3, 2, 3],
+         [2, 2, 3, 3, 4, 2, 2, 4, 1, 2, 3, 3, 3, 2, 2, 4, 4, 2, 2, 2]),
+        {"pearson": 1.063025927862e-05, "spearman": 6.59040475121588e-05, "kendall": 0.00032411102509282},
+        (0.588085925566683, 0.925411908516338),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "p", "interval"), BY_R)
+def test_p_values_and_fishers_interval_are_those_of_r(
+    data: tuple[list[float], list[float]], p: dict[str, float], interval: tuple[float, float]
+) -> None:
+    human, metric = (np.array([column], dtype=float).T for column in data)
+
+    report = measured(human, metric, draws=0)
+
+    for level in ("system", "global"):
+        figures = report.correlations[level]
+        assert {kind: figures[kind].p for kind in p} == pytest.approx(p, rel=1e-6)
+        assert (figures["pearson"].fisher_low, figures["pearson"].fisher_high) == pytest.approx(interval)
+    assert {kind: report.topics[0].p[kind] for kind in p} == pytest.approx(p, rel=1e-6)
+
+
+@pytest.mark.parametrize("y", [[1, 2, 3], [2, 1, 3, 5, 4], [1, 1, 2, 2, 3, 3]])
+def test_of_few_items_spearmans_p_is_exact(y: list[int]) -> None:
+    """Three in order are no more than one of three chances; Student's t would be sure."""
+    x, z = np.arange(len(y), dtype=float), np.array(y, dtype=float)
+
+    p = correlation.spearman_p_value(x, z, stats.spearmanr(x, z).statistic)
+
+    exact = stats.permutation_test(
+        (y,), lambda z: stats.spearmanr(x, z).statistic, permutation_type="pairings", n_resamples=np.inf
+    )
+    assert p == pytest.approx(exact.pvalue)
+    assert p == pytest.approx(1 / 3) or len(y) > 3
+
+
+def test_significant_topics_are_counted_with_their_range() -> None:
+    """The first topic in order, the second almost, the third at random, the fourth without any difference."""
+    human = np.tile(np.arange(8.0)[:, None], (1, 4))
+    metric = np.column_stack([np.arange(8.0), [0, 1, 2, 3, 4, 5, 7, 6], [2, 0, 5, 1, 7, 4, 3, 6], np.zeros(8)])
+
+    significant = measured(human, metric, draws=0).significant["spearman"]
+
+    assert significant == SignificantTopics(3, 2, 2 / 3, pytest.approx(41 / 42), pytest.approx(1.0))
+
+
+def test_a_dimension_has_the_topics_where_people_gave_scores_in_it() -> None:
+    human = np.array([[1.0, NAN], [2.0, NAN], [NAN, NAN]])
+    scores = Scores(
+        *(("a", "b", "c"), ("t", "u"), {"overall": human}, {"m": np.array([[1.0, 5], [2, 6], [NAN, 7]])}, {"m": "s"}),
+        machines=(True, True, False),
+    )
+
+    kept = scores.judged("overall")
+
+    assert (kept.systems, kept.topics, kept.machines) == (("a", "b"), ("t",), (True, True))
 
 
 def test_a_good_metric_is_better_than_noise_and_no_better_than_itself() -> None:
     rng = np.random.default_rng(2)
     human = rng.normal(size=(10, 1)) + rng.normal(size=(10, 12))
     good, noise = human + 0.3 * rng.normal(size=human.shape), rng.normal(size=human.shape)
-    drawn = Resamples.drawn(10, 12, "topics", 200, seed=0)
+    scores = scores_of(human, good=good, noise=noise, again=good)
 
-    better = compare(("good", "noise"), human, good, noise, drawn, "both", draws=199, seed=0)
-    same = compare(("good", "good"), human, good, good, drawn, "both", draws=199, seed=0)
+    better, same = metric_differences(
+        scores, "overall", Resamples.drawn(10, 12, "topics", 200, seed=0), Sampling("both", draws=199)
+    )
 
     assert better.agreement.low > 0.2
-    assert better.agreement_p == better.pearson_p == pytest.approx(0.005)
+    assert better.agreement.p == better.pearson.p == pytest.approx(0.005)
+    assert better.agreement.holm == pytest.approx(0.01)
     assert better.williams_p < 0.05
-    assert (same.agreement.value, same.agreement_p, same.pearson_p, same.williams_p) == (0, 1, 1, 1)
+    assert (same.agreement.value, same.agreement.p, same.pearson.p, same.williams_p) == (0, 1, 1, 1)
 
 
 def test_metrics_are_compared_on_what_both_scored() -> None:
@@ -266,7 +363,7 @@ def test_metrics_are_compared_on_what_both_scored() -> None:
     shared = human.copy()
     shared[0, 0] = shared[5, 4] = NAN
 
-    found = compare(("a", "b"), human, a, b, whole(human), "both", draws=9, seed=0)
+    (difference,) = metric_differences(scores_of(human, a=a, b=b), "overall", whole(human), Sampling(draws=9))
 
-    expected = [agreement(shared, one, whole(human)).mean[0] for one in (a, b)]
-    assert found.agreement.value == pytest.approx(expected[0] - expected[1])
+    expected = [agreement(shared, metric, whole(human)).mean[0] for metric in (a, b)]
+    assert difference.agreement.value == pytest.approx(expected[0] - expected[1])

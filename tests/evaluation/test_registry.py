@@ -66,7 +66,7 @@ def test_every_metric_says_what_it_needs_and_how_to_get_its_numbers() -> None:
             assert one.signature
             assert one.needs <= set(Need)
             for option in family.options:
-                assert metric(f"{name}:{option}=1").name.startswith(name)
+                assert metric(f"{name}:{option}=1", Settings(smooth="none")).name.startswith(name)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,7 @@ def test_a_metric_weighs_annotators_where_it_is_asked_to() -> None:
         ("js:f", "js has no options, so not 'f'"),
         ("rouge-1:words=0", "rouge-1:words=0: a limit must be at least 1"),
         ("rouge-1:words=ten", "rouge-1:words=ten: words must be a whole number, such as words=100"),
+        ("preferences:prior=2", "preferences:prior=2: prior says nothing here: virtual wins"),
         ("preferences:prior=x", "preferences:prior=x: 'x' is not a number from 0 to 1000"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.porter import stem, suffix_stripped
+from evaluation.metrics.porter import martins_stem, stem, suffix_stripped
 from evaluation.metrics.rouge import MEASURES, Measure, Score, scores, signature
 from evaluation.metrics.rouge_units import RougeOptions
 
@@ -68,6 +68,20 @@ def test_agreement_is_stemmed_as_lin_changed_it() -> None:
         "settlem",
         "parent",
     ]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        *[("possibly", "possibl"), ("ably", "abli"), ("geology", "geologi"), ("archaeological", "archaeolog")],
+        *[("as", "as"), ("us", "us"), ("y", "y"), ("was", "wa"), ("sky", "sky"), ("happy", "happi")],
+        *[("agreement", "agreement"), ("replacement", "replac"), ("adjustment", "adjust"), ("dependent", "depend")],
+        *[("adoption", "adopt"), ("onion", "onion"), ("controlling", "control"), ("3rd", "3rd"), ("geese", "gees")],
+    ],
+)
+def test_martins_program_stems_as_he_wrote_it(word: str, expected: str) -> None:
+    """As the implementation of his extensions in NLTK 3.10 gives them; over 31,000 words of news and fiction, too."""
+    assert martins_stem(word) == expected
 
 
 def test_irregular_words_have_the_stems_of_wordnet_and_short_ones_none() -> None:

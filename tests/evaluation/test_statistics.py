@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.statistics import benjamini_hochberg, mean, median, percentile_interval, robust_z
-from formats.results.statistics import holm
+from evaluation.statistics import benjamini_hochberg, holm, mean, median, percentile_interval, robust_z
 
 FIFTEEN = np.array(
     [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1]
@@ -19,20 +18,23 @@ FIFTEEN = np.array(
 
 def test_false_discoveries_are_held_down_as_benjamini_and_hochberg_printed() -> None:
     assert (benjamini_hochberg(FIFTEEN) <= 0.05).sum() == 4
-    assert sum(p <= 0.05 for p in holm(FIFTEEN.tolist())) == 3
+    assert (holm(FIFTEEN) <= 0.05).sum() == 3
 
 
 def test_holm_multiplies_the_smallest_by_their_number() -> None:
-    assert holm([0.04, 0.01, 0.03, math.nan]) == pytest.approx([0.06, 0.03, 0.06, math.nan], nan_ok=True)
+    found = holm(np.array([0.04, 0.01, 0.03, math.nan, 0.9]))
+    assert found == pytest.approx([0.09, 0.04, 0.09, math.nan, 0.9], nan_ok=True)
+    # Holm (1979): p .01, .04, .03, .005 at four tests become .03, .06, .06, .02.
+    assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20).map(np.array))
 def test_adjusted_p_values_are_larger_and_in_the_same_order(p: np.ndarray) -> None:
-    for adjusted in (np.array(holm(p.tolist())), benjamini_hochberg(p)):
+    for adjusted in (holm(p), benjamini_hochberg(p)):
         assert np.all(adjusted >= p - 1e-12)
         assert np.all(adjusted <= 1)
         assert np.all(np.diff(adjusted[np.argsort(p)]) >= -1e-12)
-    assert np.all(benjamini_hochberg(p) <= np.array(holm(p.tolist())) + 1e-12)
+    assert np.all(benjamini_hochberg(p) <= holm(p) + 1e-12)
 
 
 def test_the_interval_is_the_middle_of_the_resamples_and_counts_undefined_ones() -> None:

@@ -1,0 +1,200 @@
+"""Metrics beside people, as records: what the command line prints and the worker stores, from one set of functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.meta import correlation
+from evaluation.meta.agreement import (
+    COEFFICIENTS,
+    LEVELS,
+    Matrix,
+    Vector,
+    agreement,
+    correlate,
+    pairwise_accuracy,
+    undefined_topics,
+    whole_data,
+    within_topics,
+)
+from evaluation.meta.resampling import Resamples, permutation_test, williams
+from evaluation.meta.scores import Scores
+from evaluation.statistics import bounded, finite, fisher_interval, holm
+from formats.results import (
+    Correlation,
+    DimensionAgreement,
+    MetricAgreement,
+    MetricDifference,
+    SignificantTopics,
+    Tested,
+    TopicCorrelations,
+)
+from formats.results.metrics import Level, Over
+from formats.results.statistics import LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What intervals and permutations vary, how often and from which seed, and the level of significance.
+
+    Without draws there are neither intervals nor p-values of differences, and the rest at once.
+    """
+
+    over: Over = "both"
+    draws: int = 1000
+    seed: int = 0
+    level: float = LEVEL
+
+    def resamples(self, scores: Scores) -> Resamples:
+        return Resamples.drawn(len(scores.systems), len(scores.topics), self.over, self.draws, self.seed)
+
+
+def dimension_agreement(
+    scores: Scores,
+    dimension: str,
+    sampling: Sampling,
+    *,
+    with_differences: bool = False,
+    watched: Callable[[Sequence[str]], Iterable[str]] = iter,
+) -> DimensionAgreement:
+    """Every metric beside people's scores in a dimension; with the differences of the first from the others if asked.
+
+    `watched` counts the metrics for somebody who waits.
+    """
+    scores = scores.judged(dimension)
+    resamples = sampling.resamples(scores)
+    metrics = tuple(
+        metric_agreement(name, scores, dimension, resamples, sampling.level) for name in watched([*scores.metrics])
+    )
+    differences = metric_differences(scores, dimension, resamples, sampling) if with_differences else ()
+    return DimensionAgreement(dimension, len(scores.topics), len(scores.systems), metrics, differences)
+
+
+def metric_agreement(
+    name: str, scores: Scores, dimension: str, resamples: Resamples, level: float = LEVEL
+) -> MetricAgreement:
+    """Everything about one metric, with percentile intervals from the resamples."""
+    human, metric = scores.human[dimension], scores.metrics[name]
+    whole = Resamples.whole(*human.shape)
+    value, resampled = agreement(human, metric, whole), agreement(human, metric, resamples)
+    accuracy = pairwise_accuracy(human, metric)
+    topics = tuple(_topics(scores.topics, human, metric))
+    return MetricAgreement(
+        metric=name,
+        signature=scores.signatures[name],
+        agreement=bounded(float(value.mean[0]), resampled.mean),
+        agreement_pooled=bounded(float(value.pooled[0]), resampled.pooled),
+        correlations={at: _correlations(human, metric, at, resamples) for at in LEVELS},
+        significant={kind: _significant(topics, kind, level) for kind in COEFFICIENTS},
+        accuracy=finite(accuracy.value),
+        epsilon=finite(accuracy.epsilon),
+        undefined_topics=undefined_topics(human, metric),
+        topics=topics,
+    )
+
+
+def _correlations(human: Matrix, metric: Matrix, level: Level, resamples: Resamples) -> dict[str, Correlation]:
+    data = whole_data(human, metric, level)
+    is_whole = level != "summary"
+    whole = Resamples.whole(*human.shape)
+    correlations = {}
+    for kind, coefficient in COEFFICIENTS.items():
+        value = float(correlate(human, metric, level, coefficient, whole)[0])
+        interval = bounded(value, correlate(human, metric, level, coefficient, resamples))
+        n = len(data[0][0]) if is_whole else len(data) - undefined_topics(human, metric)
+        p = _p_values(kind, np.array([value]), data)[0] if is_whole else math.nan
+        low, high = fisher_interval(value, n) if is_whole and kind == "pearson" else (None, None)
+        correlations[kind] = Correlation(
+            interval.value, interval.low, interval.high, n=n, p=finite(p), fisher_low=low, fisher_high=high
+        )
+    return correlations
+
+
+def _p_values(kind: str, values: Vector, data: Sequence[tuple[Vector, Vector]]) -> Vector:
+    """(t,): of coefficients of one kind, one for each pair of columns."""
+    if kind == "kendall":
+        return np.array([correlation.kendall_p_value(*both) for both in data])
+    if kind == "spearman":
+        return np.array([correlation.spearman_p_value(*both, r) for both, r in zip(data, values, strict=True)])
+    return correlation.p_values(values, np.array([len(by_people) for by_people, _ in data]))
+
+
+def _topics(names: Sequence[str], human: Matrix, metric: Matrix) -> Iterable[TopicCorrelations]:
+    data = whole_data(human, metric, "summary")
+    shares = within_topics(human, metric, correlation.agreement)
+    values = {kind: within_topics(human, metric, coefficient) for kind, coefficient in COEFFICIENTS.items()}
+    p = {kind: _p_values(kind, column, data) for kind, column in values.items()}
+    for k, name in enumerate(names):
+        yield TopicCorrelations(
+            name,
+            len(data[k][0]),
+            finite(shares[k]),
+            {kind: finite(column[k]) for kind, column in values.items()},
+            {kind: finite(column[k]) for kind, column in p.items()},
+        )
+
+
+def _significant(topics: Sequence[TopicCorrelations], kind: str, level: float) -> SignificantTopics:
+    defined = [(topic.values[kind], topic.p[kind]) for topic in topics]
+    tested = [(value, p) for value, p in defined if value is not None and p is not None]
+    values = [value for value, p in tested if p < level]
+    share = len(values) / len(tested) if tested else None
+    return SignificantTopics(len(tested), len(values), share, min(values, default=None), max(values, default=None))
+
+
+def metric_differences(
+    scores: Scores, dimension: str, resamples: Resamples, sampling: Sampling
+) -> tuple[MetricDifference, ...]:
+    """The first metric less each of the others, p-values corrected for all of them."""
+    first, *others = scores.metrics
+    differences = [_difference((first, other), scores, dimension, resamples, sampling) for other in others]
+    adjusted = zip(
+        _corrected([difference.agreement.p for difference in differences]),
+        _corrected([difference.pearson.p for difference in differences]),
+        _corrected([difference.williams_p for difference in differences]),
+        strict=True,
+    )
+    return tuple(
+        replace(
+            difference,
+            agreement=replace(difference.agreement, holm=agreement_p),
+            pearson=replace(difference.pearson, holm=pearson_p),
+            williams_holm=williams_p,
+        )
+        for difference, (agreement_p, pearson_p, williams_p) in zip(differences, adjusted, strict=True)
+    )
+
+
+def _corrected(p: Sequence[float | None]) -> list[float | None]:
+    return [finite(adjusted) for adjusted in holm(np.array(p, dtype=np.float64))]
+
+
+def _difference(
+    names: tuple[str, str], scores: Scores, dimension: str, resamples: Resamples, sampling: Sampling
+) -> MetricDifference:
+    """Two metrics on the summaries that both of them and people scored."""
+    matrices = scores.human[dimension], *(scores.metrics[name] for name in names)
+    present = np.logical_and.reduce([np.isfinite(matrix) for matrix in matrices])
+    human, a, b = (np.where(present, matrix, np.nan) for matrix in matrices)
+    rng = np.random.default_rng(sampling.seed)
+    whole = Resamples.whole(*human.shape)
+
+    def agrees(scores: Matrix, drawn: Resamples = whole) -> Vector:
+        return agreement(human, scores, drawn).mean
+
+    def correlates(scores: Matrix, drawn: Resamples = whole) -> Vector:
+        return correlate(human, scores, "system", correlation.pearson, drawn)
+
+    def tested(statistic: Callable[..., Vector]) -> Tested:
+        value = float(statistic(a)[0] - statistic(b)[0])
+        interval = bounded(value, statistic(a, resamples) - statistic(b, resamples))
+        p = permutation_test(a, b, statistic, sampling.over, sampling.draws, rng) if sampling.draws else None
+        return Tested(interval.value, interval.low, interval.high, p=p)
+
+    between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
+    t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, int(present.any(axis=1).sum()))
+    return MetricDifference(*names, tested(agrees), tested(correlates), finite(t), finite(p))
