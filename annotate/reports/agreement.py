@@ -24,7 +24,11 @@ DISPUTED = 100
 
 
 #: What the figures of an agreement are called, in the order in which they are shown.
-STATISTICS = {"percent": _("Agreement"), "alpha": _("Krippendorff’s alpha"), "kappa": _("Fleiss’ kappa")}
+STATISTICS = {
+    "percent": _("Agreement"),
+    "alpha": _("Krippendorff’s alpha, direction-free"),
+    "kappa": _("Fleiss’ kappa, direction-free"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What would change if some annotators' judgments were left out, or counted again: rankings beside each other.
 
-Owczarzak et al. (2012) leave out the least consistent assessors and ask whether the systems are still in the same
-order; an admin asks the same before excluding anybody.
+Owczarzak et al. (2012) leave out the least consistent of those who rated summaries and ask whether the systems are
+still in the same order (by Pearson's and Spearman's correlation); an admin asks the same about annotators before
+excluding anybody.
 """
 
 from __future__ import annotations
