@@ -88,10 +88,21 @@ def judge(annotator: Annotator, answer: str = "left") -> Assignment:
     return assignment
 
 
+#: What comes after everything else.
+AFTER = {
+    "score_with_metrics",
+    "compare_metrics",
+    "bound_metrics",
+    "count_pairs",
+    "report_annotators",
+    "examine_topic",
+    "examine_study",
+}
+
+
 def to_do() -> list[tuple[str, int]]:
-    """What is behind, but for reports on people and closer looks, which come after everything else."""
-    after = {"report_annotators", "examine_topic", "examine_study"}
-    return [(work.task, work.key) for work in find_work() if work.task not in after]
+    """What is behind, but for metrics, reports on people and closer looks, which come after everything else."""
+    return [(work.task, work.key) for work in find_work() if work.task not in AFTER]
 
 
 def from_scratch(topic: Topic) -> dict[ScoredBy, TopicResult]:

@@ -5,7 +5,7 @@ from django.urls import path, re_path, register_converter
 from annotate.api import schema  # noqa: F401  # tells OpenAPI how tokens are sent
 from annotate.api.errors import not_found
 from annotate.api.paths import Id
-from annotate.api.views import account, annotators, docs, files, judge, results, studies, texts
+from annotate.api.views import account, annotators, docs, files, judge, metrics, results, studies, texts
 
 register_converter(Id, "id")
 
@@ -34,11 +34,14 @@ urlpatterns = [
     path(f"{STUDY}summaries/", texts.Summaries.as_view(), name="api_summaries"),
     path(f"{STUDY}summaries/<id:summary_id>/", texts.OneSummary.as_view(), name="api_summary"),
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),
+    path(f"{STUDY}metrics/", results.Metrics.as_view(), name="api_metrics"),
+    path(f"{STUDY}metrics/systems/", results.SystemPairs.as_view(), name="api_system_pairs"),
     path(f"{STUDY}judgments/", results.Judgments.as_view(), name="api_judgments"),
     path(f"{STUDY}uploads/", files.Uploads.as_view(), name="api_uploads"),
     path(f"{STUDY}uploads/<uuid:key>/", files.OneUpload.as_view(), name="api_upload"),
     path(f"{STUDY}uploads/<uuid:key>/confirm/", files.Confirmation.as_view(), name="api_upload_confirm"),
     path(f"{STUDY}uploads/<uuid:key>/discard/", files.Discard.as_view(), name="api_upload_discard"),
+    path(f"{STUDY}metrics/given/", metrics.GivenMetrics.as_view(), name="api_given_metrics"),
     path(f"{STUDY}exports/", files.Exports.as_view(), name="api_exports"),
     path(f"{STUDY}exports/<uuid:key>/", files.OneExport.as_view(), name="api_export"),
     path(f"{STUDY}exports/<uuid:key>/file/", files.ExportFile.as_view(), name="api_export_file"),

@@ -4,6 +4,7 @@ from annotate.models.account import Token
 from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,
+    PyramidAnnotation,
     Reference,
     Sentence,
     SourceDocument,
@@ -19,6 +20,14 @@ from annotate.models.job import Job
 from annotate.models.judging import Annotator, Assignment, GoldPair, Judgment, LockedTopic, Pair, Tally
 from annotate.models.limit import Allowance
 from annotate.models.membership import Invitation, Membership
+from annotate.models.metric import MetricScore
+from annotate.models.metric_report import (
+    ComputedScore,
+    MetricAgreementReport,
+    StudyMetrics,
+    SystemPairsReport,
+    TopicMetrics,
+)
 from annotate.models.preparation import Suggestion, TopicProgress
 from annotate.models.result import (
     AgreementReport,
@@ -42,6 +51,7 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "Claim",
+    "ComputedScore",
     "Consent",
     "Examination",
     "Export",
@@ -53,8 +63,11 @@ __all__ = [
     "Judgment",
     "LockedTopic",
     "Membership",
+    "MetricAgreementReport",
+    "MetricScore",
     "Pair",
     "Participation",
+    "PyramidAnnotation",
     "Ranking",
     "Recruitment",
     "Reference",
@@ -63,14 +76,17 @@ __all__ = [
     "Sentence",
     "SourceDocument",
     "Study",
+    "StudyMetrics",
     "Suggestion",
     "Summary",
     "System",
+    "SystemPairsReport",
     "SystemScore",
     "Tally",
     "Token",
     "Topic",
     "TopicExamination",
+    "TopicMetrics",
     "TopicProgress",
     "Upload",
     "Utility",

@@ -44,8 +44,9 @@ class Fit(models.Model):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
     `curve`: what the scores were with fewer judgments, fewest first; the last point is this fit. `curve_owed`: it has
-    gaps, which are filled once nobody waits for scores. `covariance`: how sure the scores are together. `words`: those
-    that the scores are sums of, none as published. The last four are kept for the newest fit only.
+    gaps, which are filled once nobody waits for scores. `covariance`: how sure the scores are together;
+    `differences`: every two systems once. `words`: those that the scores are sums of, none as published. The last five
+    are kept for the newest fit only.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -62,6 +63,7 @@ class Fit(models.Model):
     curve = models.JSONField(default=list)
     curve_owed = models.BooleanField(default=False)
     covariance = models.JSONField(default=dict)
+    differences = models.JSONField(default=list)
     words = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
@@ -83,6 +85,10 @@ class Fit(models.Model):
     @property
     def score_covariance(self) -> ScoreCovariance:
         return from_json(ScoreCovariance, self.covariance)
+
+    @property
+    def system_differences(self) -> tuple[Difference, ...]:
+        return tuple(from_json(Difference, difference) for difference in self.differences)
 
     @property
     def source_words(self) -> SourceWords | None:
@@ -119,8 +125,9 @@ class Utility(models.Model):
 class Score(models.Model):
     """What a fit gives one summary, with what is needed to follow it by hand.
 
-    `score` is None for a summary without a word of its sources: it has no importance. `coverage`: beside importance and
-    combined. `parts`: of a score as published; `nearest` of a part is the primary key of the source sentence.
+    `score` is None for a summary without a word of its sources, which has no importance and no combined score.
+    `coverage`: beside these two. `parts`: of a score as published; `nearest` of a part is the primary key of the source
+    sentence.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)

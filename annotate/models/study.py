@@ -229,8 +229,8 @@ class Study(models.Model):
         help_text=_(
             "What the leaderboard ranks by. Importance is what a summary says that people prefer, less what it says "
             "that they do not. Coverage is the share of the sources’ words that it has, whatever people say. Combined "
-            "adds the two; most of it is coverage. The paper’s score is always computed as well, and the leaderboard "
-            "can be switched to it."
+            "is coverage plus four times importance, and still mostly coverage. The paper’s score is always computed "
+            "as well, and the leaderboard can be switched to it."
         ),
     )
     smooth = models.CharField(

@@ -10,7 +10,7 @@ from datetime import datetime
 from statistics import NormalDist
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -25,11 +25,12 @@ from annotate.models import (
     Topic,
     TopicProgress,
 )
+from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
 from formats.results import CurvePoint, Difference, LeaderboardRow, ScoreCovariance, SystemResult
-from formats.results.statistics import LEVEL, Z95, Mean, compare_in_topic, rank
+from formats.results.statistics import LEVEL, Z95, Mean, rank
 
 #: Of so many systems the order is read out.
 HEARD = 30
@@ -52,7 +53,8 @@ class Board:
     `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their sources.
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
     `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
-    that the paper does not have. `version` changes whenever anything that is shown here may have changed.
+    that the paper does not have; `without_documents`: about how many nobody is asked. `version` changes whenever
+    anything that is shown here may have changed.
     """
 
     scored_by: str
@@ -74,6 +76,7 @@ class Board:
     has_worker: bool
     version: str
     of_topic: bool = field(default=False)
+    without_documents: int = 0
 
     @property
     def order(self) -> str:
@@ -84,6 +87,11 @@ class Board:
     def score(self) -> str:
         """What the systems are ranked by."""
         return str(self.settings.get("score", "importance"))
+
+    @property
+    def marks_authors(self) -> bool:
+        """Whether some of the summaries are people's."""
+        return any(row.person for row in self.rows)
 
     @property
     def is_undecided(self) -> bool:
@@ -136,14 +144,17 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     version = version_of_study(study)
     ranking = Ranking.objects.filter(study=study, scored_by=scored_by).first()
     fits = newest_fits(study, scored_by)
-    rows = SystemScore.objects.filter(ranking=ranking).select_related("system").order_by("rank", "system__name")
+    of_people = Exists(Summary.objects.filter(system=OuterRef("system"), person=True))
+    standings = SystemScore.objects.filter(ranking=ranking).annotate(is_of_people=of_people)
+    rows = standings.select_related("system").order_by("rank", "system__name")
     results = [row.result for row in rows] if ranking else []
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
     topics = Topic.objects.filter(study=study)
+    behind, without_documents = _behind(topics)
     return Board(
         scored_by=scored_by,
-        rows=_rows(results, differences),
+        rows=_rows(results, differences, {row.system.name for row in rows if row.is_of_people}),
         unranked=_unranked(fits, {result.system for result in results}),
         differences=differences,
         curve=_mean_curve([_curve(fit) for fit in fits if is_under(fit, settings)]),
@@ -153,13 +164,14 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         fitted_at=ranking.created_at if ranking else None,
         settings=settings,
         program_version=fits[0].program_version if fits else "",
-        behind=_behind(topics),
+        behind=behind,
         failures=_failures(topics),
         is_outdated=bool(results) and is_outdated(study, scored_by, settings),
         added_prior=sum(needs_prior(fit) for fit in fits),
         problem=ranking.problem if ranking else "",
         has_worker=worker_is_there(),
         version=version,
+        without_documents=without_documents,
     )
 
 
@@ -171,7 +183,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     fit = newest_fit(topic, scored_by)
     scores = list(Score.objects.filter(fit=fit).select_related("summary__system")) if fit else []
     ranked = {score.summary.system.name: score for score in scores if score.score is not None}
-    differences = _topic_differences(fit, {system: score.score or 0.0 for system, score in ranked.items()})
+    differences = fit.system_differences if fit else ()
     means = [Mean(system, score.score or 0.0, score.se, score.low, score.high, 1) for system, score in ranked.items()]
     results = _with_kept_ranks(rank(means, differences), fit)
     settings = fit.settings if fit else {}
@@ -181,6 +193,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         rows=_rows(
             [replace(result, coverage=ranked[result.system].coverage) for result in results],
             differences,
+            {system for system, score in ranked.items() if score.summary.person},
             {system: score.summary_id for system, score in ranked.items()},
         ),
         unranked=tuple(sorted(score.summary.system.name for score in scores if score.score is None)),
@@ -192,7 +205,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         fitted_at=fit.created_at if fit else None,
         settings=settings,
         program_version=fit.program_version if fit else "",
-        behind=_behind(topics),
+        behind=_behind(topics)[0],
         failures=_failures(topics),
         is_outdated=bool(scores) and is_outdated(topic.study, scored_by, settings),
         added_prior=int(fit is not None and needs_prior(fit)),
@@ -210,7 +223,8 @@ def newest_fit(topic: Topic, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | Non
 
 def newest_fits(study: Study, scored_by: str = ScoredBy.RECOMMENDED) -> list[Fit]:
     """The newest fit of each topic that has one."""
-    return list(Fit.objects.newest(scored_by).filter(topic__study=study).order_by("topic__position"))
+    newest = Fit.objects.newest(scored_by).filter(topic__study=study).order_by("topic__position")
+    return list(newest.defer("covariance", "differences", "words"))
 
 
 def is_outdated(study: Study, scored_by: str, settings: Mapping[str, Any]) -> bool:
@@ -232,10 +246,13 @@ def needs_prior(fit: Fit) -> bool:
 
 
 def what_is_missing(study: Study, topic: Topic | None = None) -> str:
-    """What an empty board waits for: "topics", "summaries", "judgments", "worker", or nothing but a moment."""
+    """What an empty board waits for: "topics", "documents", "summaries", "judgments", "worker"; or only a moment."""
     topics = Topic.objects.filter(study=study) if topic is None else Topic.objects.filter(pk=topic.pk)
-    if not topics.exists():
+    number = topics.aggregate(all=Count("pk"), bare=Count("pk", filter=NEEDS_DOCUMENTS))
+    if not number["all"]:
         return "topics"
+    if number["bare"] == number["all"]:
+        return "documents"
     if not Summary.objects.filter(topic__in=topics).exists():
         return "summaries"
     if not Judgment.objects.counted().filter(assignment__topic__in=topics).exists():
@@ -270,7 +287,10 @@ def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
 
 
 def _rows(
-    results: Iterable[SystemResult], differences: Iterable[Difference], summaries: Mapping[str, int] | None = None
+    results: Iterable[SystemResult],
+    differences: Iterable[Difference],
+    persons: Collection[str],
+    summaries: Mapping[str, int] | None = None,
 ) -> tuple[LeaderboardRow, ...]:
     """The results with the systems that each is significantly better than."""
     worse: dict[str, list[str]] = {}
@@ -282,17 +302,10 @@ def _rows(
             **asdict(result),
             better_than=tuple(worse.get(result.system, ())),
             summary=(summaries or {}).get(result.system),
+            person=result.system in persons,
         )
         for result in results
     )
-
-
-def _topic_differences(fit: Fit | None, by_system: Mapping[str, float]) -> tuple[Difference, ...]:
-    """Every two systems of the topic; none where nothing says how sure the scores are together."""
-    covariance = fit.score_covariance if fit else ScoreCovariance()
-    if fit is None or not fit.judgments or not covariance.matrix or not by_system.keys() <= set(covariance.systems):
-        return ()
-    return compare_in_topic(covariance.standing(by_system, fit.judgments))
 
 
 def _with_kept_ranks(results: Sequence[SystemResult], fit: Fit | None) -> Sequence[SystemResult]:
@@ -326,9 +339,11 @@ def _mean_curve(curves: Iterable[Curve]) -> Curve:
     return tuple(means)
 
 
-def _behind(topics: Any) -> int:
-    """How many of these topics have judgments or texts that are newer than their scores."""
-    return int(topics.unfitted().count())
+def _behind(topics: QuerySet[Topic]) -> tuple[int, int]:
+    """How many of these topics have judgments or texts that are newer than their scores, and how many no documents."""
+    behind, without = Count("pk", filter=UNFITTED), Count("pk", filter=NEEDS_DOCUMENTS)
+    counts = topics.aggregate(behind=behind, without=without)
+    return counts["behind"], counts["without"]
 
 
 def _versions(topics: Any) -> tuple[Any, ...]:

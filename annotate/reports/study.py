@@ -15,6 +15,7 @@ from annotate.models import (
     Annotator,
     Assignment,
     HumanScore,
+    PyramidAnnotation,
     Reference,
     Sentence,
     SourceDocument,
@@ -48,6 +49,7 @@ class Next(StrEnum):
     LOOK_AT_PROBLEM = "look_at_problem"
     OPEN = "open"
     INVITE = "invite"
+    UPLOAD_DOCUMENTS = "upload_documents"
     UPLOAD_SUMMARIES = "upload_summaries"
     COLLECT = "collect"
     READ = "read"
@@ -82,6 +84,7 @@ class Overview:
     topics: tuple[TopicState, ...]
     systems: int
     human_scores: int
+    pyramids: int
     annotators: int
     uploads: tuple[Upload, ...]
     has_worker: bool
@@ -167,6 +170,8 @@ class Overview:
             return Next.MEND_UPLOAD if waiting else Next.UPLOAD_TOPICS
         if self.problems:
             return Next.LOOK_AT_PROBLEM
+        if not self.documents:
+            return Next.UPLOAD_DOCUMENTS
         if not self.summaries:
             return Next.UPLOAD_SUMMARIES
         if self.done >= self.wanted:
@@ -188,7 +193,8 @@ def look_at(study: Study) -> Overview:
         study=study,
         topics=topic_states(study, study.topics.all()),
         systems=System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study).count(),
-        human_scores=HumanScore.objects.filter(summary__in=summaries).count(),
+        human_scores=HumanScore.objects.of_all().filter(summary__in=summaries).count(),
+        pyramids=PyramidAnnotation.objects.filter(topic__in=study.topics.all()).count(),
         annotators=Annotator.objects.arrived().filter(study=study, kind=study.leading_kind).count(),
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
         has_worker=worker_is_there(),

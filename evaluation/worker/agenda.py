@@ -27,6 +27,8 @@ from annotate.models import (
 from evaluation.worker import claims
 from evaluation.worker.records.annotators import studies_unreported
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
+from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
+from evaluation.worker.records.system_pairs import studies_untested
 
 #: Work that takes so many seconds, or failed the last time, is long: it must not keep others waiting.
 QUICK = 2.0
@@ -138,8 +140,10 @@ TOPICS = (
     Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted()), large=LARGE_TOPIC),
 )
 RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
-#: Figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
+#: Metrics and figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
 OTHERS = (
+    Kind("score_with_metrics", "metrics", lambda: Topic.objects.unscored(), large=LARGE_TOPIC),
+    Kind("compare_metrics", "agreement", studies_uncompared, study="pk", patience=2.0, large=LARGE_STUDY),
     Kind(
         "report_annotators",
         "annotators",
@@ -164,6 +168,8 @@ OTHERS = (
         patience=20.0,
         idle=True,
     ),
+    Kind("bound_metrics", "bounds", studies_unbounded, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
+    Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
 )
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}

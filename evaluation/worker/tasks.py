@@ -23,6 +23,10 @@ from evaluation.evaluate import Texts, TopicResult, curve, evaluate, lowest_scor
 from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
 from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.similarity import KEPT, Similarity, similarity
+from evaluation.meta.reports import Sampling
+from evaluation.meta.study_pairs import counted, scorers
+from evaluation.meta.study_reports import agreements, bounded, names_for
+from evaluation.metrics import registry
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.ranking import Comparison
 from evaluation.worker import agenda, records
@@ -33,6 +37,8 @@ from formats.sentences import cut
 
 #: How many pairs are asked for after a fit; the next one brings others.
 QUEUE = 64
+#: Work that nobody waits for is left for others after so many seconds.
+LONG_TURN = 10.0
 #: A question is left for a moment after so many seconds, so that scores and other people have their turn.
 TURN = 1.0
 
@@ -108,6 +114,30 @@ def examine_topic(topic_id: int) -> None:
 def examine_study(study_id: int) -> None:
     """Say what leaving out any one annotator does to a study's ranking."""
     attempt("examine_study", study_id, _examine_whole, _tell_the_log)
+
+
+@shared_task(name="score_with_metrics")
+def score_with_metrics(topic_id: int) -> None:
+    """Score a topic's summaries with every metric that has what it needs."""
+    attempt("score_with_metrics", topic_id, _score_with_metrics, _tell_the_log)
+
+
+@shared_task(name="compare_metrics")
+def compare_metrics(study_id: int) -> None:
+    """Say how well metrics order a study's summaries as people do, without intervals."""
+    attempt("compare_metrics", study_id, _compare_metrics, records.note_metrics_problem)
+
+
+@shared_task(name="bound_metrics")
+def bound_metrics(study_id: int) -> None:
+    """The same with intervals, and tests of the differences between metrics, once nobody waits for scores."""
+    attempt("bound_metrics", study_id, _bound_metrics, records.note_metrics_problem)
+
+
+@shared_task(name="count_pairs")
+def count_pairs(study_id: int) -> None:
+    """Say which systems people and metrics tell apart, once everything else about metrics is there."""
+    attempt("count_pairs", study_id, _count_pairs, records.note_metrics_problem)
 
 
 def catch_up(study_id: int) -> dict[str, str]:
@@ -197,6 +227,51 @@ def _examine(topic_id: int) -> None:
 def _examine_whole(study_id: int) -> None:
     version, topics = records.load_examinations(study_id)
     records.save_examination(study_id, version, diagnostics.influence(topics))
+
+
+def _score_with_metrics(topic_id: int) -> None:
+    loaded = records.load_texts(topic_id)
+    if loaded is not None:
+        metrics, absent = registry.usable(names_for(loaded.evidence), loaded.evidence)
+        scores = {metric.name: metric.score(loaded.evidence) for metric in metrics}
+        records.save_metric_scores(loaded, scores, {metric.name: metric.signature for metric in metrics}, absent)
+
+
+def _compare_metrics(study_id: int) -> None:
+    """What does not rest on judgments is taken from the last time, where its scores are the same."""
+    loaded = records.load_study_scores(study_id)
+    if loaded is None:
+        return
+    is_same = loaded.texts_version == records.texts_version(study_id)
+    before = {part: stored.now for part, stored in records.stored_agreements(study_id).items()} if is_same else {}
+    records.save_agreements(loaded, agreements(loaded.scores, before))
+
+
+def _bound_metrics(study_id: int) -> None:
+    """A turn of it; others are waiting, and the next one goes on from there."""
+    began = time.perf_counter()
+    loaded = records.load_study_scores(study_id)
+    if loaded is None:
+        return
+    for part, stored in records.stored_agreements(study_id).items():
+        for step in bounded(loaded.scores, part, stored.now, stored.bounded, Sampling()):
+            records.save_bounds(study_id, part, step)
+            if time.perf_counter() - began > LONG_TURN:
+                return
+    records.note_bounded(loaded)
+
+
+def _count_pairs(study_id: int) -> None:
+    """A turn of it, of one scorer at least."""
+    began = time.perf_counter()
+    loaded = records.load_study_scores(study_id)
+    if loaded is None:
+        return
+    for scorer, counts in counted(loaded.scores, records.pairs_known(study_id)):
+        records.save_pairs(study_id, scorer, counts)
+        if time.perf_counter() - began > LONG_TURN:
+            return
+    records.note_pairs_tested(loaded, {scorer.key for scorer in scorers(loaded.scores)})
 
 
 def _refit(topic_id: int) -> None:

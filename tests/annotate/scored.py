@@ -60,6 +60,15 @@ def scored_study(**fields: Any) -> Study:
     return study
 
 
+def score_with_metrics(study: Study) -> None:
+    """Metrics compared with people, with intervals, and pairs of systems, by the real worker."""
+    for key in Topic.objects.unscored().filter(study=study).values_list("pk", flat=True):
+        tasks.score_with_metrics(key)
+    tasks.compare_metrics(study.pk)
+    tasks.bound_metrics(study.pk)
+    tasks.count_pairs(study.pk)
+
+
 def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human", pseudonym: str = "judge-1") -> None:
     """Bring judgments in, as (topic, left, right, winner)."""
     preferences = [formats.Preference(topic, a, b, winner) for topic, a, b, winner in judged]  # type: ignore[arg-type]

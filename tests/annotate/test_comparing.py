@@ -4,39 +4,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 import formats
 from annotate import imports
-from annotate.models import Fit, Score
+from annotate.models import Fit, Score, Study
 from annotate.reports import leaderboard
 from evaluation.scoring import ranking
 from evaluation.worker import tasks
-from formats.results import Difference, Standing
-from formats.results.statistics import compare_in_topic
+from formats.results import Difference, Standing, to_json
 from tests.annotate import making, scored
 
 
-def test_differences_of_one_topic_are_those_of_the_mathematics() -> None:
-    rng = np.random.default_rng(0)
-    systems = tuple(f"s{k}" for k in range(9))
-    scores = rng.normal(size=9)
-    root = rng.normal(size=(9, 9))
-    covariance = root @ root.T * 0.004
-    standing = Standing(systems, tuple(scores.tolist()), tuple(map(tuple, covariance.tolist())), 100)
-    ours, theirs = compare_in_topic(standing), ranking.compare_systems([standing])
-    assert [(one.better, one.worse, one.significant) for one in ours] == [
-        (one.better, one.worse, one.significant) for one in theirs
-    ]
-    for one, other in zip(ours, theirs, strict=True):
-        assert (one.difference, one.low, one.high) == pytest.approx(
-            (other.difference, other.low, other.high), abs=1e-12
-        )
-        assert one.p == pytest.approx(other.p, rel=1e-9)
-    assert {one.significant for one in ours} == {True, False}
+def study_of_one_topic(systems: int) -> Study:
+    study = making.study()
+    sentences = tuple(f"Sentence {i} says something of its own, {'very ' * i}much." for i in range(6))
+    summaries = tuple(formats.Summary(f"s{k:03}", sentences=(sentences[k % 6],)) for k in range(systems))
+    topic = formats.Topic("T", (formats.Text("d1", sentences=sentences),), summaries=summaries)
+    preferences = tuple(formats.Preference("T", f"d1:{a}", f"d1:{b}", "a") for a in range(6) for b in range(a + 1, 6))
+    imports.store(study, formats.Bundle((topic,), preferences=preferences * 20))
+    assert tasks.catch_up(study.pk) == {}
+    return study
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("scored_by", ["recommended", "published"])
+def test_a_study_of_one_topic_compares_its_systems_as_the_topic_does(scored_by: str) -> None:
+    study = study_of_one_topic(6)
+    boards = leaderboard.of_study(study, scored_by), leaderboard.of_topic(study.topics.get(), scored_by)
+    assert len(boards[0].differences) == 15
+    assert boards[0].differences == boards[1].differences
+    ranks = [[(row.system, row.rank_low, row.rank_high, row.better_than) for row in board.rows] for board in boards]
+    assert ranks[0] == ranks[1]
 
 
 @pytest.mark.django_db
@@ -45,29 +46,23 @@ def test_intervals_that_overlap_do_not_hide_a_difference_that_is_sure() -> None:
     fit = leaderboard.newest_fit(topic, "published")
     names = fit.covariance["systems"]
     n = len(names)
-    tied = [[0.01 if i == j else 0.00999 for j in range(n)] for i in range(n)]
-    Fit.objects.filter(pk=fit.pk).update(covariance={"systems": names, "matrix": tied})
+    tied = tuple(tuple(0.01 if i == j else 0.00999 for j in range(n)) for i in range(n))
+    compared = ranking.compare_systems([Standing(tuple(names), tuple(0.1 * k for k in range(n)), tied, 100)])
+    Fit.objects.filter(pk=fit.pk).update(differences=to_json(compared))
     for k, name in enumerate(names):
         Score.objects.filter(fit=fit, summary__system__name=name).update(score=0.1 * k, low=0.0, high=1.0)
     board = leaderboard.of_topic(topic)
     assert [row.rank for row in board.rows] == [row.rank_low for row in board.rows] == [1, 2, 3]
     assert [len(row.better_than) for row in board.rows] == [2, 1, 0]
     assert all(one.significant for one in board.differences)
-    Fit.objects.filter(pk=fit.pk).update(covariance={})
+    Fit.objects.filter(pk=fit.pk).update(differences=[])
     board = leaderboard.of_topic(topic)
-    assert board.differences == ()
     assert [(row.rank_low, row.rank_high) for row in board.rows] == [(1, 3)] * 3
 
 
 @pytest.mark.django_db
 def test_a_board_of_more_than_two_hundred_systems_comes_in_pages_with_their_ranks(client: Client) -> None:
-    study = making.study()
-    sentences = tuple(f"Sentence {i} says something of its own, {'very ' * i}much." for i in range(6))
-    summaries = tuple(formats.Summary(f"s{k:03}", sentences=(sentences[k % 6],)) for k in range(201))
-    topic = formats.Topic("T", (formats.Text("d1", sentences=sentences),), summaries=summaries)
-    preferences = tuple(formats.Preference("T", f"d1:{a}", f"d1:{b}", "a") for a in range(6) for b in range(a + 1, 6))
-    imports.store(study, formats.Bundle((topic,), preferences=preferences * 20))
-    assert tasks.catch_up(study.pk) == {}
+    study = study_of_one_topic(201)
     boards = leaderboard.of_study(study), leaderboard.of_topic(study.topics.get())
     for board in boards:
         assert len(board.rows) == 201

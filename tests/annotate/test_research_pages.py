@@ -711,7 +711,8 @@ def test_a_score_is_followed_word_by_word_to_the_last_digit(client: Client, scor
         assert row.score is not None
         added = []
         for occurrences, idf, *value, contribution in numbers(page):
-            factor = sum(value) - source.mean if score == "importance" else sum(value) or 1.0
+            ahead = sum(value) - source.mean
+            factor = {"importance": ahead, "combined": 1 + 4 * ahead, "coverage": 1.0}[score]
             by_hand = occurrences * idf * factor / source.total
             assert contribution == pytest.approx(by_hand, rel=1e-12, abs=1e-17)
             added.append(contribution)

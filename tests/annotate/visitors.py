@@ -139,6 +139,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
         study, owner, consent=CONSENT, platform="prolific", code_done="D1", code_no_work="N1", code_screened_out="S1"
     )
     (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
+    scored.score_with_metrics(study)
     upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
     imports.process(upload)
     export = exports.request_export(study, owner)

@@ -173,3 +173,15 @@ def test_what_machines_say_is_seen_beside_the_board_and_fits_a_phone(page: Page,
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.problems == []
+
+
+def test_pairs_of_systems_are_counted_on_a_page_that_fits_a_phone(page: Page, axe: Axe) -> None:
+    study = scored.scored_study()
+    scored.score_with_metrics(study)
+    sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
+    page.get_by_role("link", name="Pairs of systems").click()
+    expect(page.get_by_role("region", name="All pairs")).to_contain_text("People: pyramid")
+    axe(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.problems == []

@@ -19,7 +19,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from celery.fixups.django import DjangoWorkerFixup
 from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import ProgrammingError, connection
 from django.utils import timezone
 
 from annotate import exports, imports, judging
@@ -353,8 +353,8 @@ def test_an_export_that_fails_three_times_says_so(monkeypatch: pytest.MonkeyPatc
 
 class Queue(list[Work]):
     def taken(self) -> list[tuple[str, int]]:
-        """What was put into the queue since the last look, but for reports on people."""
-        found = [(work.task, work.key) for work in self if work.task != "report_annotators"]
+        """What was put into the queue since the last look, but for what comes after everything else."""
+        found = [(work.task, work.key) for work in self if work.task not in studies.AFTER]
         self.clear()
         return found
 
@@ -544,7 +544,13 @@ def test_a_large_study_is_not_ranked_along_with_a_fit() -> None:
     enlarge(topic, study)
     tasks.refit_topic(topic.pk)
     assert not Ranking.objects.filter(study=study).exists()
-    assert is_long() == {"rank_study": True, "report_annotators": False, "draw_curve": True, "examine_topic": True}
+    assert is_long() == {
+        "rank_study": True,
+        "report_annotators": False,
+        "score_with_metrics": True,
+        "draw_curve": True,
+        "examine_topic": True,
+    }
 
 
 def test_however_many_topics_wait_files_are_read_and_studies_ranked(heartbeat: Heartbeat, queue: Queue) -> None:
@@ -795,4 +801,33 @@ def test_what_is_said_of_a_task_stopped_while_it_began_to_write_is_kept(monkeypa
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     connection.close()
+    assert "longer than a minute" in progress(topic).problem
+
+
+def test_a_task_stopped_while_the_database_commits_is_one_that_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Django then says that the connection is busy, which is no failure of the program."""
+
+    def stop_in_commit(*_: object, **__: object) -> None:
+        try:
+            raise SoftTimeLimitExceeded
+        finally:
+            raise ProgrammingError("can't change 'autocommit' now: connection in transaction status ACTIVE")
+
+    monkeypatch.setattr(tasks, "evaluate", stop_in_commit)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
+    assert "longer than a minute" in progress(topic).problem
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite answers at once")
+@pytest.mark.django_db(transaction=True)
+def test_a_task_stopped_in_the_middle_of_a_query_gives_its_connection_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask_and_stop(*_: object, **__: object) -> None:
+        connection.ensure_connection()
+        connection.connection.pgconn.send_query(b"SELECT pg_sleep(1)")
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(tasks, "evaluate", ask_and_stop)
+    _, topic = studies.example_study()
+    tasks.refit_topic(topic.pk)
     assert "longer than a minute" in progress(topic).problem

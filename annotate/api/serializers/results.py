@@ -12,7 +12,7 @@ from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
-from formats.results import Difference, LeaderboardRow, Part, WordTerm, to_json
+from formats.results import Difference, DimensionAgreement, LeaderboardRow, PairCounts, Part, WordTerm, to_json
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
@@ -70,12 +70,14 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
     """A system's summary with its recommended score, its score as published, and its human scores.
 
     Null if nothing has been computed yet, or if the summary shares no word with its sources: then it has no importance.
-    `coverage`: the share of the sources' words that it has, whatever the judgments say.
+    `coverage`: the share of the sources' words that it has, whatever the judgments say. `ratings`: by assessor and
+    dimension, what each gave.
     """
 
     system = serializers.CharField(source="system.name", read_only=True)
     topic_name = serializers.CharField(source="topic.name", read_only=True)
     human = serializers.SerializerMethodField()
+    ratings = serializers.SerializerMethodField()
     score = serializers.FloatField(source="recommended.score", default=None, allow_null=True, read_only=True)
     se = serializers.FloatField(source="recommended.se", default=None, allow_null=True, read_only=True)
     low = serializers.FloatField(source="recommended.low", default=None, allow_null=True, read_only=True)
@@ -95,8 +97,11 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
             "system",
             "text",
             "sentences",
+            "person",
+            "reference",
             "extra",
             "human",
+            "ratings",
             "score",
             "se",
             "low",
@@ -111,7 +116,15 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
 
     @extend_schema_field(serializers.DictField(child=serializers.FloatField()))
     def get_human(self, summary: Summary) -> dict[str, float]:
-        return {score.dimension: score.score for score in summary.human_scores.all()}
+        return {score.dimension: score.score for score in summary.human_scores.all() if not score.assessor}
+
+    @extend_schema_field(serializers.DictField(child=serializers.DictField(child=serializers.FloatField())))
+    def get_ratings(self, summary: Summary) -> dict[str, dict[str, float]]:
+        ratings: dict[str, dict[str, float]] = {}
+        for score in sorted(summary.human_scores.all(), key=lambda score: (score.assessor, score.dimension)):
+            if score.assessor:
+                ratings.setdefault(score.assessor, {})[score.dimension] = score.score
+        return ratings
 
 
 class SourcesSerializer(serializers.Serializer[Any]):
@@ -125,7 +138,7 @@ class SummaryDetailSerializer(SummarySerializer):
     """A summary with the terms of its scores, by which they can be followed to the last digit.
 
     `words`: of the recommended score, occurrences x idf x factor / total each, with factor value - mean for importance,
-    value for combined and 1 for coverage; `sources`: total and mean. `parts`: of the score as published.
+    1 + 4 (value - mean) for combined and 1 for coverage; `sources`: total and mean. `parts`: of the score as published.
     """
 
     sources = serializers.SerializerMethodField()
@@ -168,8 +181,9 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `unranked`: systems whose
     summaries share no word with their sources. `behind`: topics whose judgments or texts are newer than their scores;
     `failures`: those that could not be scored, and why. `is_outdated`: the scores are those of earlier settings.
-    `added_prior`: how many topics, as published, needed a prior that the paper does not have. `version` changes
-    whenever anything here may have. `rests_on`: how many judgments of people, machines and simulated annotators count,
+    `added_prior`: how many topics, as published, needed a prior that the paper does not have. `without_documents`: how
+    many topics are not in these scores because nobody is asked about them. `version` changes whenever anything here may
+    have. `rests_on`: how many judgments of people, machines and simulated annotators count,
     and how many do not.
     """
 
@@ -179,6 +193,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     failures = FailureSerializer(many=True)
     is_outdated = serializers.BooleanField()
     added_prior = serializers.IntegerField()
+    without_documents = serializers.IntegerField()
     systems = serializer_of(LeaderboardRow)(many=True, source="rows")
     differences = serializer_of(Difference)(many=True)
     topics = serializers.IntegerField()
@@ -238,3 +253,37 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
     def get_counted(self, judgment: Judgment) -> bool:
         return judgment.pk in self.context["counted"]
+
+
+class MetricsSerializer(serializers.Serializer[Any]):
+    """How well metrics order summaries as people do in one dimension; `dimensions`: all that people scored.
+
+    `agreement`: null before anything was worked out. `is_old`: intervals and differences, where there are any, are of
+    scores that have changed since.
+    """
+
+    dimension = serializers.CharField()
+    dimensions = serializers.ListField(child=serializers.CharField())
+    peers = serializers.CharField()
+    computed_at = serializers.DateTimeField(allow_null=True)
+    problem = serializers.CharField()
+    is_old = serializers.BooleanField()
+    absent = serializers.ListField(child=serializers.CharField())
+    agreement = serializer_of(DimensionAgreement)(allow_null=True)
+
+
+class SystemPairsSerializer(serializers.Serializer[Any]):
+    """How many pairs of systems human scores (null before the worker was there) and metrics tell apart.
+
+    `is_old`: some counts are of scores that have changed since, or still to come; `is_left_out`: there are too many
+    systems or topics, or fewer than two systems, and there will be none.
+    """
+
+    dimension = serializers.CharField(source="table.dimension")
+    dimensions = serializers.ListField(child=serializers.CharField(), source="table.dimensions")
+    peers = serializers.CharField(source="table.peers")
+    is_old = serializers.BooleanField()
+    is_left_out = serializers.BooleanField()
+    absent = serializers.ListField(child=serializers.CharField(), source="table.absent")
+    human = serializer_of(PairCounts)(allow_null=True)
+    metrics = serializers.ListField(child=serializer_of(PairCounts)())

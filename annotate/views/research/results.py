@@ -29,7 +29,19 @@ from annotate.views.research.pages import UNCHANGED, digest, is_seen, page
 from formats.results import LeaderboardRow
 from formats.results.statistics import MOST_COMPARED
 
-COLUMNS = ("rank", "system", "score", "low", "high", "rank_low", "rank_high", "topics", "coverage", "rests_on")
+COLUMNS = (
+    "rank",
+    "system",
+    "score",
+    "low",
+    "high",
+    "rank_low",
+    "rank_high",
+    "topics",
+    "coverage",
+    "rests_on",
+    "person",
+)
 MARGIN = 4.0
 #: A table of all pairs of more systems than this is no longer read.
 MATRIX = 20
@@ -97,7 +109,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
         digits=decimals([score.score], 5) if score and score.score is not None else 4,
         settings=settings_in_words(score.fit.settings) if score else [],
-        human_scores=row.human_scores.order_by("dimension"),
+        human_scores=row.human_scores.of_all().order_by("dimension"),
         text=row.sentences or [row.text],
     )
 
@@ -192,13 +204,13 @@ def _matrix(board: Board) -> list[dict[str, Any]]:
         cells = []
         for other in names:
             ahead = differences.get((name, other))
-            p = "" if ahead is None or ahead.p is None else _p_value(ahead.p)
+            p = "" if ahead is None or ahead.p is None else p_value(ahead.p)
             cells.append({"same": name == other, "better": ahead, "p": p})
         lines.append({"row": row, "cells": cells})
     return lines
 
 
-def _p_value(p: float) -> str:
+def p_value(p: float) -> str:
     """As papers print it: three decimals, no zero before the point."""
     return "< .001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
 
@@ -230,8 +242,8 @@ def _csv(request: HttpRequest, board: Board) -> tuple[bytes, str]:
 
 
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
-    ranks = row.rank_low, row.rank_high
-    return (row.rank, row.system, row.score, row.low, row.high, *ranks, row.topics, row.coverage, _rests_on(board))
+    figures = row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.coverage
+    return row.rank, row.system, *figures, _rests_on(board), str(row.person).lower()
 
 
 def _rests_on(board: Board) -> str:

@@ -19,6 +19,19 @@ from evaluation.worker.records.diagnostics import (
     save_topic_examination,
 )
 from evaluation.worker.records.evidence import Snapshot, load_evidence
+from evaluation.worker.records.metrics import (
+    MetricTexts,
+    StudyScores,
+    load_study_scores,
+    load_texts,
+    note_bounded,
+    note_metrics_problem,
+    save_agreements,
+    save_bounds,
+    save_metric_scores,
+    stored_agreements,
+    texts_version,
+)
 from evaluation.worker.records.results import (
     Results,
     Standings,
@@ -34,32 +47,47 @@ from evaluation.worker.records.results import (
     standings_by_topic,
 )
 from evaluation.worker.records.suggestions import pairs_filled
+from evaluation.worker.records.system_pairs import note_pairs_tested, pairs_known, save_pairs
 from evaluation.worker.records.what_if import topics_judged
 
 __all__ = [
     "Crowd",
+    "MetricTexts",
     "Results",
     "Snapshot",
     "Standings",
     "StudyAnswers",
+    "StudyScores",
     "fitted_version",
     "load_answers",
     "load_evidence",
     "load_examinations",
     "load_standings",
+    "load_study_scores",
+    "load_texts",
     "note_annotators_problem",
+    "note_bounded",
+    "note_metrics_problem",
+    "note_pairs_tested",
     "note_ranking_problem",
     "note_topic_problem",
     "owes_curve",
     "pairs_filled",
+    "pairs_known",
     "problems_of",
+    "save_agreements",
     "save_annotators",
+    "save_bounds",
     "save_curve",
     "save_examination",
+    "save_metric_scores",
     "save_nothing",
+    "save_pairs",
     "save_ranking",
     "save_results",
     "save_topic_examination",
     "standings_by_topic",
+    "stored_agreements",
+    "texts_version",
     "topics_judged",
 ]

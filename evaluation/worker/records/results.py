@@ -18,6 +18,7 @@ from annotate.models import Fit, Ranking, Score, ScoredBy, Study, System, System
 from evaluation.evaluate import TopicResult
 from evaluation.evidence import AS_PUBLISHED, Settings
 from evaluation.scoring.covariance import pack, unpack
+from evaluation.scoring.ranking import compare_systems
 from evaluation.worker.records.evidence import Snapshot
 from evaluation.worker.records.rows import put
 from evaluation.worker.records.suggestions import replace_suggestions
@@ -39,6 +40,8 @@ Results = Mapping[ScoredBy, TopicResult]
 BATCH = 500
 #: Of a curve that is continued at every fit; with so many every second one is left out.
 MOST_POINTS = 50
+#: Of fits that are not the newest.
+NOT_KEPT: Mapping[str, Any] = {"curve": [], "curve_owed": False, "covariance": {}, "differences": [], "words": {}}
 
 
 def save_results(
@@ -49,19 +52,22 @@ def save_results(
 
     Their curves are those of the fits before with one more point; `save_curve` fills the gaps.
     """
-    packed: dict[str, Any] = {scored_by: to_json(pack(result.standing)) for scored_by, result in results.items()}
+    compared = {scored_by: _compared(result.standing) for scored_by, result in results.items()}
     with transaction.atomic():
         if not _is_news(snapshot):
             return False
         for scored_by, result in results.items():
-            _publish(snapshot, scored_by, result, seconds, packed[scored_by])
+            _publish(snapshot, scored_by, result, seconds, compared[scored_by])
         replace_suggestions(snapshot, to_ask)
     return True
 
 
-def _publish(
-    snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, covariance: dict[str, Any]
-) -> None:
+def _compared(standing: Standing) -> dict[str, Any]:
+    """How sure the scores are together, and what that says of every two systems."""
+    return {"covariance": to_json(pack(standing)), "differences": to_json(compare_systems([standing]))}
+
+
+def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, compared: dict[str, Any]) -> None:
     settings = _settings(snapshot, result.settings, result.kernel)
     before = _newest_fit(snapshot.topic_id, scored_by)
     fit_id = _add_fit(
@@ -75,7 +81,7 @@ def _publish(
         settings=settings,
         curve=_continued(before, settings, result),
         curve_owed=True,
-        covariance=covariance,
+        **compared,
         words={} if result.words is None else to_json(_with_keys(result.words, snapshot)),
     )
     # Every sentence and every summary has its row in each fit, so that nothing is left of the one before.
@@ -147,7 +153,7 @@ def _is_news(snapshot: Snapshot) -> bool:
 def _add_fit(snapshot: Snapshot, scored_by: str, before: Fit | None, **columns: Any) -> int:
     """The fit of this version; older ones stay as a log, without what is kept for the newest one only."""
     if before is not None:
-        Fit.objects.filter(pk=before.pk).update(curve=[], curve_owed=False, covariance={}, words={})
+        Fit.objects.filter(pk=before.pk).update(**NOT_KEPT)
     fit = Fit.objects.create(
         topic_id=snapshot.topic_id,
         scored_by=scored_by,

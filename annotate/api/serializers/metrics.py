@@ -1,0 +1,28 @@
+"""What metrics say of summaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotate.models import MetricScore
+
+
+class MetricScoreSerializer(serializers.ModelSerializer[MetricScore]):
+    """What a metric says of a summary; `given:` comes before the names of metrics that were worked out elsewhere."""
+
+    topic = serializers.CharField(source="summary.topic.name", read_only=True)
+    system = serializers.CharField(source="summary.system.name", read_only=True)
+
+    class Meta:
+        model = MetricScore
+        fields = ["summary", "topic", "system", "metric", "score"]
+        read_only_fields = fields
+
+
+class MetricCountSerializer(serializers.Serializer[Any]):
+    """How many scores a metric has now."""
+
+    metric = serializers.CharField()
+    scores = serializers.IntegerField()

@@ -1,0 +1,124 @@
+"""What metrics say of summaries, and how they agree with human scores. Written by evaluation.worker.records.
+
+All of it can be thrown away and computed again. Columns of JSON hold records of `formats.results`.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from annotate.models.corpus import Summary, Topic
+from annotate.models.study import Study
+from formats.results import DimensionAgreement, PairCounts, from_json
+
+
+class ComputedScore(models.Model):
+    """What a metric that runs here says of one summary; higher is better. None where it has nothing to say of it."""
+
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="computed_scores")
+    metric = models.CharField(max_length=200)
+    score = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["summary", "metric"], name="computed_score_once_a_summary")]
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.score}"
+
+
+class TopicMetrics(models.Model):
+    """Which metrics the summaries of a topic were scored with.
+
+    `version`: the topic's texts and evaluation that the scores rest on (`Topic.objects.unscored`); `signatures`: by the
+    metric's name, what someone else needs to know to get the same numbers; `absent`: by name, what the topic lacks for
+    it (`evaluation.metrics.registry.Need`).
+    """
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="metrics")
+    version = models.PositiveBigIntegerField(default=0)
+    signatures = models.JSONField(default=dict)
+    absent = models.JSONField(default=dict)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.version}"
+
+
+class StudyMetrics(models.Model):
+    """How far the study's reports on metrics are.
+
+    `version`: what the agreement with people rests on; `bounded_version`: what its intervals and differences do, of
+    which `bounds` counts those worked out so far; `texts_version`: the scores of all metrics but preferences that the
+    agreement rests on. `pairs_version`: what the pairs of systems told apart rest on, of which `pairs` counts the
+    scorers tested so far. `problem` says in plain words why the last try failed.
+    """
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="metrics")
+    version = models.PositiveBigIntegerField(default=0)
+    texts_version = models.PositiveBigIntegerField(default=0)
+    bounded_version = models.PositiveBigIntegerField(default=0)
+    bounds = models.PositiveBigIntegerField(default=0)
+    pairs_version = models.PositiveBigIntegerField(default=0)
+    pairs = models.PositiveBigIntegerField(default=0)
+    problem = models.TextField(blank=True)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.study} at {self.version}"
+
+
+class MetricAgreementReport(models.Model):
+    """How well every metric orders a study's summaries as people do in one dimension.
+
+    `peers`: whether people's summaries are among the machines' (`formats.results.metrics.Peers`). `figures`: without
+    intervals, at once; `bounded`: with intervals and differences, once nobody waits for scores.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="metric_agreements")
+    dimension = models.CharField(max_length=200)
+    peers = models.CharField(max_length=10)
+    figures = models.JSONField(default=dict)
+    bounded = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "dimension", "peers"], name="metric_agreement_once_a_dimension")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.dimension}"
+
+    @property
+    def record(self) -> DimensionAgreement:
+        return from_json(DimensionAgreement, self.figures)
+
+    @property
+    def bounded_record(self) -> DimensionAgreement | None:
+        """None before intervals were worked out."""
+        return from_json(DimensionAgreement, self.bounded) if self.bounded else None
+
+
+class SystemPairsReport(models.Model):
+    """How many pairs of a study's systems one scorer tells apart: people in a dimension (`by_human`), or a metric.
+
+    `digest`: of the scores that it rests on, so that the same are not tested twice.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="system_pairs")
+    peers = models.CharField(max_length=10)
+    by_human = models.BooleanField()
+    by = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64)
+    figures = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "peers", "by_human", "by"], name="system_pairs_once_a_scorer")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.by}"
+
+    @property
+    def record(self) -> PairCounts:
+        return from_json(PairCounts, self.figures)

@@ -1,0 +1,201 @@
+"""How a study's metrics agree with people: the worker's figures, as a page and a file show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.models import HumanScore, MetricAgreementReport, Study, StudyMetrics, TopicMetrics
+from formats.results import Bounded, Correlation, DimensionAgreement, MetricAgreement, MetricDifference, Tested
+from formats.results.metrics import Level, Peers
+
+#: What correlations are between, in the order in which they are shown.
+LEVELS: dict[Level, object] = {
+    "system": gettext_lazy("Systems"),
+    "summary": gettext_lazy("Summaries of a topic"),
+    "global": gettext_lazy("All summaries"),
+}
+#: So many topics are named; the rest are counted.
+SHOWN = 8
+COEFFICIENTS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
+_NAMES = {
+    "preferences:importance": gettext_lazy("Preferences: importance"),
+    "preferences:combined": gettext_lazy("Preferences: combined"),
+    "preferences:published": gettext_lazy("Preferences: as published"),
+    "preferences:coverage": gettext_lazy("Coverage (words alone)"),
+    "js": gettext_lazy("JS divergence"),
+    "js-consensus": gettext_lazy("JS divergence from the consensus"),
+    "pyramid": gettext_lazy("Pyramid"),
+}
+#: What a topic may lack for a metric (`evaluation.metrics.registry.Need`).
+_LACKING = {
+    "documents": gettext_lazy("%(metric)s needs documents. Topics without any: %(topics)s."),
+    "references": gettext_lazy("%(metric)s needs references. Topics without any: %(topics)s."),
+    "pyramids": gettext_lazy("%(metric)s needs Pyramids. Topics without one: %(topics)s."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One metric: its figures as they are now, with intervals once they are worked out, and its difference from the
+    first metric."""
+
+    metric: MetricAgreement
+    bounded: MetricAgreement | None
+    difference: MetricDifference | None
+
+    @property
+    def name(self) -> str:
+        return name_of(self.metric.metric)
+
+    @property
+    def is_preference(self) -> bool:
+        return self.metric.metric.startswith("preferences:")
+
+    @property
+    def with_intervals(self) -> MetricAgreement:
+        """The newest figures, with intervals where they were worked out for these very ones."""
+        bounded = self.bounded
+        return bounded if bounded is not None and bounded.is_of_same_scores(self.metric) else self.metric
+
+    @property
+    def agreement(self) -> Bounded:
+        return self.with_intervals.agreement
+
+    @property
+    def tested(self) -> Tested | None:
+        """By how much the first metric agrees more."""
+        return self.difference.agreement if self.difference else None
+
+    @property
+    def correlations(self) -> list[Correlation]:
+        """Of every level and coefficient, in their order."""
+        return [self.metric.correlations[level][kind] for level in LEVELS for kind in COEFFICIENTS]
+
+    @property
+    def significant(self) -> list[float | None]:
+        """In how many of 100 topics each coefficient is significant."""
+        shares = (self.metric.significant[kind].share for kind in COEFFICIENTS)
+        return [None if share is None else 100 * share for share in shares]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementTable:
+    """How the metrics of a study agree with people in one dimension.
+
+    `dimensions`: all that there are. `with_human_peers`: people are among the systems, so that `peers` can be chosen.
+    `is_old`: intervals and tests are of scores that have changed since.
+    """
+
+    dimension: str
+    dimensions: tuple[str, ...]
+    peers: Peers
+    with_human_peers: bool
+    record: DimensionAgreement | None
+    lines: tuple[Line, ...]
+    absent: tuple[str, ...]
+    problem: str
+    is_old: bool
+    computed_at: datetime | None
+    version: str
+
+    @property
+    def agreement(self) -> DimensionAgreement | None:
+        """The newest figures, each with the intervals that were worked out for it, and the differences."""
+        if self.record is None:
+            return None
+        metrics = tuple(line.with_intervals for line in self.lines)
+        return replace(self.record, metrics=metrics, differences=tuple(self._differences))
+
+    @property
+    def _differences(self) -> Iterable[MetricDifference]:
+        return (line.difference for line in self.lines if line.difference is not None)
+
+    @property
+    def first(self) -> str:
+        return self.lines[0].name if self.lines else ""
+
+
+def of_study(study: Study, dimension: str = "", peers: str = "") -> AgreementTable | None:
+    """The table of the dimension, or of the first one; None where nobody scored any summary."""
+    progress = StudyMetrics.objects.filter(study=study).first()
+    rows = list(MetricAgreementReport.objects.filter(study=study).order_by("dimension", "peers"))
+    dimensions = tuple(dict.fromkeys(row.dimension for row in rows)) or _dimensions(study)
+    if not dimensions:
+        return None
+    dimension = dimension if dimension in dimensions else dimensions[0]
+    whose: Peers = "all" if peers == "all" and any(row.peers == "all" for row in rows) else "machines"
+    row = next((row for row in rows if (row.dimension, row.peers) == (dimension, whose)), None)
+    return AgreementTable(
+        dimension=dimension,
+        dimensions=dimensions,
+        peers=whose,
+        with_human_peers=any(row.peers == "all" for row in rows),
+        record=row.record if row else None,
+        lines=_lines(row.record, row.bounded_record) if row else (),
+        absent=tuple(_absent(study)),
+        problem=progress.problem if progress else "",
+        is_old=progress is not None and progress.bounded_version < progress.version,
+        computed_at=progress.computed_at if progress else None,
+        version=_version(progress),
+    )
+
+
+def version_of(study: Study) -> str:
+    """What the page of the table shows, before it is read."""
+    return _version(StudyMetrics.objects.filter(study=study).first())
+
+
+def _version(progress: StudyMetrics | None) -> str:
+    return f"{progress.version}-{progress.bounds}-{progress.problem}" if progress else ""
+
+
+def name_of(metric: str) -> str:
+    """What a metric is called on pages."""
+    name, _colon, options = metric.partition(":")
+    if metric in _NAMES:
+        return str(_NAMES[metric])
+    if name == "given":
+        return options
+    shown = str(_NAMES.get(name, name.upper()))
+    return (
+        f"{shown}, {_('one reference less')}"
+        if options == "jackknife"
+        else f"{shown} ({options})"
+        if options
+        else shown
+    )
+
+
+def _dimensions(study: Study) -> tuple[str, ...]:
+    rows = HumanScore.objects.filter(summary__topic__study=study).order_by("dimension")
+    return tuple(rows.values_list("dimension", flat=True).distinct())
+
+
+def _lines(values: DimensionAgreement, bounded: DimensionAgreement | None) -> tuple[Line, ...]:
+    with_intervals = {metric.metric: metric for metric in bounded.metrics} if bounded else {}
+    differences = {difference.second: difference for difference in bounded.differences} if bounded else {}
+    return tuple(
+        Line(metric, with_intervals.get(metric.metric), differences.get(metric.metric)) for metric in values.metrics
+    )
+
+
+def _absent(study: Study) -> Iterable[str]:
+    """Why a metric is not there, or not for every topic."""
+    lacking: dict[tuple[str, str], list[str]] = {}
+    rows = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
+    for topic, absent in rows.values_list("topic__name", "absent"):
+        for metric, need in absent.items():
+            lacking.setdefault((metric, need), []).append(topic)
+    for (metric, need), topics in lacking.items():
+        yield str(_LACKING[need]) % {"metric": name_of(metric), "topics": _listed(topics)}
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:SHOWN])
+    more = len(names) - SHOWN
+    return _("%(names)s and %(more)d more") % {"names": shown, "more": more} if more > 0 else shown

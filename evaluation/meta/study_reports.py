@@ -1,0 +1,109 @@
+"""What a study's pages say of metrics beside people: which metrics, and among whose summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import compress
+
+import numpy as np
+
+from evaluation.evidence import Evidence
+from evaluation.meta.reports import Sampling, dimension_agreement, metric_agreement, metric_differences
+from evaluation.meta.scores import Scores
+from evaluation.metrics.registry import JACKKNIFE, without_one_reference
+from formats.results import DimensionAgreement
+from formats.results.metrics import Peers
+
+#: What every topic's summaries are scored with, where it has what that takes; preferences come from its judgments.
+USUAL = ("rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus", "pyramid")
+#: Metrics that move when judgments do.
+PREFERENCES = "preferences:"
+#: Figures without intervals, which take a moment.
+AT_ONCE = Sampling(draws=0)
+
+#: Among whose summaries, and in which dimension.
+Part = tuple[Peers, str]
+Agreements = dict[Part, DimensionAgreement]
+
+
+def names_for(topic: Evidence) -> tuple[str, ...]:
+    """The metrics that a topic's summaries are scored with; with people among the peers, by one reference less, too."""
+    has_people = any(summary.person for summary in topic.summaries)
+    among_people = map(without_one_reference, USUAL) if has_people else ()
+    return tuple(dict.fromkeys([*USUAL, *among_people]))
+
+
+def agreements(scores: Scores, before: Mapping[Part, DimensionAgreement] | None = None) -> Agreements:
+    """How every metric agrees with people in every dimension, among machines and, if there are people, among all.
+
+    Without intervals, which takes a moment. `before`: what was worked out earlier from the same scores of all metrics
+    but preferences: theirs are not worked out again.
+    """
+    return {
+        (whose, dimension): _agreement(own, dimension, (before or {}).get((whose, dimension)))
+        for whose, own in ((whose, among(scores, whose)) for whose in all_peers(scores))
+        for dimension in scores.human
+    }
+
+
+def bounded(
+    scores: Scores, part: Part, now: DimensionAgreement, begun: DimensionAgreement | None, sampling: Sampling
+) -> Iterator[DimensionAgreement]:
+    """The same agreement with intervals and the differences of the first metric from the others, a step at a time.
+
+    `now`: without them; `begun`: what has them already. What is still the same is kept, so nothing is yielded where all
+    of it is.
+    """
+    peers, dimension = part
+    scores = among(scores, peers).judged(dimension)
+    resamples = sampling.resamples(scores)
+    older = {metric.metric: metric for metric in begun.metrics} if begun else {}
+    done = {
+        metric.metric: older[metric.metric]
+        for metric in now.metrics
+        if metric.metric in older and older[metric.metric].is_of_same_scores(metric)
+    }
+    is_whole = begun is not None and len(done) == len(begun.metrics) and len(begun.differences) == len(now.metrics) - 1
+    for metric in now.metrics:
+        if metric.metric not in done:
+            done[metric.metric] = metric_agreement(metric.metric, scores, dimension, resamples, sampling.level)
+            yield replace(now, metrics=tuple(done.values()))
+            is_whole = False
+    if not is_whole:
+        ordered = tuple(done[metric.metric] for metric in now.metrics)
+        yield replace(now, metrics=ordered, differences=metric_differences(scores, dimension, resamples, sampling))
+
+
+def all_peers(scores: Scores) -> tuple[Peers, ...]:
+    """Among whose summaries a study compares metrics with people."""
+    return ("machines",) if all(scores.machines) else ("machines", "all")
+
+
+def among(scores: Scores, peers: Peers) -> Scores:
+    """The scores of machines alone; or of all, by metrics that score machines by one reference less, as people are."""
+    jackknifed = {name for name in scores.metrics if name.endswith(f":{JACKKNIFE}")}
+    if peers == "all":
+        return _with_metrics(scores, [name for name in scores.metrics if without_one_reference(name) == name])
+    machines = np.array(scores.machines, dtype=np.bool_)
+    own = replace(
+        scores,
+        systems=tuple(compress(scores.systems, machines)),
+        human={name: matrix[machines] for name, matrix in scores.human.items()},
+        metrics={name: matrix[machines] for name, matrix in scores.metrics.items()},
+        machines=tuple(compress(scores.machines, machines)),
+    )
+    return _with_metrics(own, [name for name in own.metrics if name not in jackknifed])
+
+
+def _with_metrics(scores: Scores, names: Collection[str]) -> Scores:
+    return replace(scores, metrics={name: scores.metrics[name] for name in names})
+
+
+def _agreement(scores: Scores, dimension: str, before: DimensionAgreement | None) -> DimensionAgreement:
+    older = {} if before is None else {metric.metric: metric for metric in before.metrics}
+    kept = {name: older[name] for name in scores.metrics if name in older and not name.startswith(PREFERENCES)}
+    moving = _with_metrics(scores, [name for name in scores.metrics if name not in kept])
+    agreement = dimension_agreement(moving, dimension, AT_ONCE)
+    rows = kept | {metric.metric: metric for metric in agreement.metrics}
+    return replace(agreement, metrics=tuple(rows[name] for name in scores.metrics))

@@ -1,0 +1,183 @@
+"""The page that says how metrics agree with people, and its files: what a researcher reads and takes along."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+import formats
+from annotate import imports
+from annotate.models import Study, StudyMetrics, SystemPairsReport
+from tests.annotate import scored
+from tests.annotate.making import owner, study
+from tests.annotate.test_api import API, client_of
+from tests.annotate.test_monitor import signed_in
+
+pytestmark = pytest.mark.django_db
+
+GRADES = {"first & best": ("Heavy rain flooded three towns in Ohio.", 4.0), "=second": ("He wore a hat.", 1.0)}
+GRADES |= {"third": ("It rained in Ohio. Schools in the towns were closed.", 3.0)}
+
+
+@pytest.fixture
+def graded() -> Study:
+    return graded_study()
+
+
+def graded_study() -> Study:
+    """Three topics, three systems, people's scores in two dimensions, judgments, and what the worker makes of them."""
+    made = study(title="Rain")
+    topics = tuple(
+        formats.Topic(
+            f"T{number}",
+            documents=scored.RAIN.documents,
+            references=scored.RAIN.references if number else (),
+            summaries=tuple(
+                formats.Summary(system, text, human={"overall": grade + number, "style_2": grade % 3})
+                for system, (text, grade) in GRADES.items()
+            ),
+        )
+        for number in range(3)
+    )
+    imports.store(made, formats.Bundle(topics=topics))
+    scored.judge(made, *((f"T{number}", "d1:0", "d2:2", "a") for number in range(3)))
+    assert scored.tasks.catch_up(made.pk) == {}
+    scored.score_with_metrics(made)
+    return made
+
+
+def address(made: Study, form: str = "") -> str:
+    return reverse(f"study_metrics{form}", args=[made.pk])
+
+
+def text_of(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_page_compares_every_metric_with_people_preferences_first(graded: Study) -> None:
+    text = text_of(signed_in(graded), address(graded))
+    named = [text.index(name) for name in ("Preferences: importance", "Preferences: as published", "ROUGE-2")]
+    assert named == sorted(named)
+    assert "Agreement with human overall" in text
+    assert "Pyramid needs Pyramids. Topics without one: T0, T1, T2." in text
+    assert "ROUGE-1 needs references. Topics without any: T0." in text
+
+
+def test_another_dimension_can_be_chosen(graded: Study) -> None:
+    assert "Agreement with human style_2" in text_of(signed_in(graded), address(graded) + "?dimension=style_2")
+    assert "Agreement with human overall" in text_of(signed_in(graded), address(graded) + "?dimension=nothing")
+
+
+def test_without_human_scores_it_says_what_to_upload() -> None:
+    made = study()
+    text = text_of(signed_in(made), address(made))
+    assert "Upload human scores" in text
+    assert reverse("upload_new", args=[made.pk]) in text
+
+
+def test_before_the_worker_it_says_that_figures_are_to_come(graded: Study) -> None:
+    StudyMetrics.objects.all().delete()
+    graded.metric_agreements.all().delete()
+    assert "Being worked out" in text_of(signed_in(graded), address(graded))
+    assert signed_in(graded).get(address(graded, "_csv")).status_code == 404
+
+
+def test_an_open_page_hears_of_new_judgments_alone(graded: Study) -> None:
+    client = signed_in(graded)
+    progress = graded.metrics
+    seen = f"{progress.version}-{progress.bounds}-"
+    assert client.get(f"{address(graded)}?seen={seen}").status_code == 204
+    scored.judge(graded, ("T1", "d1:1", "d2:2", "b"), ("T1", "d1:1", "d1:0", "a"))
+    assert scored.tasks.catch_up(graded.pk) == {}
+    scored.score_with_metrics(graded)
+    news = client.get(f"{address(graded)}?seen={seen}").content.decode()
+    assert 'hx-swap-oob="innerHTML:#metrics-table"' in news
+    assert "<html" not in news
+
+
+def test_the_files_say_what_the_page_says(graded: Study) -> None:
+    client = signed_in(graded)
+    rows = list(csv.DictReader(io.StringIO(client.get(address(graded, "_csv")).content.decode())))
+    assert [row["metric"] for row in rows][:2] == ["preferences:importance", "preferences:combined"]
+    text = text_of(client, address(graded))
+    for row in rows:
+        assert f"{float(row['agreement']):.3f}" in text
+    svg = client.get(address(graded, "_svg")).content.decode()
+    assert "agreement with people" in svg
+    assert "Preferences: importance" in svg
+
+
+def test_the_latex_table_is_plain_latex(graded: Study) -> None:
+    table = signed_in(graded).get(address(graded, "_tex")).content.decode()
+    body = [line for line in table.splitlines() if not line.startswith("%")]
+    assert body[:2] == [r"\begin{tabular}{lrcrrrr}", r"\toprule"]
+    assert r"r & $\rho$ & $\tau$" in body[2]
+    rows = [line for line in body if line.endswith(r"\\")]
+    assert {line.count(" & ") for line in rows} == {6}
+    assert all(line.isascii() for line in body)
+
+
+def test_the_api_has_the_same_figures(graded: Study) -> None:
+    client = client_of(owner(graded))
+    found = client.get(f"{API}/studies/{graded.pk}/metrics/?dimension=style_2").json()
+    assert found["dimensions"] == ["overall", "style_2"]
+    assert found["agreement"]["dimension"] == "style_2"
+    assert found["agreement"]["metrics"][0]["metric"] == "preferences:importance"
+    assert client.get(f"{API}/studies/{graded.pk}/metrics/?dimension=nothing").status_code == 404
+    assert client.get(f"{API}/studies/{graded.pk}/metrics/?peers=nobody").status_code == 400
+
+
+def systems_address(made: Study, form: str = "") -> str:
+    return reverse(f"metrics_systems{form}", args=[made.pk])
+
+
+def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Study) -> None:
+    client = signed_in(graded)
+    text = text_of(client, systems_address(graded) + "?dimension=style_2")
+    assert text.index("People: style_2") < text.index("Preferences: importance") < text.index("ROUGE-2")
+    assert "People: overall" not in text
+    assert "Benjamini" in text
+    assert "Pyramid needs Pyramids. Topics without one: T0, T1, T2." in text
+    assert systems_address(graded) in text_of(client, address(graded))
+
+
+def test_the_file_of_pairs_says_what_the_record_says(graded: Study) -> None:
+    content = signed_in(graded).get(systems_address(graded, "_csv")).content.decode()
+    first, *others = csv.DictReader(io.StringIO(content))
+    count = SystemPairsReport.objects.get(by_human=True, by="overall").record.counts[0]
+    assert (first["scorer"], first["by"], first["corrected"], first["pairs"]) == ("people", "overall", "no", "3")
+    assert {test: int(first[test]) for test in count.p} == count.p
+    assert {row["scorer"] for row in others[2:]} == {"metric"}
+
+
+def test_pairs_that_are_to_come_and_pairs_that_never_come_look_different(graded: Study) -> None:
+    graded.system_pairs.all().delete()
+    assert "Not tested here" in text_of(signed_in(graded), systems_address(graded))
+    StudyMetrics.objects.update(pairs_version=0)
+    assert "Being worked out" in text_of(signed_in(graded), systems_address(graded))
+    assert signed_in(graded).get(systems_address(graded, "_csv")).status_code == 404
+    assert "Upload human scores" in text_of(signed_in(other := study()), systems_address(other))
+
+
+def test_too_few_draws_for_so_many_pairs_are_a_dash_not_a_zero(graded: Study) -> None:
+    row = SystemPairsReport.objects.get(by_human=True, by="overall")
+    row.figures["draws"] = 10
+    row.save()
+    text = text_of(signed_in(graded), systems_address(graded))
+    assert "A dash:" in text
+    rows = list(csv.DictReader(io.StringIO(signed_in(graded).get(systems_address(graded, "_csv")).content.decode())))
+    assert [rows[1][test] for test in ("corrected", "t", "swap")] == ["Holm", str(row.record.counts[0].holm["t"]), ""]
+
+
+def test_the_api_counts_the_same_pairs(graded: Study) -> None:
+    client = client_of(owner(graded))
+    counted = client.get(f"{API}/studies/{graded.pk}/metrics/systems/?dimension=style_2").json()
+    assert counted["human"] == SystemPairsReport.objects.get(by_human=True, by="style_2").figures
+    assert counted["metrics"][0]["by"] == "preferences:importance"
+    assert client.get(f"{API}/studies/{graded.pk}/metrics/systems/?dimension=nothing").status_code == 404

@@ -1,0 +1,60 @@
+"""How metrics agree with human scores, in a real Chromium: it moves while people judge, and fits a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from annotate.models import Study
+from evaluation.worker import tasks
+from tests.annotate import making, scored
+from tests.annotate.test_metric_pages import graded_study
+from tests.browser.conftest import sign_in
+from tests.conftest import Web
+
+Axe = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(web: Web) -> Study:
+    return graded_study()
+
+
+def test_the_row_of_preferences_moves_while_people_judge(page: Page, study: Study, axe: Axe) -> None:
+    sign_in(page, making.owner(study), reverse("study", args=[study.pk]))
+    page.get_by_role("link", name="human scores to compare with").click()
+    table = page.get_by_role("region", name="Agreement with human overall")
+    row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Preferences: importance"))
+    other = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="ROUGE-2"))
+    before, stays = row.inner_text(), other.locator(".score").inner_text()
+    axe(page)
+    scored.judge(
+        study, *((f"T{number}", "d2:2", left, "a") for number in range(3) for left in ("d1:0", "d1:1", "d1:2"))
+    )
+    assert tasks.catch_up(study.pk) == {}
+    tasks.compare_metrics(study.pk)
+    expect(row).not_to_have_text(before, timeout=5000)
+    expect(other.locator(".score")).to_have_text(stays)
+    axe(page)
+
+
+def test_it_fits_a_phone_in_the_dark_and_works_without_scripts(browser: Browser, web: Web, study: Study) -> None:
+    phone = {"width": 390, "height": 844}
+    context = browser.new_context(
+        base_url=web.url,
+        java_script_enabled=False,
+        viewport=phone,
+        color_scheme="dark",  # type: ignore[arg-type]
+    )
+    page = context.new_page()
+    sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
+    page.get_by_label("Scored by people for").select_option("style_2")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("heading", name="Agreement with human style_2")).to_be_visible()
+    figure = page.locator("table.board").bounding_box()
+    assert figure is not None
+    assert figure["x"] + figure["width"] <= 390
+    context.close()

@@ -1,0 +1,285 @@
+"""What the worker says of metrics beside people: what the command line says of the same data, and news of judgments."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import formats
+from annotate import imports
+from annotate.models import (
+    Annotator,
+    ComputedScore,
+    MetricAgreementReport,
+    Study,
+    StudyMetrics,
+    SystemPairsReport,
+    Topic,
+    TopicMetrics,
+)
+from evaluation.__main__ import main
+from evaluation.meta import study_pairs
+from evaluation.worker import agenda, tasks
+from formats.records import HumanScore
+from formats.results import DimensionAgreement, MetricAgreement
+from tests import studies
+
+pytestmark = pytest.mark.django_db
+METRICS = ("score_with_metrics", "compare_metrics", "bound_metrics", "count_pairs")
+
+DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
+GRADES = {
+    "good": ("Quakes hit Chile. Ten people died.", 5.0),
+    "fair": ("Quakes hit Chile. It rained in Ohio.", 3.0),
+    "poor": ("It rained in Ohio.", 1.0),
+    "none": ("Ohio.", 2.0),
+}
+
+
+def lines(person: bool = False) -> list[dict[str, object]]:
+    """Three topics with references and grades; with a person among the systems."""
+    people = [{"system": "A", "text": "Ten died as quakes hit Chile.", "person": True, "human": {"overall": 4.5}}]
+    return [
+        {
+            "topic_id": f"T{number}",
+            "documents": [{"id": "d", "sentences": DOCUMENT}],
+            "references": [
+                {"id": "A", "text": "Ten died as quakes hit Chile."},
+                {"id": "B", "text": "Aid reached Chile late after quakes."},
+            ],
+            "summaries": [
+                {"system": system, "text": text, "human": {"overall": grade + number % 2 * (system == "poor")}}
+                for system, (text, grade) in GRADES.items()
+            ]
+            + (people if person else []),
+        }
+        for number in range(3)
+    ]
+
+
+def stored(tmp_path: Path, *, person: bool = False) -> tuple[Study, Path]:
+    """A study of them, with judgments, and the file that it came from."""
+    file = tmp_path / "topics.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines(person)))
+    bundle = formats.read(file)
+    preferences = tuple(
+        formats.Preference(topic.topic_id, f"d:{a}", f"d:{b}", "a", annotator="w1")
+        for topic in bundle.topics
+        for a, b in ((0, 2), (1, 2), (0, 3), (1, 3), (3, 2))
+    )
+    study = studies.study()
+    imports.store(study, replace(bundle, preferences=preferences))
+    with (tmp_path / "preferences.jsonl").open("wb") as written:
+        formats.write_preferences(preferences, written)
+    return study, file
+
+
+def caught_up(study: Study) -> None:
+    """Everything that the agenda asks for is done, in its order."""
+    tasks.catch_up(study.pk)
+    for _turn in range(30):
+        work = [work for work in agenda.find_work() if work.task in METRICS]
+        if not work:
+            return
+        getattr(tasks, work[0].task)(work[0].key)
+    raise AssertionError(f"still to do: {work}")
+
+
+def report(study: Study, peers: str = "machines") -> DimensionAgreement:
+    row = MetricAgreementReport.objects.get(study=study, dimension="overall", peers=peers)
+    assert row.bounded_record is not None
+    return row.bounded_record
+
+
+def by_name(agreement: DimensionAgreement) -> dict[str, MetricAgreement]:
+    return {metric.metric: metric for metric in agreement.metrics}
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for its turn."""
+    monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
+
+
+@pytest.mark.parametrize("peers", ["machines", "all"])
+def test_the_website_says_of_metrics_what_the_command_line_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
+) -> None:
+    study, file = stored(tmp_path, person=True)
+    caught_up(study)
+    names = [name.removesuffix(":jackknife") for name in by_name(report(study, peers))]
+    asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "overall", "--compare", "--format", "json"]
+    preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
+    assert main(["agree", str(file), *preferences, *asked]) == 0
+    (said,) = json.loads(capsys.readouterr().out)["dimensions"]
+    ours = MetricAgreementReport.objects.get(study=study, peers=peers).bounded
+    for mine, theirs in zip(ours["metrics"], said["metrics"], strict=True):
+        assert mine["metric"] == theirs["metric"]
+        assert mine["agreement"] == pytest.approx(theirs["agreement"])
+        for level, kinds in theirs["correlations"].items():
+            for kind, figures in kinds.items():
+                assert mine["correlations"][level][kind] == pytest.approx(figures), (mine["metric"], level, kind)
+    for mine, theirs in zip(ours["differences"], said["differences"], strict=True):
+        assert mine["agreement"] == pytest.approx(theirs["agreement"])
+
+
+def test_a_metric_without_what_it_needs_is_absent_and_says_why(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    assert TopicMetrics.objects.values_list("absent", flat=True).distinct().get() == {"pyramid": "pyramids"}
+    assert "pyramid" not in by_name(report(study))
+
+
+def test_judgments_move_only_the_rows_that_rest_on_them(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    before, scored = by_name(report(study)), ComputedScore.objects.latest("pk").pk
+    annotator = Annotator.objects.create(study=study, pseudonym="late")
+    for answer in ("right", "right", "right"):
+        studies.judge(annotator, answer)
+    caught_up(study)
+    after = by_name(report(study))
+    moved = {name for name, metric in after.items() if metric != before[name]}
+    assert moved
+    assert all(name.startswith("preferences:") for name in moved)
+    assert ComputedScore.objects.latest("pk").pk == scored
+
+
+def test_late_human_scores_are_compared_without_a_new_fit(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    topic = Topic.objects.filter(study=study).first()
+    assert topic is not None
+    fitted = topic.progress.fitted_version
+    late = HumanScore(topic.name, "good", "overall", 0.0)
+    imports.store(study, formats.Bundle(human_scores=(late,)))
+    assert [work.task for work in agenda.find_work() if work.task == "refit_topic"] == []
+    before = by_name(report(study))["rouge-1"]
+    caught_up(study)
+    topic.progress.refresh_from_db()
+    assert topic.progress.fitted_version == fitted
+    assert by_name(report(study))["rouge-1"].agreement != before.agreement
+
+
+def test_metrics_that_were_worked_out_elsewhere_stand_among_the_others(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    table = "topic,system,metric,score\n"
+    table += "".join(
+        f"T{number},{system},ours,{grade}\n" for number in range(3) for system, (_, grade) in GRADES.items()
+    )
+    imports.put_metric_scores(study, study.created_by, io.BytesIO(table.encode()), "scores.csv")
+    caught_up(study)
+    assert by_name(report(study))["given:ours"].correlations["system"]["spearman"].value == 1.0
+
+
+def test_intervals_that_take_several_turns_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    whole = report(study)
+    MetricAgreementReport.objects.update(bounded={})
+    StudyMetrics.objects.update(bounded_version=0)
+    monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
+    caught_up(study)
+    assert report(study) == whole
+
+
+def test_a_report_of_older_scores_is_thrown_away(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    loaded = tasks.records.load_study_scores(study.pk)
+    assert loaded is not None
+    assert not tasks.records.save_agreements(replace(loaded, version=1), {})
+    assert report(study).metrics
+
+
+def test_a_topic_without_documents_is_scored_by_what_needs_none(tmp_path: Path) -> None:
+    file = tmp_path / "topics.jsonl"
+    file.write_text("".join(json.dumps(line | {"documents": []}) + "\n" for line in lines()))
+    study = studies.study()
+    imports.store(study, formats.read(file))
+    caught_up(study)
+    assert set(by_name(report(study))) == {"rouge-1", "rouge-2", "rouge-su4", "js-consensus"}
+    absent = TopicMetrics.objects.values_list("absent", flat=True).distinct().get()
+    assert absent == {"js": "documents", "pyramid": "pyramids"}
+
+
+@pytest.mark.parametrize("peers", ["machines", "all"])
+def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
+) -> None:
+    study, file = stored(tmp_path, person=True)
+    caught_up(study)
+    stored_pairs = SystemPairsReport.objects.filter(study=study, peers=peers)
+    ours = {(row.by_human, row.by): row.figures for row in stored_pairs}
+    names = [by.removesuffix(":jackknife") for by_human, by in ours if not by_human]
+    asked = [
+        "--metrics",
+        ",".join(names),
+        "--peers",
+        peers,
+        "--dimension",
+        "overall",
+        "--pairs-of-systems",
+        "--format",
+        "json",
+    ]
+    preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
+    assert main(["agree", str(file), *preferences, *asked]) == 0
+    said = json.loads(capsys.readouterr().out)["pairs_of_systems"]
+    assert len(said) == len(ours)
+    for theirs in said:
+        assert ours[theirs["by"] == "overall", theirs["by"]] == {key: theirs[key] for key in theirs if key != "pairs"}
+
+
+def test_judgments_have_pairs_tested_anew_by_preferences_alone(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    before = tasks.records.pairs_known(study.pk)
+    annotator = Annotator.objects.create(study=study, pseudonym="late")
+    for answer in ("right", "right", "right"):
+        studies.judge(annotator, answer)
+    caught_up(study)
+    after = tasks.records.pairs_known(study.pk)
+    moved = {by for (_peers, _by_people, by), digest in after.items() if digest not in before.values()}
+    assert moved
+    assert all(by.startswith("preferences:") for by in moved)
+
+
+def test_a_dimension_named_like_a_metric_has_pairs_of_its_own(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    imports.store(study, formats.Bundle(human_scores=(HumanScore("T0", "good", "rouge-1", 3.0),)))
+    caught_up(study)
+    assert SystemPairsReport.objects.filter(study=study, by="rouge-1").count() == 2
+
+
+def test_pairs_of_too_many_systems_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _file = stored(tmp_path)
+    monkeypatch.setattr(study_pairs, "MOST_SYSTEMS", 3)
+    caught_up(study)
+    assert not SystemPairsReport.objects.exists()
+    assert StudyMetrics.objects.get().pairs_version == StudyMetrics.objects.get().version
+
+
+def test_draws_are_as_many_as_there_is_time_for() -> None:
+    assert study_pairs.affordable_draws(5, 3) == 1000
+    assert study_pairs.affordable_draws(17, 100) == 40 * 136
+    assert study_pairs.FEWEST_DRAWS <= study_pairs.affordable_draws(200, 44) < 40 * 19900
+    assert study_pairs.affordable_draws(200, 100) == study_pairs.affordable_draws(201, 2) == 0
+
+
+def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _file = stored(tmp_path)
+    monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
+    monkeypatch.setitem(globals(), "METRICS", METRICS[:3])
+    caught_up(study)
+    tasks.count_pairs(study.pk)
+    assert SystemPairsReport.objects.count() == 1
+    monkeypatch.setattr(tasks, "LONG_TURN", 10.0)
+    tasks.count_pairs(study.pk)
+    assert StudyMetrics.objects.get().pairs_version == StudyMetrics.objects.get().version
+    assert SystemPairsReport.objects.count() == len(report(study).metrics) + 1
