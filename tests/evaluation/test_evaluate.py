@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example as for_example
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
@@ -143,7 +144,7 @@ def test_which_sentence_was_shown_on_the_left_does_not_matter(triples: list, mod
 
 
 @given(many, st.permutations(range(4)), modes, st.sampled_from(["importance", "combined", "published"]))
-@hypothesis.example([(0, 1, 0.0), (0, 1, 0.0), (0, 1, 0.0), (0, 1, 0.5)], [1, 0, 2, 3], "paper", "importance")
+@for_example([(0, 1, 0.0), (0, 1, 0.0), (0, 1, 0.0), (0, 1, 0.5)], [1, 0, 2, 3], "paper", "importance")
 def test_renaming_the_sentences_renames_the_utilities_and_leaves_the_scores(
     triples: list, order: list[int], mode: str, kind: str
 ) -> None:
