@@ -120,12 +120,13 @@ def process(upload: Upload) -> None:
         and Upload.unfinished().filter(study=upload.study).exclude(pk=upload.pk).exists()
     ):
         return  # after the one that is being stored
+    stored_before = _stored_before(upload)
     try:
         bundle = _read(upload)
         if upload.state == State.WAITING:
             _show(upload, bundle)
         else:
-            _store(upload, bundle)
+            _store(upload, bundle, stored_before)
     except formats.Refused as refused:
         complaints = [dataclasses.asdict(complaint) for complaint in refused.complaints]
         _move(upload, [upload.state], State.REFUSED, complaints=complaints)
@@ -144,9 +145,9 @@ def _show(upload: Upload, bundle: formats.Bundle) -> None:
     _move(upload, [State.WAITING], State.READY, preview=preview)
 
 
-def _store(upload: Upload, bundle: formats.Bundle) -> None:
+def _store(upload: Upload, bundle: formats.Bundle, stored_before: int) -> None:
     """Store as much as a turn allows; when all of it is, let it be seen."""
-    if not _is_as_known(upload) or (upload.judgments_stored is None and not _begin(upload, bundle)):
+    if not _is_as_known(upload) or (upload.judgments_stored is None and not _begin(upload, bundle, stored_before)):
         return
     arrivals = judging.arrivals(upload.study, bundle.preferences, upload)
     ends = time.monotonic() + TURN
@@ -156,19 +157,25 @@ def _store(upload: Upload, bundle: formats.Bundle) -> None:
     _end(upload, bundle, arrivals)
 
 
-def _begin(upload: Upload, bundle: formats.Bundle) -> bool:
-    """Store the texts; False where that was done already, or another file of the study is before this one."""
+def _begin(upload: Upload, bundle: formats.Bundle, stored_before: int) -> bool:
+    """Store the texts; False where that was done already, another file of the study is before this one, or one was
+    stored since this one was held against the study."""
     cuts = cut_bundle(upload.study, bundle)
     with transaction.atomic():
         others = Upload.unfinished().filter(study=upload.study_id)
         if (
             not hold(upload.study_id)
             or others.exists()
+            or _stored_before(upload) != stored_before
             or not _move(upload, [State.CONFIRMED], State.CONFIRMED, judgments_stored=0)
         ):
             return False
         store_topics(upload.study, bundle, cuts, upload)
     return True
+
+
+def _stored_before(upload: Upload) -> int:
+    return Upload.objects.filter(study=upload.study_id, state=State.STORED).count()
 
 
 def _step(upload: Upload, work: Callable[[int], int]) -> bool:

@@ -215,6 +215,28 @@ def test_a_confirmed_file_is_read_again_and_refused_if_the_study_has_changed_sin
     assert "already" in upload.complaints[0]["found"]
 
 
+def test_a_file_stored_while_its_double_was_read_is_there_for_the_double(monkeypatch):
+    study = making.study()
+    first, second = (making.receive(study, lines(TOPIC)) for _time in range(2))
+    for upload in (first, second):
+        imports.process(upload)
+        imports.confirm(upload, making.owner(study))
+    read = formats.read
+
+    def read_slowly(*args, **options):
+        bundle = read(*args, **options)
+        monkeypatch.setattr(formats, "read", read)
+        imports.process(first)
+        return bundle
+
+    monkeypatch.setattr(formats, "read", read_slowly)
+    imports.process(second)
+    assert (first.state, second.state) == (State.STORED, State.CONFIRMED)
+    imports.process(second)
+    assert second.state == State.REFUSED
+    assert Topic.objects.count() == 1
+
+
 def test_only_what_was_read_can_be_confirmed_and_twice_is_as_good_as_once():
     study = making.study()
     owner = making.owner(study)
