@@ -28,13 +28,13 @@ def main(arguments: list[str]) -> int:
     if options.mutants:
         return int(not all(verdict.caught for verdict in mutants.run(options.ids, partial(print, flush=True))))
     registry = load_registry()
-    if unknown := [one for one in options.ids if one not in registry]:
+    if unknown := [name for name in options.ids if name not in registry]:
         sys.exit(f"There is no fault called {', '.join(unknown)}; there are: {', '.join(registry)}")
-    chosen = [registry[one] for one in options.ids or registry]
+    chosen = [registry[name] for name in options.ids or registry]
     outcomes = run(
         chosen,
         BOTH if options.on == "both" else (options.on,),
-        lambda one: trials_of(one, options),
+        lambda fault: trials_of(fault, options),
         options.seed,
         lambda outcome: tell(outcome, options.report),
         Path(options.checkout),
@@ -61,15 +61,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def trials_of(one: Fault, options: argparse.Namespace) -> int:
-    return int(options.trials if options.trials is not None else getattr(one, options.tier))
+def trials_of(fault: Fault, options: argparse.Namespace) -> int:
+    return int(options.trials if options.trials is not None else getattr(fault, options.tier))
 
 
 def tell(outcome: Outcome, report: str | None) -> None:
     """Say what came of a trial, as it comes."""
-    said = "ok" if not outcome.broken else "BROKEN"
+    verdict = "ok" if not outcome.broken else "BROKEN"
     seen = ", ".join(f"{word}: {times}" for word, times in outcome.seen.items())
-    print(f"{outcome.fault} {outcome.on} {outcome.number}: {said} in {outcome.seconds:.1f} s; {seen}", flush=True)
+    print(f"{outcome.fault} {outcome.on} {outcome.number}: {verdict} in {outcome.seconds:.1f} s; {seen}", flush=True)
     for complaint in outcome.broken:
         print(f"    {complaint}", flush=True)
     if report:
@@ -90,8 +90,8 @@ def table(outcomes: Iterable[Outcome]) -> str:
     lines = ["| fault | tries (SQLite + services) | in trials | seen | broken |", "|---|---|---|---|---|"]
     for name, several in sorted(by_fault.items()):
         on: Counter[str] = Counter()
-        for one in several:
-            on[one.on] += one.tries
+        for outcome in several:
+            on[outcome.on] += outcome.tries
         lines.append(
             f"| {name} {several[0].title} | {sum(on.values())} ({on['sqlite']} + {on['services']}) "
             f"| {len(several)} | {seen_in(several)} | {broken_in(several)} |"
@@ -101,15 +101,15 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 def seen_in(several: list[Outcome]) -> str:
     """Sums over the trials; of times the median and the longest."""
-    said = []
-    for word in dict.fromkeys(word for one in several for word in one.seen):
-        values = sorted(one.seen.get(word, 0) for one in several)
+    phrases = []
+    for word in dict.fromkeys(word for outcome in several for word in outcome.seen):
+        values = sorted(outcome.seen.get(word, 0) for outcome in several)
         if word.startswith("ms "):
             middle, longest = values[len(values) // 2], values[-1]
-            said.append(f"{word[3:]} {duration(middle)} (longest {duration(longest)})")
+            phrases.append(f"{word[3:]} {duration(middle)} (longest {duration(longest)})")
         else:
-            said.append(f"{word} {sum(values)}")
-    return "; ".join(said)
+            phrases.append(f"{word} {sum(values)}")
+    return "; ".join(phrases)
 
 
 def duration(milliseconds: int) -> str:
@@ -118,7 +118,9 @@ def duration(milliseconds: int) -> str:
 
 def broken_in(several: list[Outcome]) -> str:
     """Nothing, or in how many trials what kind of thing."""
-    kinds = Counter(kind for one in several for kind in {complaint.partition(":")[0] for complaint in one.broken})
+    kinds = Counter(
+        kind for outcome in several for kind in {complaint.partition(":")[0] for complaint in outcome.broken}
+    )
     return ", ".join(f"{kind} in {times}" for kind, times in kinds.items()) or "nothing"
 
 

@@ -62,11 +62,11 @@ class PostgreSQL:
 
     @property
     def programs(self) -> Path:
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
         plain = shutil.which("postgres")
-        if not found and not plain:
+        if not installed and not plain:
             raise Missing("no PostgreSQL server here (Debian: apt-get install postgresql)")
-        return (found[-1] if found else Path(str(plain))).parent
+        return (installed[-1] if installed else Path(str(plain))).parent
 
     @property
     def owner(self) -> dict[str, str]:

@@ -111,7 +111,7 @@ class Met:
     def answers(self) -> int:
         """Requests of those who judge that were refused, or met nobody."""
         met = self.trial.journal.entries[self.from_entry :]
-        return sum(one["event"] in ("error", "failed", "unanswered") for one in met)
+        return sum(entry["event"] in ("error", "failed", "unanswered") for entry in met)
 
     @property
     def confirmed(self) -> int:
@@ -162,9 +162,9 @@ def halves(trial: Trial) -> Iterator[str]:
             not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != row["sha256"]
         ):
             yield f"{row['file']} is {row['state']}, and its file is not what came"
-    known = {row["file"] for row in rows}
+    recorded = {row["file"] for row in rows}
     for file in (folder / "uploads").glob("*"):
-        if str(file.relative_to(folder)) not in known:
+        if str(file.relative_to(folder)) not in recorded:
             yield f"{file.name} lies among the uploads, and nobody knows of it"
 
 
@@ -197,12 +197,12 @@ def no_folder(trial: Trial) -> None:
         trial.seen[f"upload answered {status}"] += 1
         if status not in ((202,) if way == "gone" else (503, 507)):
             trial.complaints.append(f"{way}: a file was answered {status}")
-        if refused := [one for one in met if one["event"] == "error"]:
+        if refused := [entry for entry in met if entry["event"] == "error"]:
             trial.complaints.append(f"{way}: {len(refused)} requests of people who judge were refused")
         come_in(trial, program, key)
         again = program.upload("late.jsonl", bundle(trial, 2, sentences=12, name=late))
         wait_until(lambda: program.state(again) == "ready", "files come in again", pause=0.1)
-        trial.complaints += [one for one in halves(trial) if way != "gone" or key not in one]
+        trial.complaints += [complaint for complaint in halves(trial) if way != "gone" or key not in complaint]
         take_topics(trial)
 
 
@@ -244,8 +244,8 @@ WAYS = {"gone": gone, "a file instead": file_instead, "no name left": no_name}
 def stopped(product: Product) -> Iterator[None]:
     """Nobody is in the middle of a write: ext4 may tell a program that is just then waiting that all went well."""
     assert product.supervisor
-    starts = [product.supervisor, *(one.process for one in (product.postgres, product.redis) if one)]
-    pids = [pid for one in starts if one for pid in (one.pid, *descendants(one.pid))]
+    starts = [product.supervisor, *(service.process for service in (product.postgres, product.redis) if service)]
+    pids = [pid for process in starts if process for pid in (process.pid, *descendants(process.pid))]
     kill(pids, signal.SIGSTOP)
     try:
         wait_until(lambda: all(is_stopped(pid) for pid in pids), "all processes stand still")
@@ -258,7 +258,8 @@ def is_stopped(pid: int) -> bool:
     """Whether none of its threads runs or waits for a disk any more; also where it has ended."""
     with suppress(OSError):
         states = [
-            (one / "stat").read_text().rpartition(")")[2].split()[0] for one in Path(f"/proc/{pid}/task").iterdir()
+            (thread / "stat").read_text().rpartition(")")[2].split()[0]
+            for thread in Path(f"/proc/{pid}/task").iterdir()
         ]
         return set(states) <= {"T", "Z"}
     return True

@@ -54,20 +54,20 @@ class Program:
 
     def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> Any:
         """What the answer says, asked again while the website is away; bytes where it is no JSON."""
-        found: list[bytes] = []
+        answers: list[bytes] = []
 
         def tried() -> bool:
-            status, said = self.once(method, path, body, kind)
+            status, answer = self.once(method, path, body, kind)
             if 400 <= status < 500 and status != 429:
-                raise RuntimeError(f"{path}: {status} {said[:300]!r}")
+                raise RuntimeError(f"{path}: {status} {answer[:300]!r}")
             if 200 <= status < 300:
-                found.append(said)
-            return bool(found)
+                answers.append(answer)
+            return bool(answers)
 
         wait_until(tried, f"{method} {path}", pause=0.2)
         with suppress(ValueError):
-            return json.loads(found[0])
-        return found[0]
+            return json.loads(answers[0])
+        return answers[0]
 
     def upload(self, name: str, content: bytes) -> str:
         """Send a file; its key."""
@@ -75,8 +75,8 @@ class Program:
 
     def try_upload(self, name: str, content: bytes) -> tuple[int, str]:
         """Send a file once: the status of the answer, and its key where it was taken."""
-        status, said = self.once("POST", f"{self.here}/uploads/", *form(name, content))
-        return status, json.loads(said)["key"] if status == 202 else ""
+        status, answer = self.once("POST", f"{self.here}/uploads/", *form(name, content))
+        return status, json.loads(answer)["key"] if status == 202 else ""
 
     def state(self, key: str) -> str:
         return str(self.ask("GET", f"{self.here}/uploads/{key}/")["state"])
@@ -175,11 +175,13 @@ def exports(trial: Trial) -> None:
         keys = [program.ask("POST", f"{program.here}/exports/", b"{}")["key"] for _ in range(8)]
         one_of_the_processes(trial)
         places = [f"{program.here}/exports/{key}/" for key in dict.fromkeys(keys)]
-        wait_until(lambda: all(program.ask("GET", one)["state"] == "ready" for one in places), "the exports", pause=0.2)
-        for one in places:
-            break_off(program, f"{one}file/")
-            whole = program.ask("GET", f"{one}file/")
-            assert hashlib.sha256(whole).digest() == hashlib.sha256(program.ask("GET", f"{one}file/")).digest()
+        wait_until(
+            lambda: all(program.ask("GET", place)["state"] == "ready" for place in places), "the exports", pause=0.2
+        )
+        for place in places:
+            break_off(program, f"{place}file/")
+            whole = program.ask("GET", f"{place}file/")
+            assert hashlib.sha256(whole).digest() == hashlib.sha256(program.ask("GET", f"{place}file/")).digest()
             trial.seen["judgments in exports"] += judgments_in(trial, whole)
 
 
@@ -195,7 +197,7 @@ def judgments_in(trial: Trial, archive: bytes) -> int:
     room.write_bytes(archive)
     with zipfile.ZipFile(room) as opened:
         assert opened.testzip() is None
-        (name,) = [one for one in opened.namelist() if one.endswith("judgments.jsonl")]
+        (name,) = [member for member in opened.namelist() if member.endswith("judgments.jsonl")]
         lines = [json.loads(line) for line in opened.read(name).splitlines()]
     stored = trial.product.tables.value(
         "SELECT COUNT(*) FROM annotate_judgment j JOIN annotate_topic t ON t.id = j.topic_id WHERE t.study_id = ?",
@@ -272,7 +274,7 @@ def backup(trial: Trial) -> None:
     copy = str(product.room / f"{trial.name}.backup")
     with trial.load(think=0.1):
         trial.until(trial.rng.uniform(0.1, 0.8))
-        before = {(one["key"], one["revision"]) for one in trial.journal.of("acked")}
+        before = {(entry["key"], entry["revision"]) for entry in trial.journal.of("acked")}
         product.inside.run(COMMAND, command="backup", file=copy)
     with empty(product) as other:
         other.inside.run(COMMAND, command="restore_backup", file=copy)
@@ -290,7 +292,7 @@ def backup(trial: Trial) -> None:
             trial.seen["ms until the restored was quiet"] += round(1000 * took)
         seen = restored.facts()
         for name in OF_BACKUPS:
-            trial.complaints += [f"restored, {name}: {one}" for one in INVARIANTS[name](seen)]
+            trial.complaints += [f"restored, {name}: {complaint}" for complaint in INVARIANTS[name](seen)]
         restored.journal.close()
     trial.seen["rows of judgments restored"] += len(rows)
 

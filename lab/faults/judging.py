@@ -26,10 +26,10 @@ def at_once(jobs: Iterable[Send]) -> list[Answer]:
         answers.append(job())
 
     threads = [threading.Thread(target=run, args=(job,)) for job in several]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert len(answers) == len(several), "some got no answer"
     return answers
 
@@ -44,9 +44,9 @@ def twin(client: Client) -> Browser:
 def begun(trial: Trial, number: int) -> list[Client]:
     """So many annotators, each with a pair before them or told that there is none."""
     several = [trial.client(script=False) for _ in range(number)]
-    for one in several:
-        one.browser.patience = 60.0
-        one.begin()
+    for client in several:
+        client.browser.patience = 60.0
+        client.begin()
     return several
 
 
@@ -87,8 +87,8 @@ def copies(trial: Trial) -> None:
     for number in (2, 4, 8, 32):
         shown = shown_to(client)
         answers = at_once([partial(send, client, shown, "left", twin(client)) for _ in range(number)])
-        assert {one.status for one in answers} == {302}, Counter(one.status for one in answers)
-        assert len({one.location for one in answers}) == 1, "copies were led to different pairs"
+        assert {answer.status for answer in answers} == {302}, Counter(answer.status for answer in answers)
+        assert len({answer.location for answer in answers}) == 1, "copies were led to different pairs"
         assert stored(trial, shown.key) == ["left"]
         trial.seen["copies"] += number
         client.draw()
@@ -103,7 +103,7 @@ def two_browsers(trial: Trial) -> None:
     for _ in range(4):
         shown = shown_to(client)
         answers = at_once([partial(send, client, shown, side, twin(client)) for side in ("left", "right")])
-        assert {one.status for one in answers} == {302}
+        assert {answer.status for answer in answers} == {302}
         assert len(stored(trial, shown.key)) == 1
         client.draw()
 
@@ -134,11 +134,11 @@ def last_place(trial: Trial) -> None:
     set_state(trial, "paused")  # so that people come in without a pair
     people = begun(trial, hands)
     set_state(trial, "open")
-    at_once([partial(reach, one) for one in people])
-    for one in people:
-        one.draw()
-        if one.shown is not None:
-            send(one, one.shown, "left")
+    at_once([partial(reach, client) for client in people])
+    for client in people:
+        client.draw()
+        if client.shown is not None:
+            send(client, client.shown, "left")
             trial.seen["got a place"] += 1
     trial.seen["people"] += hands
 
@@ -163,10 +163,10 @@ def settings_change(trial: Trial) -> None:
 def excluded(trial: Trial) -> None:
     with trial.load(clients=4):
         trial.until(trial.rng.uniform(0.2, 0.5))
-        one = trial.product.inside.run(EXCLUDE, study=trial.given["study"])
+        annotator = trial.product.inside.run(EXCLUDE, study=trial.given["study"])
         time.sleep(trial.rng.uniform(0.2, 1.0))
         if trial.number % 2:
-            trial.product.inside.run(READMIT, annotator=one)
+            trial.product.inside.run(READMIT, annotator=annotator)
             trial.expected.lowered = True  # pairs that were filled meanwhile keep both
     if trial.number % 2 == 0:
         trial.seen["stays excluded"] += 1
@@ -182,12 +182,12 @@ def expiry(trial: Trial) -> None:
     quick = begun(trial, 10)
     set_state(trial, "open")
     time.sleep(max(0.0, drawn + LEASE - 1.0 - time.monotonic()))
-    jobs = [partial(late, one, shown_to(one), trial.rng.uniform(0, 1.0)) for one in slow]
-    at_once([*jobs, *(partial(reach, one) for one in quick)])
-    for one in quick:
-        one.draw()
-        if one.shown is not None:
-            send(one, one.shown, "right")
+    jobs = [partial(late, client, shown_to(client), trial.rng.uniform(0, 1.0)) for client in slow]
+    at_once([*jobs, *(partial(reach, client) for client in quick)])
+    for client in quick:
+        client.draw()
+        if client.shown is not None:
+            send(client, client.shown, "right")
 
 
 @fault("C14", "whoever held a pair answers after somebody else has taken it over: surplus (C15)", release=10, seconds=9)
@@ -207,11 +207,11 @@ def erased(trial: Trial) -> None:
     trial.expected.complete, trial.expected.unsent = False, 99
     with trial.load(clients=3):
         trial.until(0.5)
-        for one in trial.clients[:2]:
-            one.done.set()
-        for one in trial.clients[:2]:
-            one.join(20)
-        keys = [one.home.split("/")[2] for one in trial.clients[:2]]
+        for client in trial.clients[:2]:
+            client.done.set()
+        for client in trial.clients[:2]:
+            client.join(20)
+        keys = [client.home.split("/")[2] for client in trial.clients[:2]]
         for key in keys:
             trial.seen["erased"] += trial.product.inside.run(ERASE, key=key)
     gone = {entry["key"] for entry in trial.journal.entries if entry["client"] in (1, 2) and "key" in entry}

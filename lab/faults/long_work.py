@@ -56,8 +56,8 @@ class Board:
             ranked = self.trial.product.tables.rows("SELECT version FROM annotate_ranking WHERE study_id = ?", study)
             shown = min((row["version"] for row in ranked), default=0)
             self.waiting.setdefault(version, now)
-            for known in [known for known in self.waiting if known <= shown]:
-                self.lags.append(now - self.waiting.pop(known))
+            for awaited in [awaited for awaited in self.waiting if awaited <= shown]:
+                self.lags.append(now - self.waiting.pop(awaited))
 
     @property
     def p95(self) -> float:

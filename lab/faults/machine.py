@@ -93,8 +93,8 @@ def set_clocks(product: Product, offsets: Mapping[str, float]) -> None:
 
 def moment(told: object) -> float:
     """A time of the database's, as seconds."""
-    found = datetime.fromisoformat(str(told))
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    when = datetime.fromisoformat(str(told))
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 @fault(
@@ -150,8 +150,8 @@ def take_all_connections(trial: Trial, seconds: float) -> None:
         kill(trial.product.web_processes())
         time.sleep(seconds)
     finally:
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()
 
 
 @fault(

@@ -106,11 +106,11 @@ class Seen:
     @cached_property
     def counted(self) -> dict[int, list[Row]]:
         """By topic: the judgments that count, in the order in which they were stored."""
-        found: dict[int, list[Row]] = {topic: [] for topic in self.topics}
+        by_topic: dict[int, list[Row]] = {topic: [] for topic in self.topics}
         for row in self.judgments:
             if self.fate(row) == "counted":
-                found[row["topic_id"]].append(row)
-        return found
+                by_topic[row["topic_id"]].append(row)
+        return by_topic
 
     def fate(self, judgment: Row) -> str:
         """What became of a judgment; every one has one fate."""
@@ -125,10 +125,10 @@ class Seen:
 
     @cached_property
     def by_key(self) -> dict[tuple[str, int], list[Row]]:
-        found: dict[tuple[str, int], list[Row]] = {}
+        judgments: dict[tuple[str, int], list[Row]] = {}
         for row in self.judgments:
-            found.setdefault((self.assignments[row["assignment_id"]]["key"], row["revision"]), []).append(row)
-        return found
+            judgments.setdefault((self.assignments[row["assignment_id"]]["key"], row["revision"]), []).append(row)
+        return judgments
 
 
 def acknowledged(seen: Seen) -> Iterator[str]:
@@ -206,7 +206,7 @@ def places(seen: Seen) -> Iterator[str]:
         if by_topic[topic] > seen.settings["judgments_per_topic"] and not seen.expected.lowered:
             yield f"topic {topic} has {by_topic[topic]}, {seen.settings['judgments_per_topic']} are wanted"
     for row in seen.assignments.values():
-        own = [one["revision"] for one in seen.judgments if one["assignment_id"] == row["id"]]
+        own = [judgment["revision"] for judgment in seen.judgments if judgment["assignment_id"] == row["id"]]
         if row["revision"] != max(own, default=0) or sorted(own) != list(range(1, len(own) + 1)):
             yield f"assignment {row['id']} is at revision {row['revision']} and has {own}"
         answered = bool(own) and seen.last[row["id"]]["answer"] != "undone"
@@ -495,13 +495,13 @@ MOST = 3  # complaints of one kind that are told
 
 def broken(seen: Seen) -> list[str]:
     """What is broken, in words; nothing where all is well."""
-    found = []
+    breaches = []
     for name, invariant in INVARIANTS.items():
         try:
             complaints = list(invariant(seen))
         except Exception as error:  # rows that make no sense are broken too
             complaints = [f"could not be checked: {type(error).__name__}: {error}"]
-        found += [f"{name}: {complaint}" for complaint in complaints[:MOST]]
+        breaches += [f"{name}: {complaint}" for complaint in complaints[:MOST]]
         if len(complaints) > MOST:
-            found.append(f"{name}: and {len(complaints) - MOST} more like these")
-    return found
+            breaches.append(f"{name}: and {len(complaints) - MOST} more like these")
+    return breaches

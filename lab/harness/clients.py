@@ -156,10 +156,10 @@ class Browser:
             if name.lower() == "set-cookie":
                 cookie, _, rest = value.partition("=")
                 self.cookies[cookie] = rest.partition(";")[0]
-        found = {name.lower(): value for name, value in answer.getheaders()}
-        if found.get("connection", "").lower() == "close":
+        received = {name.lower(): value for name, value in answer.getheaders()}
+        if received.get("connection", "").lower() == "close":
             self.close()
-        return Answer(answer.status, found, content)
+        return Answer(answer.status, received, content)
 
     def close(self) -> None:
         if self.connection is not None:
@@ -399,5 +399,5 @@ def _ms(began: float) -> int:
 def _said(got: Answer) -> str:
     if got.headers.get("content-type", "").startswith("application/json"):
         return str(json.loads(got.body)["said"])
-    said = _SAID.search(got.body)
-    return html.unescape(said[1]).strip() if said else ""
+    match = _SAID.search(got.body)
+    return html.unescape(match[1]).strip() if match else ""

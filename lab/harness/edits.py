@@ -90,7 +90,7 @@ class Decorate:
     def make(self, copy: Copy) -> None:
         path, module, scope = _only(_definitions(copy, self.inside), self)
         if self.without:
-            left = [one for one in scope.decorator_list if ast.unparse(one) != self.without]
+            left = [decorator for decorator in scope.decorator_list if ast.unparse(decorator) != self.without]
             if len(left) != len(scope.decorator_list) - 1:
                 raise Gone(f"{self.inside} has no decorator {self.without}")
             scope.decorator_list = left
@@ -135,10 +135,10 @@ class ReplaceInTemplate:
 
 
 def _only(places: Iterable[Any], edit: Edit) -> Any:
-    found = list(places)
-    if len(found) != 1:
-        raise Gone(f"{len(found)} places for {edit}")
-    return found[0]
+    matches = list(places)
+    if len(matches) != 1:
+        raise Gone(f"{len(matches)} places for {edit}")
+    return matches[0]
 
 
 def parsed(code: str) -> ast.expr | list[ast.stmt]:
@@ -194,13 +194,13 @@ class Place:
     length: int = 1
 
     def fill(self, new: ast.expr | list[ast.stmt]) -> None:
-        nodes = [_Filling(self.holes).visit(one) for one in (new if isinstance(new, list) else [new])]
+        nodes = [_Filling(self.holes).visit(node) for node in (new if isinstance(new, list) else [new])]
         if self.start is None:
             setattr(self.parent, self.field, nodes[0])
             return
         inside = getattr(self.parent, self.field)
         if isinstance(inside[self.start], ast.stmt):
-            nodes = [ast.Expr(one) if isinstance(one, ast.expr) else one for one in _flat(nodes)] or [ast.Pass()]
+            nodes = [ast.Expr(node) if isinstance(node, ast.expr) else node for node in _flat(nodes)] or [ast.Pass()]
         inside[self.start : self.start + self.length] = nodes
 
 

@@ -58,7 +58,7 @@ def differences(seen: Seen, files: dict[str, bytes]) -> Iterator[str]:
     for name, rows in tables(seen).items():
         told = [_row(name, json.loads(line)) for line in files[name].splitlines()]
         if told != rows:
-            wrong = next((n for n, (one, other) in enumerate(zip(told, rows, strict=False)) if one != other), "the end")
+            wrong = next((n for n, (line, row) in enumerate(zip(told, rows, strict=False)) if line != row), "the end")
             yield f"{name} has {len(told)} rows, the database {len(rows)}; they differ first at {wrong}"
 
 

@@ -35,7 +35,7 @@ class Footprint:
 
 def footprints(mark: str) -> dict[str, Footprint]:
     """By part: what all processes take that have this in their environment, wherever their parents have gone."""
-    found: dict[str, Footprint] = {}
+    by_part: dict[str, Footprint] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError):  # gone, or somebody else's
             if mark.encode() not in (folder / "environ").read_bytes().split(b"\0"):
@@ -43,8 +43,8 @@ def footprints(mark: str) -> dict[str, Footprint]:
             command = (folder / "cmdline").read_bytes().decode(errors="replace")
             if HELPER not in command:
                 part = next((part for word, part in PARTS.items() if word in command), "others")
-                found[part] = found.get(part, Footprint()) + _of(folder)
-    return found
+                by_part[part] = by_part.get(part, Footprint()) + _of(folder)
+    return by_part
 
 
 def _of(process: Path) -> Footprint:
@@ -71,6 +71,6 @@ def too_much(before: Mapping[str, Footprint], now: Mapping[str, Footprint]) -> I
 def not_back(mark: str, before: Mapping[str, Footprint]) -> list[str]:
     """What is still not as it was after some patience."""
     deadline = time.monotonic() + PATIENCE
-    while (found := list(too_much(before, footprints(mark)))) and time.monotonic() < deadline:
+    while (complaints := list(too_much(before, footprints(mark)))) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return found
+    return complaints

@@ -88,7 +88,9 @@ def from_scratch(topic: int) -> dict[str, Any]:
         result = evaluate(snapshot.evidence, settings)
         again[scored_by] = {
             "utilities": dict(zip(map(str, snapshot.sentence_keys), result.utilities.tolist(), strict=True)),
-            "scores": {str(key): one.score for key, one in zip(snapshot.summary_keys, result.summaries, strict=True)},
+            "scores": {
+                str(key): summary.score for key, summary in zip(snapshot.summary_keys, result.summaries, strict=True)
+            },
         }
     return again
 

@@ -292,11 +292,11 @@ MUTANTS: tuple[Mutant, ...] = (
 
 def chosen(wanted: Sequence[str]) -> list[Mutant]:
     """The mutants of these ids ("M01" brings "M01b" along), or all. Raises KeyError for an id that is none."""
-    found = [one for one in MUTANTS if not wanted or one.id in wanted or one.id.rstrip("abc") in wanted]
-    unknown = set(wanted) - {one.id for one in found} - {one.id.rstrip("abc") for one in found}
+    mutants = [mutant for mutant in MUTANTS if not wanted or mutant.id in wanted or mutant.id.rstrip("abc") in wanted]
+    unknown = set(wanted) - {mutant.id for mutant in mutants} - {mutant.id.rstrip("abc") for mutant in mutants}
     if unknown:
         raise KeyError(f"no such mutant: {', '.join(sorted(unknown))}")
-    return found
+    return mutants
 
 
 @contextmanager
@@ -329,13 +329,13 @@ def run_tests(tree: Path, tests: Sequence[str], environment: dict[str, str]) -> 
         if not name.startswith("PREFERENDUM_") and name != "DJANGO_SETTINGS_MODULE"
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
             command,
             cwd=tree,
             env=inherited | {"OPENBLAS_NUM_THREADS": "1"} | environment,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
         )
         try:
@@ -346,8 +346,8 @@ def run_tests(tree: Path, tests: Sequence[str], environment: dict[str, str]) -> 
             with suppress(ProcessLookupError):  # a test that fails may leave processes behind
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        said.seek(0)
-        lines = said.read().strip().splitlines()
+        output.seek(0)
+        lines = output.read().strip().splitlines()
     if status is None:
         return -1, "it took too long"
     return status, lines[-1] if lines else ""
@@ -364,8 +364,8 @@ def try_mutant(mutant: Mutant, environment: dict[str, str]) -> Verdict:
             mutated(tree, mutant).save()
         except Gone as gone:
             return Verdict(mutant, False, f"GONE: {gone}", time.monotonic() - began)
-        status, said = run_tests(tree, mutant.tests, environment)
-    return Verdict(mutant, status == FAILED, said, time.monotonic() - began)
+        status, last_line = run_tests(tree, mutant.tests, environment)
+    return Verdict(mutant, status == FAILED, last_line, time.monotonic() - began)
 
 
 def run(wanted: Sequence[str], say: Callable[[str], object]) -> list[Verdict]:
@@ -373,7 +373,7 @@ def run(wanted: Sequence[str], say: Callable[[str], object]) -> list[Verdict]:
     mutants = chosen(wanted)
     with ExitStack() as stack:
         services: dict[str, str] = {}
-        if any(one.services for one in mutants):
+        if any(mutant.services for mutant in mutants):
             postgres, redis = stack.enter_context(running())
             services = {"DATABASE_URL": postgres.url, "BROKER_URL": redis.url}
         _control(stack.enter_context(copied()), mutants, services)
@@ -389,8 +389,8 @@ def run(wanted: Sequence[str], say: Callable[[str], object]) -> list[Verdict]:
 
 def _control(tree: Path, mutants: Sequence[Mutant], services: dict[str, str]) -> None:
     for on_services in (False, True):
-        tests = sorted({test for one in mutants if one.services == on_services for test in one.tests})
+        tests = sorted({test for mutant in mutants if mutant.services == on_services for test in mutant.tests})
         if tests:
-            status, said = run_tests(tree, tests, services if on_services else {})
+            status, last_line = run_tests(tree, tests, services if on_services else {})
             if status != 0:
-                raise RuntimeError(f"what should catch mutants fails on the product as it is: {said}")
+                raise RuntimeError(f"what should catch mutants fails on the product as it is: {last_line}")

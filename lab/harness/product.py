@@ -150,8 +150,8 @@ class Product:
         """Where a migrated, empty installation of this checkout lies: migrating takes longer than most trials."""
         digest = hashlib.sha256(self.on.encode())
         for part in ("annotate/migrations", "annotate/models", "annotate/database/append_only.py", "static"):
-            found = self.checkout / part
-            for file in sorted(one for one in found.rglob("*") if one.is_file()) if found.is_dir() else [found]:
+            place = self.checkout / part
+            for file in sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]:
                 if "__pycache__" not in file.parts:
                     digest.update(str(file.relative_to(self.checkout)).encode() + file.read_bytes())
         return Path(tempfile.gettempdir()) / f"preferendum-template-{os.getuid()}-{digest.hexdigest()[:20]}"
@@ -350,16 +350,16 @@ def kill(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
 
 def children(pid: int) -> list[int]:
     """All children, whichever thread forked them."""
-    found: list[int] = []
+    pids: list[int] = []
     for thread in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(FileNotFoundError, ProcessLookupError):
-            found += map(int, (thread / "children").read_text().split())
-    return found
+            pids += map(int, (thread / "children").read_text().split())
+    return pids
 
 
 def descendants(pid: int) -> list[int]:
-    found = children(pid)
-    return found + [one for child in found for one in descendants(child)]
+    pids = children(pid)
+    return pids + [descendant for child in pids for descendant in descendants(child)]
 
 
 def command_line(pid: int) -> str:

@@ -73,9 +73,9 @@ class Proxy:
     ) -> None:
         self.settle()
         self._listener.close()
-        for one in list(self._open):
+        for connection in list(self._open):
             with suppress(OSError):
-                one.close()
+                connection.close()
 
     @property
     def holds(self) -> int:
@@ -89,8 +89,8 @@ class Proxy:
         """
         for over in list(self._under_way):
             over.wait()
-        for one in list(self._repeats):
-            one.join()
+        for repeat in list(self._repeats):
+            repeat.join()
 
     def _listen(self) -> None:
         with suppress(OSError):  # the listener is closed at the end
@@ -200,10 +200,10 @@ def _read_answer(stream: BinaryIO, asked: str) -> bytes:
 
 
 def _read_chunks(stream: BinaryIO) -> bytes:
-    found = b""
+    body = b""
     while True:
         size = stream.readline()
         chunk = stream.read(int(size, 16) + 2)
-        found += size + chunk
+        body += size + chunk
         if int(size, 16) == 0:
-            return found
+            return body

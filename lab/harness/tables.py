@@ -42,10 +42,10 @@ class Tables:
     def rows(self, sql: str, *parameters: Any) -> list[Row]:
         """What a query with `?` for its parameters finds; UUIDs as 32 hexadecimal digits. Raises `Away`."""
         try:
-            found = self._ask_sqlite(sql, parameters) if self.is_sqlite else self._ask_postgres(sql, parameters)
+            rows = self._ask_sqlite(sql, parameters) if self.is_sqlite else self._ask_postgres(sql, parameters)
         except (sqlite3.Error, psycopg.Error) as error:
             raise Away(str(error)) from error
-        return [{name: _plain(value) for name, value in row.items()} for row in found]
+        return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
     def value(self, sql: str, *parameters: Any) -> Any:
         """The one value that a query finds."""
@@ -78,15 +78,15 @@ class Tables:
         self._kept.one = None
         try:
             if kept is not None:
-                found: list[Row] = kept.connection.execute(asked, parameters).fetchall()
+                rows: list[Row] = kept.connection.execute(asked, parameters).fetchall()
                 self._kept.one = kept
-                return found
+                return rows
         except psycopg.OperationalError:
             pass  # the server that it was made to may have died since, and another be there
         made = Kept(self.url)
-        found = made.connection.execute(asked, parameters).fetchall()
+        rows = made.connection.execute(asked, parameters).fetchall()
         self._kept.one = made
-        return found
+        return rows
 
 
 def _plain(value: Any) -> Any:

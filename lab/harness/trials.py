@@ -136,8 +136,8 @@ class Trial:
         several = [self.client(**options) for _ in range(clients)]
         with self.watched():
             try:
-                for one in several:
-                    one.start()
+                for client in several:
+                    client.start()
                 yield
                 self.finish()
             finally:
@@ -162,8 +162,8 @@ class Trial:
         if self.expected.complete:
             with suppress(Stuck):  # the checker says what is missing, in better words
                 self.seen["ms to complete"] += round(1000 * self.wait_for_the_rest())
-        for one in self.clients:
-            one.done.set()
+        for client in self.clients:
+            client.done.set()
 
     def wait_for_the_rest(self) -> float:
         """Until all that is wanted is judged; raises `Stuck` where nobody has had a pair for too long."""
@@ -171,7 +171,7 @@ class Trial:
         before = self.journal.moves
         while not self.is_complete():
             now = time.monotonic()
-            if self.journal.moves > before or any(one.waits for one in self.clients):
+            if self.journal.moves > before or any(client.waits for client in self.clients):
                 before, moved = self.journal.moves, now
             if now - moved > IN_TIME or now - began > AT_MOST:
                 raise Stuck("nothing moves")
@@ -181,15 +181,15 @@ class Trial:
     def dismiss(self) -> None:
         """Send the clients home once what they sent is confirmed."""
         deadline = time.monotonic() + AT_MOST
-        for one in self.clients:
-            one.done.set()
-        for one in self.clients:
-            if one.ident is not None:
-                one.join(max(0.1, deadline - time.monotonic()))
-        for one in self.clients:
-            one.over.set()
-            if one.ident is not None:
-                one.join(20)
+        for client in self.clients:
+            client.done.set()
+        for client in self.clients:
+            if client.ident is not None:
+                client.join(max(0.1, deadline - time.monotonic()))
+        for client in self.clients:
+            client.over.set()
+            if client.ident is not None:
+                client.join(20)
 
     def is_complete(self) -> bool:
         """Whether every topic has all the judgments that it wants."""
@@ -321,14 +321,14 @@ def attempt(chosen: Fault, product: Product, number: int, seed: int) -> Outcome:
     try:
         warm_up(product)
         chosen.cause(trial)
-        found = trial.verdict()
+        complaints = trial.verdict()
     except Exception as error:
-        found = [f"the trial fell over: {type(error).__name__}: {error}", traceback.format_exc()]
+        complaints = [f"the trial fell over: {type(error).__name__}: {error}", traceback.format_exc()]
         trial.dismiss()
     trial.journal.close()
     seen = {word: times for word, times in trial.seen.items() if times}
     took = time.monotonic() - began
-    return Outcome(chosen.id, chosen.title, product.on, number, seed, round(took, 2), seen, found, trial.tries)
+    return Outcome(chosen.id, chosen.title, product.on, number, seed, round(took, 2), seen, complaints, trial.tries)
 
 
 def warm_up(product: Product) -> None:
@@ -339,9 +339,9 @@ def warm_up(product: Product) -> None:
     trial.study(topics=1, sentences=5, judgments_per_topic=10)
     with trial.load(clients=6):
         pass
-    found = trial.verdict()
+    complaints = trial.verdict()
     trial.journal.close()
-    assert not found, f"before any fault: {found}"
+    assert not complaints, f"before any fault: {complaints}"
     product.usual = footprint.footprints(product.mark_of_processes)
 
 
@@ -361,17 +361,17 @@ def run(
     outcomes: list[Outcome] = []
     several = list(chosen)
     for backend in on:
-        fitting = [one for one in several if backend in one.on and trials(one)]
-        for variant in dict.fromkeys(one.variant for one in fitting):
-            alike = [one for one in fitting if one.variant == variant]
+        fitting = [fault for fault in several if backend in fault.on and trials(fault)]
+        for variant in dict.fromkeys(fault.variant for fault in fitting):
+            alike = [fault for fault in fitting if fault.variant == variant]
             # In turns, so that a run which is cut short has tried everything a little.
             turns = range(max(map(trials, alike)))
-            todo = [(one, first + turn) for turn in turns for one in alike if turn < trials(one)]
+            todo = [(fault, first + turn) for turn in turns for fault in alike if turn < trials(fault)]
             while todo:
                 with Product(on=backend, checkout=checkout, **dict(variant)) as product:
                     while todo:
-                        one, number = todo.pop(0)
-                        outcomes.append(attempt(one, product, number, seed))
+                        fault, number = todo.pop(0)
+                        outcomes.append(attempt(fault, product, number, seed))
                         tell(outcomes[-1])
                         if outcomes[-1].broken:
                             keep(product, outcomes[-1])
