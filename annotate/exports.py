@@ -31,6 +31,7 @@ from annotate.models import (
     MetricScore,
     PyramidAnnotation,
     Reference,
+    Score,
     Sentence,
     SourceDocument,
     Study,
@@ -173,10 +174,12 @@ def topics(study: Study) -> Iterator[formats.Topic]:
 
 def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
     """Some of them."""
+    # Systems are joined: prefetched, more than a thousand of them would be a longer condition than SQLite takes.
     rows = (
         topics.order_by("position")
         .select_related("pyramid")
-        .prefetch_related("documents", "references", "summaries__system", "summaries__human_scores")
+        .prefetch_related("documents", "references", Prefetch("summaries", Summary.objects.select_related("system")))
+        .prefetch_related("summaries__human_scores")
         .prefetch_related(Prefetch("summaries__metric_scores", MetricScore.objects.given().order_by("metric")))
     )
     for topic in rows.iterator(CHUNK):
@@ -285,7 +288,8 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
     rows = Fit.objects.filter(topic__study=study).order_by("topic__position", "data_version", "-scored_by")
     rows = rows.defer("curve", "covariance", "differences", "words")
-    for fit in rows.select_related("topic").prefetch_related("utilities", "scores__summary__system"):
+    scores = Prefetch("scores", Score.objects.select_related("summary__system"))
+    for fit in rows.select_related("topic").prefetch_related("utilities", scores):
         utilities = {names[row.sentence_id]: (row.strength, row.utility, row.se) for row in fit.utilities.all()}
         scored = {row.summary.system.name: row for row in fit.scores.all()}
         yield FitRecord(

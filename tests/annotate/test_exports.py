@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 import formats
 import formats.study
@@ -16,7 +17,7 @@ from annotate import accounts, crowd, exports, imports, judging, members, studie
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
 from annotate.imports.restore import restore
-from annotate.models import Annotator, Assignment, AuditEntry, Export, Judgment, Study
+from annotate.models import Annotator, Assignment, AuditEntry, Export, Fit, Judgment, Score, Study
 from tests.annotate import making
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,26 @@ def test_the_archive_holds_every_revision_and_every_pair_as_it_was_shown(study):
     for record, row in zip(archive.assignments, shown.order_by("pk"), strict=True):
         assert record.left == f"{row.left.document.name}:{row.left.index}"
         assert record.right == f"{row.right.document.name}:{row.right.index}"
+
+
+def test_a_study_of_more_systems_than_sqlite_has_room_for_in_a_condition_is_exported():
+    study = making.study()
+    summaries = [{"system": f"s{k}", "text": f"It rained {k} times."} for k in range(1_100)]
+    (topic,) = making.take_in(study, making.TOPIC | {"summaries": summaries})
+    fit = Fit.objects.create(
+        topic=topic,
+        judgments=1,
+        sentences=2,
+        seconds=1,
+        created_at=timezone.now(),
+        settings={},
+        data_version=1,
+        residual=0,
+        iterations=1,
+    )
+    Score.objects.bulk_create(Score(fit=fit, summary=summary, score=0.5) for summary in topic.summaries.all())
+    archive = exports.make_archive(study)
+    assert len(archive.topics[0].summaries) == len(archive.fits[0].scores) == 1_100
 
 
 def test_all_sentences_are_read_once(study):
