@@ -40,7 +40,7 @@ def run(topic: World, share: float, seed: int) -> list[tuple[float, float, float
     pairs, won = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
     queue = pairs
     a, b = sampling.random_pairs(n, 500, 0).T
-    found: list[tuple[float, float, float]] = []
+    measured: list[tuple[float, float, float]] = []
     for turn in range(4 * max(MULTIPLES)):
         asked = int(np.sum(rng.random(step) >= share)) if len(queue) else 0
         taken = {(i, j) for i, j in [*pairs.tolist(), *queue[:asked].tolist()]}
@@ -63,28 +63,28 @@ def run(topic: World, share: float, seed: int) -> list[tuple[float, float, float
             queue = queue[:0]
         if done in MULTIPLES:
             tau = float(kendalltau(fitted.utilities, topic.utilities).statistic)
-            found.append((tau, float(covariance.difference(a, b).mean()), spent))
-    return found
+            measured.append((tau, float(covariance.difference(a, b).mean()), spent))
+    return measured
 
 
 def main() -> None:
     n, seeds, first = (int(given) for given in [*sys.argv[1:], *("100", "6", "1")[len(sys.argv) - 1 :]])
     print(f"{n} sentences, {seeds} topics a truth; random share: tau / mean error (gain in tau, its error)")
     for truth in TRUTHS:
-        found = np.empty((len(SHARES), seeds, len(MULTIPLES), 3))
+        measured = np.empty((len(SHARES), seeds, len(MULTIPLES), 3))
         for seed in range(seeds):
             topic = world(truth, n, 1.5, np.random.default_rng([first, seed]))
             for row, share in enumerate(SHARES):
-                found[row, seed] = run(topic, share, 100 * first + seed)
+                measured[row, seed] = run(topic, share, 100 * first + seed)
         for column, multiple in enumerate(MULTIPLES):
             cells = []
             for row, share in enumerate(SHARES):
-                tau, width, _ = found[row, :, column].mean(axis=0)
-                gain = found[row, :, column, 0] - found[0, :, column, 0]
+                tau, width, _ = measured[row, :, column].mean(axis=0)
+                gain = measured[row, :, column, 0] - measured[0, :, column, 0]
                 error = gain.std(ddof=1) / np.sqrt(seeds)
                 cells.append(f"{share:.0%}: {tau:.3f} / {width:.3f} ({gain.mean():+.3f} {error:.3f})")
             print(f"{truth:<12}{multiple * n:>6}  " + "   ".join(cells), flush=True)
-        print(f"{truth:<12} a queue took {1000 * found[1:, :, :, 2].mean():.0f} ms", flush=True)
+        print(f"{truth:<12} a queue took {1000 * measured[1:, :, :, 2].mean():.0f} ms", flush=True)
 
 
 if __name__ == "__main__":

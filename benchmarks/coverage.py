@@ -145,12 +145,14 @@ def of_importance(sizes: Sequence[int], topics: Sequence[int], counts: Sequence[
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for (n, made), spread in product(zip(sizes, topics, strict=False), (0.0, 0.7, 2.2)):
         pools = {count: [fitted(n, count, spread, seed, ask) for seed in range(made)] for count in counts}
-        everywhere = np.mean([one.truth for pool in pools.values() for one in pool], axis=0)
+        everywhere = np.mean([topic.truth for pool in pools.values() for topic in pool], axis=0)
         for (count, pool), size, over in product(pools.items(), (1, 10, 100), get_args(Over)):
             if size > made or (over == "topics" and size == 1):
                 continue
-            right = f"{np.mean([one.right for one in pool]):.0%}"
-            figures = np.array([study(one, over, everywhere) for one in studies(pool, size, is_coin=not spread)])
+            right = f"{np.mean([topic.right for topic in pool]):.0%}"
+            figures = np.array(
+                [study(sampled, over, everywhere) for sampled in studies(pool, size, is_coin=not spread)]
+            )
             errors = figures.std(axis=0, ddof=1) / np.sqrt(len(figures))
             cells = [f"{mean:.3f} ({error:.3f})" for mean, error in zip(figures.mean(axis=0), errors, strict=True)]
             print(f"| {n} | {count:,} | {right} | {size} | {over} | {len(figures)} | {' | '.join(cells)} |", flush=True)
@@ -212,14 +214,15 @@ def renamed(topic: Fitted, rng: np.random.Generator) -> Fitted:
 
 def study(topics: Sequence[Fitted], over: Over, everywhere: Vector) -> tuple[float, float, float, float]:
     """The figures of one study."""
-    truths = [one.truth if over == "judgments" else everywhere for one in topics]
+    truths = [topic.truth if over == "judgments" else everywhere for topic in topics]
     truth = dict(zip(topics[0].standing.systems, np.mean(truths, axis=0).tolist(), strict=True))
-    equal = compare_systems([less(one.standing, own) for one, own in zip(topics, truths, strict=True)], over)
-    called = [one for one in compare_systems([one.standing for one in topics], over) if one.significant]
+    equal = compare_systems([less(topic.standing, own) for topic, own in zip(topics, truths, strict=True)], over)
+    compared = compare_systems([topic.standing for topic in topics], over)
+    called = [comparison for comparison in compared if comparison.significant]
     return (
-        float(np.mean([one.low is not None and one.low <= 0 for one in equal])),
-        float(any(one.significant for one in equal)),
-        float(any(truth[one.better] < truth[one.worse] for one in called)),
+        float(np.mean([comparison.low is not None and comparison.low <= 0 for comparison in equal])),
+        float(any(comparison.significant for comparison in equal)),
+        float(any(truth[comparison.better] < truth[comparison.worse] for comparison in called)),
         len(called) / len(equal),
     )
 

@@ -103,11 +103,11 @@ def crowd(kind: str, rng: Rng, world: World | None = None) -> tuple[Judgments, i
 
 def flagged(judgments: Judgments, k: int) -> list[detectors.Suspicion]:
     """What is thought of everybody, by person."""
-    found = reliability.estimate([judgments], k)
+    estimate = reliability.estimate([judgments], k)
     rows = np.argsort(judgments.annotator, kind="stable").reshape(k, -1)
-    told = [(judgments.outcome[at], found.mean[0][at], found.variance[0][at]) for at in rows]
+    told = [(judgments.outcome[at], estimate.mean[0][at], estimate.variance[0][at]) for at in rows]
     usual = detectors.honesty(told)
-    return [detectors.suspect(*one, usual) for one in told]
+    return [detectors.suspect(*record, usual) for record in told]
 
 
 def most(world: World, rng: Rng, people: int = 20_000) -> float:
@@ -139,10 +139,10 @@ def first_table(people_wanted: int, seed: int) -> None:
         for draw in range(worlds):
             thought = flagged(*crowd(kind, np.random.default_rng([seed, number, draw])))
             seen += thought[HONEST:]
-            false += [sum(one.since > 0 for one in thought[side:HONEST:2]) for side in (0, 1)]
-        hits = [one for one in seen if one.since]
-        named = sum(one.kind == NAMES.get(kind, kind) for one in hits)
-        after = f"{np.median([one.since for one in hits]):.0f}" if hits else "-"
+            false += [sum(suspicion.since > 0 for suspicion in thought[side:HONEST:2]) for side in (0, 1)]
+        hits = [suspicion for suspicion in seen if suspicion.since]
+        named = sum(suspicion.kind == NAMES.get(kind, kind) for suspicion in hits)
+        after = f"{np.median([suspicion.since for suspicion in hits]):.0f}" if hits else "-"
         shares = f"{len(hits) / len(seen):9.1%}{named / len(seen):9.1%}"
         print(f"{kind:<14}{shares}{after:>7}{false.sum():16d}{worlds * HONEST:7d}", flush=True)
         alarms += false
@@ -155,17 +155,17 @@ def second_table(people_wanted: int, seed: int) -> None:
     print(f"\n{'world':<16}{'random':>8}{'most':>7}{'inverted':>10}{'honest flagged':>16}{'of':>7}")
     for number, (name, world) in enumerate(OTHERS.items()):
         worlds = -(-people_wanted // (20 * world.honest))
-        found, false = {}, 0
+        caught, false = {}, 0
         for column, kind in enumerate(("random", "inverted")):
             hits = 0
             for draw in range(worlds):
                 rng = np.random.default_rng([seed, 100 + number, column, draw])
-                since = [one.since > 0 for one in flagged(*crowd(kind, rng, world))]
+                since = [suspicion.since > 0 for suspicion in flagged(*crowd(kind, rng, world))]
                 hits += sum(since[world.honest :])
                 false += sum(since[: world.honest])
-            found[kind] = hits / (worlds * world.clickers)
+            caught[kind] = hits / (worlds * world.clickers)
         highest = most(world, np.random.default_rng([seed, number]))
-        shares = f"{found['random']:8.1%}{highest:7.1%}{found['inverted']:10.1%}"
+        shares = f"{caught['random']:8.1%}{highest:7.1%}{caught['inverted']:10.1%}"
         print(f"{name:<16}{shares}{false:16d}{2 * worlds * world.honest:7d}", flush=True)
 
 

@@ -208,10 +208,10 @@ def evalica_solver(grown: np.ndarray) -> Solver:
     winners, index = [Winner.X] * len(xs), pd.Index(range(len(grown)))
 
     def solve(tol: float) -> np.ndarray:
-        found = evalica.bradley_terry(
+        fitted = evalica.bradley_terry(
             xs, ys, winners, index=index, weights=weights, solver="pyo3", tolerance=tol, limit=100_000
         )
-        return np.log(found.scores.sort_index().to_numpy()[:-1])
+        return np.log(fitted.scores.sort_index().to_numpy()[:-1])
 
     return solve
 

@@ -86,7 +86,8 @@ def _judge(topic: Topic, people: list[Annotator], several: int, chance: random.R
         (Assignment(pair=pair, annotator=chance.choice(people), **columns) for pair in pairs), BATCH
     )
     Judgment.objects.bulk_create(
-        (Judgment(assignment=one, topic=topic, revision=1, answer="left", at=now) for one in assignments), BATCH
+        (Judgment(assignment=assignment, topic=topic, revision=1, answer="left", at=now) for assignment in assignments),
+        BATCH,
     )
 
 
@@ -101,7 +102,7 @@ def measure() -> None:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA synchronous=OFF" if lite else "SET synchronous_commit = off")
     clock = time.process_time if lite else time.perf_counter
-    drawn = [_begin(one) for one in Annotator.objects.select_related("study").order_by("pk")[:50]]
+    drawn = [_begin(annotator) for annotator in Annotator.objects.select_related("study").order_by("pk")[:50]]
     took = []
     for number in range(TIMED + 50):
         now, ahead = drawn[number % len(drawn)]
@@ -123,12 +124,12 @@ def _begin(annotator: Annotator) -> tuple[UUID, UUID]:
     return now.key, _drawn(judging.draw(annotator, besides=now)).key
 
 
-def _drawn(found: Assignment | NoPair) -> Assignment:
+def _drawn(drawn: Assignment | NoPair) -> Assignment:
     from annotate.models import Assignment
 
-    if not isinstance(found, Assignment):
-        raise RuntimeError(f"no pair is left to judge: {found}")
-    return found
+    if not isinstance(drawn, Assignment):
+        raise RuntimeError(f"no pair is left to judge: {drawn}")
+    return drawn
 
 
 def in_process(job: str, stored: int, folder: Path, database: str) -> str:
@@ -156,14 +157,14 @@ def compare(on: str, options: argparse.Namespace) -> None:
         for stored in options.stored:
             in_process("fill", stored, folder, database)
         rounds = [
-            [float(in_process("measure", one, folder, database)) for one in options.stored]
+            [float(in_process("measure", stored, folder, database)) for stored in options.stored]
             for _ in range(options.rounds)
         ]
     print(f"One judgment (find, store, draw) on {on}; medians of {options.rounds} rounds")
     print(f"{'stored':>12}{'ms':>8}{'to the first':>14}")
     for column, stored in enumerate(options.stored):
-        ratio = statistics.median(one[column] / one[0] for one in rounds)
-        print(f"{stored:>12,}{statistics.median(one[column] for one in rounds):>8.2f}{ratio:>14.2f}", flush=True)
+        ratio = statistics.median(times[column] / times[0] for times in rounds)
+        print(f"{stored:>12,}{statistics.median(times[column] for times in rounds):>8.2f}{ratio:>14.2f}", flush=True)
 
 
 def make_database(server: str, name: str) -> None:

@@ -117,10 +117,10 @@ class Annotator:
 
     @staticmethod
     def address(part: str) -> str:
-        found = ADDRESS.search(part)
-        if found is None:
+        match = ADDRESS.search(part)
+        if match is None:
             raise RuntimeError(f"no pair came: {part[:300]}")
-        return found.group(1)
+        return match.group(1)
 
 
 class Watch:
@@ -157,12 +157,12 @@ class Watch:
         for key, rows in self.stored.items():
             fits = self.fitted.get(key, [])
             for at, version in rows:
-                fit = next((when for when, known in fits if known >= version), None)
+                fit = next((when for when, fitted in fits if fitted >= version), None)
                 if at < since or fit is None:
                     continue
                 topic.append(fit - at)
-                known = next((total for when, total in reversed(self.sums) if when <= fit), 0)
-                ranking = next((when for when, total in self.ranked if total >= known), None)
+                summed = next((total for when, total in reversed(self.sums) if when <= fit), 0)
+                ranking = next((when for when, total in self.ranked if total >= summed), None)
                 if ranking is not None:
                     study.append(ranking - at)
         return topic, study
@@ -280,22 +280,22 @@ def measure(case: Case) -> Measured:
         began = time.monotonic()
         since, until = began + SETTLING, began + SETTLING + case.seconds
         problems: list[BaseException] = []
-        threads = [threading.Thread(target=carefully, args=(one.work, until, problems)) for one in people]
+        threads = [threading.Thread(target=carefully, args=(annotator.work, until, problems)) for annotator in people]
         for thread in threads:
             thread.start()
         while time.monotonic() < since:
             watch.look()
             time.sleep(LOOK)
-        for one in people:
-            one.browser.took = {}
+        for annotator in people:
+            annotator.browser.took = {}
         before = machine.cpu()
         while time.monotonic() < until and not problems:
             watch.look()
             time.sleep(LOOK)
         after, memory, lasted = machine.cpu(), machine.memory(), time.monotonic() - since
         took: dict[str, list[float]] = {}
-        for one in people:
-            for kind, several in list(one.browser.took.items()):
+        for annotator in people:
+            for kind, several in list(annotator.browser.took.items()):
                 took.setdefault(kind, []).extend(several)
         end = time.monotonic() + 30
         while any(thread.is_alive() for thread in threads) or time.monotonic() < until + 5:
@@ -326,25 +326,28 @@ def at(share: float, several: list[float]) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
 
 
-def report(found: Measured) -> None:
-    case = found.case
+def report(measured: Measured) -> None:
+    case = measured.case
     pace = f"{case.pace:g} s of thought" if case.pace else "as fast as they can"
     print(
         f"\n{case.on}, {case.web} web process{'es' * (case.web > 1)}, {case.annotators} annotators, {pace}, "
-        f"{case.topics:,} topics: {found.judgments / found.lasted:.1f} judgments a second over {found.lasted:.0f} s"
+        f"{case.topics:,} topics: {measured.judgments / measured.lasted:.1f} judgments a second "
+        f"over {measured.lasted:.0f} s"
     )
     print(f"  {'':26}{'number':>8}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'p95 to nothing':>16}")
-    basis = at(0.95, found.took.get(NOTHING, []))
+    basis = at(0.95, measured.took.get(NOTHING, []))
     for kind in (NOTHING, JUDGE):
-        several = found.took.get(kind, [])
+        several = measured.took.get(kind, [])
         p50, p95, p99 = (at(share, several) * 1000 for share in (0.5, 0.95, 0.99))
         ratio = p95 / 1000 / basis
         print(f"  {kind:26}{len(several):>8,}{p50:>9.1f}{p95:>9.1f}{p99:>9.1f}{ratio:>16.2f}")
-    for name, lag in (("topic", found.topic_lag), ("study", found.study_lag)):
+    for name, lag in (("topic", measured.topic_lag), ("study", measured.study_lag)):
         if lag:
             p50, p95, worst = statistics.median(lag), at(0.95, lag), max(lag)
             print(f"  judgment to the {name}'s leaderboard: p50 {p50:.2f} s, p95 {p95:.2f} s, worst {worst:.2f} s")
-    parts = (f"{name} {found.cpu[name] * 1000:.1f} ms, {found.memory[name] / 2**20:.0f} MiB" for name in found.cpu)
+    parts = (
+        f"{name} {measured.cpu[name] * 1000:.1f} ms, {measured.memory[name] / 2**20:.0f} MiB" for name in measured.cpu
+    )
     print(f"  processor time a judgment (views that do nothing among it), memory: {'; '.join(parts)}", flush=True)
 
 

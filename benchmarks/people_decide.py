@@ -83,9 +83,10 @@ def read(path: Path, without: Sequence[str]) -> list[Evidence]:
             Topic(
                 line["topic_id"],
                 texts(line["documents"] or [documents[name] for name in line["document_ids"]]),
-                tuple(one for one in texts(line["references"]) if one.text not in judged),
+                tuple(reference for reference in texts(line["references"]) if reference.text not in judged),
                 tuple(
-                    Summary(one["system"], text=one["text"], human=one.get("human", {})) for one in line["summaries"]
+                    Summary(summary["system"], text=summary["text"], human=summary.get("human", {}))
+                    for summary in line["summaries"]
                 ),
             )
         )
@@ -146,11 +147,11 @@ class Board:
 def standings(topic: Evidence, shared: importance.SharedWords, alike: Similarity) -> dict[str, Standing]:
     """What each score says of one topic."""
     n, judgments = len(topic.sentences), topic.judgments
-    known = Chances.without_judgments(n)
+    chances = Chances.without_judgments(n)
     if len(judgments):
         estimate = preference_matrix.estimate(judgments, n, alike, Settings())
-        known = estimate.chances
-    scores = importance.score(shared, known, len(judgments))
+        chances = estimate.chances
+    scores = importance.score(shared, chances, len(judgments))
     return {
         "importance": scores.of("importance").standing,
         "combined": scores.of("combined").standing,
@@ -176,7 +177,7 @@ def boards(
     shared = [importance.share_words(topic) for topic in topics]
     for answers, judge in ANSWERS.items():
         for seed in range(seeds):
-            found = [
+            scored = [
                 standings(
                     replace(topic, judgments=judge(topic, similar, count, simulate.seed_for(seed, topic.topic_id))),
                     words,
@@ -185,7 +186,7 @@ def boards(
                 for topic, words, similar in zip(topics, shared, alike, strict=True)
             ]
             for score in SCORES:
-                made.setdefault((score, answers), []).append(board([topic[score] for topic in found], systems))
+                made.setdefault((score, answers), []).append(board([topic[score] for topic in scored], systems))
     return made
 
 
@@ -212,7 +213,7 @@ def print_agreement(made: Mapping[tuple[str, str], list[Board]], people: Scores,
 
     print(f"| agreement with people | {' | '.join(ANSWERS)} | gain |\n|---|{'---|' * (len(ANSWERS) + 1)}")
     for score in SCORES:
-        tables = {answers: [one.scores for one in made[score, answers]] for answers in ANSWERS}
+        tables = {answers: [board.scores for board in made[score, answers]] for answers in ANSWERS}
         values = {answers: float(mean(tables[answers], once)[0]) for answers in ANSWERS}
         resampled = {answers: mean(tables[answers], drawn) for answers in ANSWERS}
         best = max(SHAMS, key=values.__getitem__)

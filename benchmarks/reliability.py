@@ -67,7 +67,7 @@ def crowd_bt(judgments: Judgments, rounds: int = 30) -> Vector:
 
 def row(random: float, adverse: float, worlds: int, seed: int, spread: float = 1.8) -> NDArray[np.float64]:
     """(worlds, 5): tau by each way, world by world."""
-    found = []
+    taus = []
     for world in range(seed, seed + worlds):
         theta, judgments, honest = crowd(random, adverse, np.random.default_rng(world), spread)
         joint = reliability.estimate([judgments], PEOPLE)
@@ -79,8 +79,8 @@ def row(random: float, adverse: float, worlds: int, seed: int, spread: float = 1
             utilities(reliability.weigh(judgments)),
             utilities(only),
         )
-        found.append([tau(theta, one) for one in estimates])
-    return np.array(found)
+        taus.append([tau(theta, estimate) for estimate in estimates])
+    return np.array(taus)
 
 
 def tau(theta: Vector, estimate: Vector) -> float:
@@ -95,9 +95,9 @@ def main() -> None:
     names = ("plain", "crowd-bt", "joint", "weights", "known")
     print(f"{'random':>7}{'adverse':>8}" + "".join(f"{name:>9}" for name in names) + f"{'gain':>8}{'se':>6}")
     for random, adverse in CROWDS:
-        found = row(random, adverse, worlds, seed, spread)
-        gain = found[:, 3] - found[:, 0]
-        means = "".join(f"{value:9.3f}" for value in found.mean(axis=0))
+        taus = row(random, adverse, worlds, seed, spread)
+        gain = taus[:, 3] - taus[:, 0]
+        means = "".join(f"{value:9.3f}" for value in taus.mean(axis=0))
         print(
             f"{random:7.0%}{adverse:8.0%}{means}{gain.mean():+8.3f}{gain.std() / (worlds - 1) ** 0.5:6.3f}", flush=True
         )

@@ -37,7 +37,7 @@ def read(data: Path = DATA, topics: int | None = None, judgments: int | None = N
         preferences=tuple(
             _preference(row, taken)
             for name in names
-            for row in [one for one in rows if one["topic"] == name][:judgments]
+            for row in [line for line in rows if line["topic"] == name][:judgments]
         ),
     )
 
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = options.parse_args(arguments)
     bundle = read(chosen.data, chosen.topics, chosen.judgments)
     write(bundle, chosen.output)
-    people = len({one.annotator for one in bundle.preferences})
+    people = len({preference.annotator for preference in bundle.preferences})
     print(f"{len(bundle.topics)} topics, {len(bundle.preferences)} judgments by {people} people: {chosen.output}")
 
 

@@ -110,25 +110,25 @@ def check(topics: Sequence[Topic]) -> None:
     for summaries, references in topics:
         mine, theirs = ours((summaries, references), kinds), pyrouge((summaries, references), kinds)
         for kind in kinds:
-            expected = [[one[kind][key] for key in "rpf"] for one in theirs]
+            expected = [[figures[kind][key] for key in "rpf"] for figures in theirs]
             np.testing.assert_allclose(mine[kind], expected, rtol=0, atol=1.1e-5)
         unstemmed = scores(summaries, references[:1], ["rouge-1", "rouge-2"], RougeOptions(stem=False))
         for k, summary in enumerate(summaries):
-            found = plain.score("\n".join(references[0]), "\n".join(summary))
+            scored = plain.score("\n".join(references[0]), "\n".join(summary))
             for measure, key in (("rouge-1", "rouge1"), ("rouge-2", "rouge2")):
-                one = (found[key].recall, found[key].precision, found[key].fmeasure)
-                np.testing.assert_allclose(unstemmed[measure][k], one, rtol=0, atol=1.1e-5)
+                expected = (scored[key].recall, scored[key].precision, scored[key].fmeasure)
+                np.testing.assert_allclose(unstemmed[measure][k], expected, rtol=0, atol=1.1e-5)
 
 
 def microseconds(score: Scorer, topics: Sequence[Topic], kinds: Sequence[Measure], repeats: int) -> float:
     """CPU time of a summary, the best of several passes over all topics."""
-    found = []
+    times = []
     for _ in range(repeats):
         start = time.process_time()
         for topic in topics:
             score(topic, kinds)
-        found.append(time.process_time() - start)
-    return min(found) / sum(len(summaries) for summaries, _ in topics) * 1e6
+        times.append(time.process_time() - start)
+    return min(times) / sum(len(summaries) for summaries, _ in topics) * 1e6
 
 
 def peak(score: Scorer, topic: Topic, kinds: Sequence[Measure]) -> float:

@@ -249,16 +249,16 @@ def main() -> None:
 
 def one_round(browsers: list[Browser], pages: list[str], seconds: float) -> dict[str, Figures]:
     """Every kind of request once; what was measured of each."""
-    found: dict[str, Figures] = {}
+    figures: dict[str, Figures] = {}
     for act in (do_nothing, look, judge_and_show, judge_then_show, everything):
         for browser in browsers:
             browser.took.clear()
         elapsed = all_at_once(browsers, pages, act, seconds)
         for kind in browsers[0].took:
-            took = sorted(one for browser in browsers for one in browser.took.get(kind, ()))
+            took = sorted(duration for browser in browsers for duration in browser.took.get(kind, ()))
             p50, p95 = statistics.median(took) * 1000, took[int(len(took) * 0.95)] * 1000
-            found[kind] = Figures(len(took) / elapsed, p50, p95)
-    return found
+            figures[kind] = Figures(len(took) / elapsed, p50, p95)
+    return figures
 
 
 def report(rounds: list[dict[str, Figures]], annotators: int) -> None:
@@ -269,10 +269,10 @@ def report(rounds: list[dict[str, Figures]], annotators: int) -> None:
     for kind in rounds[0]:
         basis = "mixed: a view that does nothing" if kind.startswith("mixed") else "a view that does nothing"
         rate, p50, p95 = (
-            statistics.median(getattr(one[kind], name) for one in rounds) for name in ("rate", "p50", "p95")
+            statistics.median(getattr(measured[kind], name) for measured in rounds) for name in ("rate", "p50", "p95")
         )
         to50, to95 = (
-            statistics.median(getattr(one[kind], name) / getattr(one[basis], name) for one in rounds)
+            statistics.median(getattr(measured[kind], name) / getattr(measured[basis], name) for measured in rounds)
             for name in ("p50", "p95")
         )
         print(f"{kind:34}{rate:>9.0f}{p50:>9.1f}{p95:>9.1f}{to50:>16.2f}{to95:>16.2f}")

@@ -83,7 +83,9 @@ def simulated(topics: list[Evidence]) -> list[Evidence]:
     judged = []
     for topic in topics:
         compared = similarity(topic.sentences)
-        worth = simulate.value_by_references(compared, [one for reference in topic.references for one in reference])
+        worth = simulate.value_by_references(
+            compared, [sentence for reference in topic.references for sentence in reference]
+        )
         judgments = simulate.judge(worth, JUDGMENTS, simulate.seed_for(0, topic.topic_id))
         judged.append(
             Evidence(topic.topic_id, topic.sentence_ids, topic.sentences, judgments, topic.summaries, topic.references)
@@ -102,9 +104,9 @@ def pyrouge(topics: list[Evidence], summaries: int) -> dict[str, np.ndarray]:
     for topic in topics:
         read = [tokens(reference) for reference in topic.references]
         own = [tokens(summary.sentences) for summary in topic.summaries[:summaries]]
-        found = scorer.evaluate_tokenized(own, [read] * len(own))
+        scored = scorer.evaluate_tokenized(own, [read] * len(own))
         for key, column in columns.items():
-            column.append([one[key]["r"] for one in found])
+            column.append([summary[key]["r"] for summary in scored])
     return {key: np.array(column).T for key, column in columns.items()}
 
 
@@ -118,7 +120,7 @@ def rouge_score(topics: list[Evidence], summaries: int) -> None:
 
 def by_scipy(human: np.ndarray, scored: np.ndarray, drawn: Resamples, draws: int) -> np.ndarray:
     """Kendall's tau of summaries and the agreement's companions, resample by resample and topic by topic."""
-    found = []
+    taus = []
     for b in range(draws):
         systems = np.repeat(np.arange(len(human)), drawn.systems[b].astype(int))
         topics = np.repeat(np.arange(human.shape[1]), drawn.topics[b].astype(int))
@@ -128,8 +130,8 @@ def by_scipy(human: np.ndarray, scored: np.ndarray, drawn: Resamples, draws: int
             stats.pearsonr(x, y)
             stats.spearmanr(x, y)
             rows.append(stats.kendalltau(x, y).statistic)
-        found.append(np.mean(rows))
-    return np.array(found)
+        taus.append(np.mean(rows))
+    return np.array(taus)
 
 
 def agreement_by_pairs(human: np.ndarray, scored: np.ndarray) -> float:
