@@ -63,14 +63,14 @@ class _Whole:
         for placed in self.draft.topics:
             topic, place = placed.record, placed.place
             if topic.topic_id in self.topics or topic.topic_id in self.pyramids:
-                found = "the topic %(name)s for the second time"
-                place.key("topic_id").refuse(found, "each topic once", name=shown(topic.topic_id))
+                actual = "the topic %(name)s for the second time"
+                place.key("topic_id").refuse(actual, "each topic once", name=shown(topic.topic_id))
             elif topic.topic_id in self.existing and topic.pyramid and _is_pyramid_alone(topic):
                 self.pyramids[topic.topic_id] = topic.pyramid
                 continue
             elif topic.topic_id in self.existing:
-                found = "the topic %(name)s, which the study already has"
-                place.key("topic_id").refuse(found, "new topics", name=shown(topic.topic_id))
+                actual = "the topic %(name)s, which the study already has"
+                place.key("topic_id").refuse(actual, "new topics", name=shown(topic.topic_id))
             self.topics[topic.topic_id] = topic
             self.documents[topic.topic_id] = {document.name: document for document in topic.documents}
 
@@ -86,14 +86,14 @@ class _Whole:
     def join_summaries(self) -> tuple[LateSummary, ...]:
         late: dict[tuple[str, str], LateSummary] = {}
         joined: dict[str, list[Summary]] = {}
-        there = {(topic.topic_id, summary.name) for topic in self.topics.values() for summary in topic.summaries}
+        summarized = {(topic.topic_id, summary.name) for topic in self.topics.values() for summary in topic.summaries}
         for placed in self.draft.summaries:
             record, place = placed.record, placed.place
             if not self._topic_exists(record.topic, place):
                 continue
             key = (record.topic, record.summary.name)
             existing = self.existing.get(record.topic)
-            if key in there or key in late or (existing and record.summary.name in existing.systems):
+            if key in summarized or key in late or (existing and record.summary.name in existing.systems):
                 place.key("system").refuse(
                     "a second summary of topic %(topic)s by %(system)s",
                     "one summary per topic and system",
@@ -106,7 +106,7 @@ class _Whole:
             if self.checkable:
                 check_reference(place, record.summary, references or (existing.references if existing else ()))
             if record.topic in self.topics:
-                there.add(key)
+                summarized.add(key)
                 joined.setdefault(record.topic, []).append(record.summary)
             else:
                 late[key] = record
@@ -178,19 +178,19 @@ class _Whole:
                 own[score.metric] = score.score
         for topic_id in {placed.record.topic for placed in self.draft.metric_scores} & self.topics.keys():
             topic = self.topics[topic_id]
-            summaries = tuple(replace(one, metrics=metrics[topic_id, one.name]) for one in topic.summaries)
+            summaries = tuple(replace(summary, metrics=metrics[topic_id, summary.name]) for summary in topic.summaries)
             self.topics[topic_id] = replace(topic, summaries=summaries)
         return tuple(kept.values())
 
     def _system_exists(self, score: HumanScore | MetricScore, scored: Iterable[tuple[str, str]], place: Place) -> bool:
         existing = self.existing.get(score.topic)
-        there = existing.systems if existing else frozenset()
-        if not self.checkable or score.system in there:
+        stored = existing.systems if existing else frozenset()
+        if not self.checkable or score.system in stored:
             return True
         systems = [system for topic, system in scored if topic == score.topic]
         expected = "a system that summarized topic %(topic)s"
         place.key("system").refuse_unknown(
-            "system", score.system, [*systems, *there], expected, topic=shown(score.topic)
+            "system", score.system, [*systems, *stored], expected, topic=shown(score.topic)
         )
         return False
 

@@ -55,7 +55,7 @@ class Complaints:
             if len(self._suggested) >= SUGGESTIONS:
                 return ""
             near = difflib.get_close_matches(name[:100], list(names)[:2000], n=3, cutoff=0.5)
-            self._suggested[kind, name] = ", ".join(shown(one) for one in near)
+            self._suggested[kind, name] = ", ".join(map(shown, near))
         return self._suggested[kind, name]
 
 
@@ -77,23 +77,23 @@ class Place(NamedTuple):
         name = _field_name(name)
         return Place(self.complaints, self.file, self.line, f"{self.field}.{name}" if self.field else name)
 
-    def refuse(self, found: str, expected: str, **params: Any) -> None:
-        """`found` and `expected` are templates; what comes from the file goes into `params` through `shown`."""
-        self.complaints.add(Complaint(self.file, self.line, self.field, found, expected, params))
+    def refuse(self, actual: str, expected: str, **params: Any) -> None:
+        """`actual` and `expected` are templates; what comes from the file goes into `params` through `shown`."""
+        self.complaints.add(Complaint(self.file, self.line, self.field, actual, expected, params))
 
-    def remark(self, said: str, **params: Any) -> None:
+    def remark(self, text: str, **params: Any) -> None:
         """Say what was passed over or mended here, while it can be read by people."""
         if len(self.complaints.remarks) < limits.REMARKS:
-            self.complaints.remarks.append(Remark(self.file, self.line, self.field, said, params))
+            self.complaints.remarks.append(Remark(self.file, self.line, self.field, text, params))
 
-    def remark_counted(self, said: str, count: int) -> None:
+    def remark_counted(self, text: str, count: int) -> None:
         """Like `remark`, but once for a file, where it was first to be said: the counts add up."""
         remarks = self.complaints.remarks
         for number, remark in enumerate(remarks):
-            if (remark.file, remark.said) == (self.file, said):
+            if (remark.file, remark.said) == (self.file, text):
                 remarks[number] = dataclasses.replace(remark, params={"count": remark.params["count"] + count})
                 return
-        self.remark(said, count=count)
+        self.remark(text, count=count)
 
     def refuse_unknown(self, kind: str, name: str, names: Iterable[str], expected: str, **params: Any) -> None:
         """Refuse a name that nothing has, with the names most like it."""
@@ -110,8 +110,8 @@ def message(complaint: Complaint | Remark) -> str:
     what = f"{complaint.field}: " if complaint.field else ""
     if isinstance(complaint, Remark):
         return f"{where}: {what}{complaint.said % complaint.params}"
-    found, expected = complaint.found % complaint.params, complaint.expected % complaint.params
-    return f"{where}: {what}found {found}; expected {expected}"
+    actual, expected = complaint.found % complaint.params, complaint.expected % complaint.params
+    return f"{where}: {what}found {actual}; expected {expected}"
 
 
 def shown(value: object, characters: int = SHOWN_CHARACTERS) -> str:

@@ -45,8 +45,8 @@ _LANGUAGE = "en"
 
 
 @dataclass(slots=True)
-class _Found:
-    """What was found of each topic."""
+class _Corpus:
+    """What a corpus holds of each topic."""
 
     documents: dict[str, list[Text]] = field(default_factory=lambda: defaultdict(list))
     statements: dict[str, Statement] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def recognised(sources: list[Source]) -> bool:
 
 def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
     """Add the topics that have documents, references or a Pyramid."""
-    found = _Found()
+    corpus = _Corpus()
     others: list[Source] = []
     for source in sources:
         here = Place(place.complaints, source.label)
@@ -74,14 +74,14 @@ def read_corpus(sources: list[Source], place: Place, draft: Draft) -> None:
         if reader is None:
             others.append(source)
         else:
-            reader(source, here, found)
+            reader(source, here, corpus)
     if others:
-        said = "%(count)s other files were ignored, the first of them this one"
-        Place(place.complaints, others[0].label).remark(said, count=len(others))
-    _add_topics(found, place, draft)
+        remark = "%(count)s other files were ignored, the first of them this one"
+        Place(place.complaints, others[0].label).remark(remark, count=len(others))
+    _add_topics(corpus, place, draft)
 
 
-def _reader(source: Source) -> Callable[[Source, Place, _Found], None] | None:
+def _reader(source: Source) -> Callable[[Source, Place, _Corpus], None] | None:
     if _is_summary(source):
         return _read_summary
     if _PYRAMIDS.fullmatch(source.name):
@@ -121,7 +121,7 @@ def _layouts(file: str) -> Mapping[int, nist.Layout] | None:
     return next((layouts for pattern, layouts in tables.items() if pattern.fullmatch(file)), None)
 
 
-def _read_document(source: Source, place: Place, found: _Found) -> None:
+def _read_document(source: Source, place: Place, corpus: _Corpus) -> None:
     topic = nist.topic_name(source.parts[-2])
     text = lenient_text(source, place)
     document = read_document(text, place) if text is not None else None
@@ -131,15 +131,15 @@ def _read_document(source: Source, place: Place, found: _Found) -> None:
     content = _survived(place, lambda here: checked_text(here, document.text, empty=False))
     if called is None or content is None:
         return
-    if any(other.name == called for other in found.documents[topic]):
+    if any(other.name == called for other in corpus.documents[topic]):
         place.remark("ignored: topic %(topic)s already has a document of this name", topic=topic)
         return
     headline = _line(document.headline, place)
     extra = {"headline": headline} if headline else {}
-    found.documents[topic].append(Text(called, content, extra=extra))
+    corpus.documents[topic].append(Text(called, content, extra=extra))
 
 
-def _read_statements(source: Source, place: Place, found: _Found) -> None:
+def _read_statements(source: Source, place: Place, corpus: _Corpus) -> None:
     text = lenient_text(source, place)
     if text is None:
         return
@@ -154,10 +154,10 @@ def _read_statements(source: Source, place: Place, found: _Found) -> None:
             place.remark("ignored: a topic without a name")
         else:
             title, narrative = _line(statement.title, place), _line(statement.narrative, place)
-            found.statements.setdefault(topic, Statement(topic, title, narrative))
+            corpus.statements.setdefault(topic, Statement(topic, title, narrative))
 
 
-def _read_summary(source: Source, place: Place, found: _Found) -> None:
+def _read_summary(source: Source, place: Place, corpus: _Corpus) -> None:
     named = nist.summary_name(source.name)
     text = lenient_text(source, place)
     if named is None or text is None:
@@ -169,24 +169,24 @@ def _read_summary(source: Source, place: Place, found: _Found) -> None:
         return
     kept = tuple(sentence for sentence in checked.split("\n") if not blank(sentence))
     whole, sentences = (None, kept) if sentences else (checked, None)
-    there = found.references[topic] if nist.is_person(who) else found.summaries[topic]
+    summaries = corpus.references[topic] if nist.is_person(who) else corpus.summaries[topic]
     if not checked:
         place.remark("an empty summary" if not nist.is_person(who) else "ignored: an empty summary")
         if nist.is_person(who):
             return
     if tac.is_human(topic, who):
         place.remark("ignored: in TAC 2009 people wrote the summaries of systems 2 and 3")
-    elif who in there:
+    elif who in summaries:
         # Models often stand among the peers as well.
-        if (there[who].text, there[who].sentences) != (whole, sentences):
+        if (summaries[who].text, summaries[who].sentences) != (whole, sentences):
             place.remark("ignored: an earlier summary of topic %(topic)s by %(who)s", topic=topic, who=who)
     elif nist.is_person(who):
-        found.references[topic][who] = Text(who, whole, sentences)
+        corpus.references[topic][who] = Text(who, whole, sentences)
     else:
-        found.summaries[topic][who] = Summary(who, whole, sentences)
+        corpus.summaries[topic][who] = Summary(who, whole, sentences)
 
 
-def _read_scores(source: Source, place: Place, found: _Found) -> None:
+def _read_scores(source: Source, place: Place, corpus: _Corpus) -> None:
     layouts = _layouts(source.name)
     text = lenient_text(source, place)
     if layouts is None or text is None:
@@ -198,37 +198,37 @@ def _read_scores(source: Source, place: Place, found: _Found) -> None:
             # The name of a question comes from the table, and so does a number whose mean would be beyond every number.
             named = len(score.dimension) <= limits.DIMENSION_CHARACTERS and score.dimension.isascii()
             if not named or abs(score.score) > HIGHEST:
-                said = "ignored: the score %(score)s for %(question)s"
-                place.at(number).remark(said, score=score.score, question=shown(score.dimension))
+                remark = "ignored: the score %(score)s for %(question)s"
+                place.at(number).remark(remark, score=score.score, question=shown(score.dimension))
                 continue
-            found.scores[score.topic, score.summarizer][score.dimension].append(score)
+            corpus.scores[score.topic, score.summarizer][score.dimension].append(score)
 
 
-def _read_pyramid(source: Source, place: Place, found: _Found) -> None:
+def _read_pyramid(source: Source, place: Place, corpus: _Corpus) -> None:
     topic = nist.topic_name(source.name.split(".")[0])
     data = _bytes(source, place)
     pyramid = read_pyramid(data, place) if data is not None else None
     if topic is None:
         place.remark("ignored: its name does not begin with a topic")
-    elif pyramid is not None and topic in found.pyramids:
+    elif pyramid is not None and topic in corpus.pyramids:
         place.remark("ignored: topic %(topic)s already has a pyramid", topic=topic)
     elif pyramid is not None:
-        found.pyramids[topic] = pyramid
+        corpus.pyramids[topic] = pyramid
 
 
-def _note_peer(source: Source, place: Place, found: _Found) -> None:
+def _note_peer(source: Source, place: Place, corpus: _Corpus) -> None:
     """An annotated summary can be read only when its pyramid is known."""
     named = nist.summary_name(source.name)
     if named is not None:
-        found.peers[named[0]].setdefault(named[1], (source, place.file))
+        corpus.peers[named[0]].setdefault(named[1], (source, place.file))
 
 
-def _annotation(topic: str, found: _Found, place: Place) -> Annotation | None:
+def _annotation(topic: str, corpus: _Corpus, place: Place) -> Annotation | None:
     """The topic's pyramid with the annotated summaries, if it can be written and read again."""
-    pyramid = found.pyramids.get(topic)
+    pyramid = corpus.pyramids.get(topic)
     if pyramid is None:
         return None
-    annotation = Annotation(pyramid, dict(_peers(found.peers[topic], pyramid, place)))
+    annotation = Annotation(pyramid, dict(_peers(corpus.peers[topic], pyramid, place)))
     line = strict_json.line(annotation_as_json(annotation))
 
     def again(here: Place) -> Annotation | None:
@@ -249,18 +249,18 @@ def _peers(sources: Mapping[str, tuple[Source, str]], pyramid: Pyramid, place: P
     return peers
 
 
-def _add_topics(found: _Found, place: Place, draft: Draft) -> None:
-    topics = found.documents.keys() | found.references.keys() | found.pyramids.keys()
-    for topic in sorted(found.summaries.keys() - topics):
+def _add_topics(corpus: _Corpus, place: Place, draft: Draft) -> None:
+    topics = corpus.documents.keys() | corpus.references.keys() | corpus.pyramids.keys()
+    for topic in sorted(corpus.summaries.keys() - topics):
         place.remark("ignored: topic %(topic)s has summaries but no documents and no references", topic=topic)
     for topic in sorted(topics):
-        statement = found.statements.get(topic) or found.statements.get(topic.partition("-")[0])
-        annotation = _annotation(topic, found, place)
+        statement = corpus.statements.get(topic) or corpus.statements.get(topic.partition("-")[0])
+        annotation = _annotation(topic, corpus, place)
         base = nist.base_of(topic)
-        record = replace(_topic(topic, statement, found), pyramid=annotation, base=base if base in topics else "")
+        record = replace(_topic(topic, statement, corpus), pyramid=annotation, base=base if base in topics else "")
         if not draft.add_topic(record, place):
             return
-    for topic, who in found.scores:
+    for topic, who in corpus.scores:
         if topic in topics:
             place.remark(
                 "ignored: scores of %(who)s in topic %(topic)s, which has no summary by it", topic=topic, who=who
@@ -270,17 +270,17 @@ def _add_topics(found: _Found, place: Place, draft: Draft) -> None:
         place.refuse("summaries but no documents", expected)
 
 
-def _topic(topic: str, statement: Statement | None, found: _Found) -> Topic:
-    """The topic, with the scores of its summaries taken out of what was found."""
+def _topic(topic: str, statement: Statement | None, corpus: _Corpus) -> Topic:
+    """The topic, with the scores of its summaries taken out of the corpus."""
     narrative = statement.narrative if statement else ""
     short = len(narrative) <= limits.QUESTION_CHARACTERS
-    references = found.references[topic].values()
-    summaries = [_rated(topic, summary, found) for summary in found.summaries[topic].values()]
+    references = corpus.references[topic].values()
+    summaries = [_rated(topic, summary, corpus) for summary in corpus.summaries[topic].values()]
     of_people = (Summary(text.name, text.text, text.sentences, person=True, reference=text.name) for text in references)
-    summaries += [_rated(topic, summary, found) for summary in of_people]
+    summaries += [_rated(topic, summary, corpus) for summary in of_people]
     return Topic(
         topic,
-        tuple(found.documents[topic]),
+        tuple(corpus.documents[topic]),
         tuple(references),
         tuple(summaries),
         title=(statement.title if statement else "")[: limits.TITLE_CHARACTERS],
@@ -290,9 +290,9 @@ def _topic(topic: str, statement: Statement | None, found: _Found) -> Topic:
     )
 
 
-def _rated(topic: str, summary: Summary, found: _Found) -> Summary:
-    """With the mean of what people gave it, and what each gave; the scores are taken out of what was found."""
-    scores = found.scores.pop((topic, summary.name), {})
+def _rated(topic: str, summary: Summary, corpus: _Corpus) -> Summary:
+    """With the mean of what people gave it, and what each gave; the scores are taken out of the corpus."""
+    scores = corpus.scores.pop((topic, summary.name), {})
     human = {dimension: fmean(score.score for score in of_all) for dimension, of_all in scores.items()}
     by_assessor: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for dimension, of_all in scores.items():
@@ -320,8 +320,10 @@ def _survived(place: Place, read: Callable[[Place], Value | None]) -> Value | No
     """What `read` gives; its complaints become remarks, since the rest of the corpus is good without it."""
     quiet = Complaints()
     value = read(Place(quiet, place.file, place.line, place.field))
-    for one in quiet.collected:
-        said = "ignored: found " + one.found + "; expected " + one.expected
+    for complaint in quiet.collected:
+        text = "ignored: found " + complaint.found + "; expected " + complaint.expected
         if len(place.complaints.remarks) < limits.REMARKS:
-            place.complaints.remarks.append(Remark(one.file, one.line, one.field, said, one.params))
+            place.complaints.remarks.append(
+                Remark(complaint.file, complaint.line, complaint.field, text, complaint.params)
+            )
     return None if quiet.collected else value

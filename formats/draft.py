@@ -49,8 +49,8 @@ class Draft:
     def _add(self, records: list[Placed[Record]], record: Record, limit: int, place: Place, *held: Any) -> bool:
         self.memory += RECORD + sum(map(weight, held))
         if self.memory > limits.MEMORY:
-            found = "more than %(limit)s MB of texts and values"
-            place.refuse(found, "smaller files", limit=limits.MEMORY // limits.MEGABYTE)
+            actual = "more than %(limit)s MB of texts and values"
+            place.refuse(actual, "smaller files", limit=limits.MEMORY // limits.MEGABYTE)
             return False
         records.append(Placed(record, place))
         if len(records) > limit:

@@ -58,8 +58,8 @@ def _texts(files: list[Source], where: str, place: Place, make: Callable[[str, s
         if source.parts[2] != where:
             continue
         here = Place(place.complaints, source.label)
-        found = read_text(source, here, limits.TEXT)
-        text = None if found is None else checked_text(here, found, empty=where == "summaries")
+        unchecked = read_text(source, here, limits.TEXT)
+        text = None if unchecked is None else checked_text(here, unchecked, empty=where == "summaries")
         called = name(here, source.stem)
         if text is not None and called is not None:
             parts.append(make(called, text))

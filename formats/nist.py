@@ -42,9 +42,9 @@ class Score:
     assessor: str = ""
 
 
-def topic_name(found: str) -> str | None:
+def topic_name(text: str) -> str | None:
     """The topic that a folder, a summary or a row of a table is about, as summaries name it: D0901-A, D301."""
-    match = _TOPIC.fullmatch(found.strip())
+    match = _TOPIC.fullmatch(text.strip())
     return match and f"D{match[1]}" + (f"-{match[2].upper()}" if match[2] else "")
 
 
@@ -53,13 +53,13 @@ def base_of(topic: str) -> str:
     return f"{topic.removesuffix('-B')}-A" if topic.endswith("-B") else ""
 
 
-def is_topic_folder(found: str) -> bool:
-    return _FOLDER.fullmatch(found) is not None
+def is_topic_folder(folder: str) -> bool:
+    return _FOLDER.fullmatch(folder) is not None
 
 
-def summary_name(found: str) -> tuple[str, str] | None:
+def summary_name(file_name: str) -> tuple[str, str] | None:
     """The topic and the summarizer that a summary's file name gives; None where it is none."""
-    match = _SUMMARY.fullmatch(found)
+    match = _SUMMARY.fullmatch(file_name)
     topic = match and topic_name(match[1])
     return (topic, match[2]) if match and topic else None
 

@@ -66,8 +66,8 @@ def write_preferences(preferences: Iterable[Preference], file: Sink, form: Liter
 
 
 def _word(preference: Preference, key: str) -> str:
-    said = preference.extra.get(key)
-    return said if isinstance(said, str) else ""
+    word = preference.extra.get(key)
+    return word if isinstance(word, str) else ""
 
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:

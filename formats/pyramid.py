@@ -40,7 +40,7 @@ class Scu:
     def models(self) -> frozenset[int]:
         """The models that express it; a contributor that stands nowhere is a model of its own (-1, -2, ...)."""
         places = enumerate(self.contributors, 1)
-        return frozenset(-i if one.model is None else one.model for i, one in places)
+        return frozenset(-i if contributor.model is None else contributor.model for i, contributor in places)
 
     @property
     def weight(self) -> int:

@@ -35,15 +35,15 @@ def read_pyramid(data: bytes, place: Place) -> Pyramid | None:
     root = _parse(data, place)
     if root is None:
         return None
-    found = root if root.tag == "pyramid" else root.find("pyramid")
-    if found is None:
+    pyramid = root if root.tag == "pyramid" else root.find("pyramid")
+    if pyramid is None:
         place.remark("ignored: no pyramid in it")
         return None
-    text = _text(found)
-    models, borders = _models(text.text, found.findtext("startDocumentRegEx") or "", place)
+    text = _text(pyramid)
+    models, borders = _models(text.text, pyramid.findtext("startDocumentRegEx") or "", place)
     scus = [
         Scu(uid, _label(scu), tuple(_contributors(scu, text, borders, place)))
-        for uid, scu in _distinct(found.iterfind("scu"), place)
+        for uid, scu in _distinct(pyramid.iterfind("scu"), place)
     ]
     return Pyramid(text.text, tuple(scus), models, borders)
 
@@ -61,12 +61,12 @@ def read_peer(data: bytes, pyramid: Pyramid, place: Place) -> Peer | None:
         place.remark("ignored: no annotated summary in it")
         return None
     text = _text(annotation)
-    known = {scu.uid for scu in pyramid.scus}
+    uids = {scu.uid for scu in pyramid.scus}
     matched: dict[str, tuple[Contributor, ...]] = {}
     unmatched: list[Contributor] = []
     for uid, scu in _distinct(annotation.iterfind("peerscu"), place):
         contributors = tuple(_contributors(scu, text, (), place))
-        if uid in known:
+        if uid in uids:
             if contributors:
                 matched[uid] = contributors
             continue
@@ -142,8 +142,8 @@ def _models(text: str, pattern: str, place: Place) -> tuple[tuple[str, ...], tup
 
 
 def _name_of(line: str) -> str | None:
-    found = _NAME.search(line)
-    return found[1] if found else None
+    match = _NAME.search(line)
+    return match[1] if match else None
 
 
 def _by_pattern(pattern: str) -> Callable[[str], str | None]:

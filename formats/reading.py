@@ -94,8 +94,8 @@ def read_metric_scores(file: BinaryIO, existing: Existing, *, name: str) -> tupl
 def _read_file(path: Path, place: Place, draft: Draft) -> None:
     size = path.stat().st_size
     if size > limits.UPLOAD.upload:
-        found, limit = "%(size)s MB", limits.UPLOAD.upload // limits.MEGABYTE
-        place.refuse(found, "at most %(limit)s MB", size=size // limits.MEGABYTE, limit=limit)
+        actual, limit = "%(size)s MB", limits.UPLOAD.upload // limits.MEGABYTE
+        place.refuse(actual, "at most %(limit)s MB", size=size // limits.MEGABYTE, limit=limit)
         return
     with path.open("rb") as file:
         magic = file.read(4)
@@ -184,8 +184,8 @@ def _reader(source: Source, beginning: bytes, line: bytes, place: Place) -> Read
     if b"\0" in beginning:
         place.refuse("bytes that are not text", KINDS)
     else:
-        found = "a file that begins with %(line)s"
-        place.at(1).refuse(found, KINDS, line=shown(line.decode("utf-8", "replace")))
+        actual = "a file that begins with %(line)s"
+        place.at(1).refuse(actual, KINDS, line=shown(line.decode("utf-8", "replace")))
     return None
 
 

@@ -173,12 +173,12 @@ def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:
     begin, unfinished = 0, False
     while begin < len(line):
         window = line[begin : begin + WINDOW]
-        found = [(begin + a, begin + b) for a, b in _sentencex_spans(window, _unquoted(window), language)]
-        if unfinished and found:
-            found[0] = (spans.pop()[0], found[0][1])
+        in_window = [(begin + a, begin + b) for a, b in _sentencex_spans(window, _unquoted(window), language)]
+        if unfinished and in_window:
+            in_window[0] = (spans.pop()[0], in_window[0][1])
         at_end = begin + WINDOW >= len(line)
-        cut_off = found.pop() if len(found) > 1 and not at_end else None
-        spans += found
+        cut_off = in_window.pop() if len(in_window) > 1 and not at_end else None
+        spans += in_window
         begin = cut_off[0] if cut_off else begin + WINDOW
         unfinished = bool(spans) and not cut_off
     return spans

@@ -71,11 +71,11 @@ def read_document(text: str, place: Place) -> Document | None:
         return Document("", _paragraphs(text))
     starts = [match.end() for match in _DOC.finditer(text)] or [0]
     bodies = [_between(text[start:end], "TEXT") for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
-    found = [_paragraphs(body) for body in bodies if body is not None]
-    if not any(found):
+    texts = [_paragraphs(body) for body in bodies if body is not None]
+    if not any(texts):
         place.remark("ignored: no text in it")
         return None
-    return Document(_flat(_between(text, "HEADLINE") or ""), "\n".join(filter(None, found)))
+    return Document(_flat(_between(text, "HEADLINE") or ""), "\n".join(filter(None, texts)))
 
 
 def read_statements(text: str) -> Iterator[Statement]:

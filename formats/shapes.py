@@ -19,19 +19,19 @@ Check = Callable[[Place, Any], Any]
 
 def record(
     place: Place,
-    found: Mapping[str, Any],
+    given: Mapping[str, Any],
     make: Callable[..., Record],
     shape: Mapping[str, Check],
     optional: Collection[str] = (),
 ) -> Record | None:
     """What `make` makes of the checked values, or None and every complaint. `optional` keys may be missing."""
     before = len(place.complaints.collected)
-    for key in sorted(found.keys() - shape.keys()):
+    for key in sorted(given.keys() - shape.keys()):
         place.key(key).refuse("an unknown key", "only %(keys)s", keys=", ".join(shape))
     values = {}
     for key, check in shape.items():
-        if key in found:
-            values[key] = check(place.key(key), found[key])
+        if key in given:
+            values[key] = check(place.key(key), given[key])
         elif key not in optional:
             place.key(key).refuse("no such key", "all of %(keys)s", keys=", ".join(shape))
     return make(**values) if len(place.complaints.collected) == before else None

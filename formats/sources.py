@@ -98,8 +98,8 @@ def directory_sources(root: Path, place: Place, limits: Limits) -> list[Source]:
             total += size
             sources.append(Source(parts, label, size, _opener(path)))
             if len(sources) > limits.entries or total > limits.unpacked:
-                found = "more than %(entries)s files or %(size)s MB"
-                place.refuse(found, "less", entries=limits.entries, size=limits.unpacked // MEGABYTE)
+                actual = "more than %(entries)s files or %(size)s MB"
+                place.refuse(actual, "less", entries=limits.entries, size=limits.unpacked // MEGABYTE)
                 return []
     return sorted(sources, key=natural)
 

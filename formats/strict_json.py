@@ -24,9 +24,9 @@ _LINE_ENDS = re.compile("[\u2028\u2029\x85]")
 class _NotStrict(ValueError):
     """What a hook of the JSON reader found."""
 
-    def __init__(self, found: str, expected: str, what: str) -> None:
-        super().__init__(found)
-        self.found, self.expected, self.what = found, expected, what
+    def __init__(self, actual: str, expected: str, what: str) -> None:
+        super().__init__(actual)
+        self.actual, self.expected, self.what = actual, expected, what
 
 
 def parse(place: Place, text: str) -> Any | None:
@@ -36,7 +36,7 @@ def parse(place: Place, text: str) -> Any | None:
     try:
         value = _DECODER.decode(text)
     except _NotStrict as fault:
-        place.refuse(fault.found, fault.expected, what=fault.what)
+        place.refuse(fault.actual, fault.expected, what=fault.what)
         return None
     except json.JSONDecodeError as fault:
         _refuse_syntax(place, text, fault)
@@ -57,16 +57,16 @@ def parse_object(place: Place, text: str) -> dict[str, Any] | None:
     return None
 
 
-def extras(place: Place, found: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+def extras(place: Place, given: dict[str, Any], recognized: frozenset[str]) -> dict[str, Any]:
     """The keys that we do not know, their texts cleaned like all others."""
     kept: dict[str, Any] = {}
-    for key, value in found.items():
-        if key in known:
+    for key, value in given.items():
+        if key in recognized:
             continue
         cleaned = clean(place.key(key), key)
         if cleaned is None:
             continue
-        if cleaned in kept or cleaned in known:
+        if cleaned in kept or cleaned in recognized:
             place.refuse("the key %(key)s twice, once decomposed", "each key once", key=shown(cleaned))
         kept[cleaned] = _cleaned(place.key(cleaned), value)
     return kept
@@ -95,7 +95,7 @@ def line(value: Any) -> str:
     text = _dumped(value)
     if _LONG_NUMBER.search(text):
         text = _dumped(_as_given(value))
-    return _LINE_ENDS.sub(lambda found: _EXTENDED[found[0]], text)
+    return _LINE_ENDS.sub(lambda match: _EXTENDED[match[0]], text)
 
 
 def _cleaned(place: Place, value: Any) -> Any:
@@ -126,12 +126,12 @@ def _well_built(place: Place, text: str) -> bool:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = counts.most_common(1)[0][0]
         raise _NotStrict("the key %(what)s twice in one object", "each key once", shown(twice))
-    return found
+    return members
 
 
 def _integer(digits: str) -> int:
@@ -160,10 +160,10 @@ def _refuse_syntax(place: Place, text: str, fault: json.JSONDecodeError) -> None
     if place.line == 0:
         place = place.at(fault.lineno)
     if fault.msg.startswith("Unterminated string"):
-        found = "a string that starts at column %(column)s and is never closed"
+        actual = "a string that starts at column %(column)s and is never closed"
     elif fault.pos >= len(text.rstrip()):
-        found = "incomplete JSON that ends at column %(column)s" if text.strip() else "nothing"
+        actual = "incomplete JSON that ends at column %(column)s" if text.strip() else "nothing"
     else:
-        found = "no JSON at column %(column)s: %(near)s"
+        actual = "no JSON at column %(column)s: %(near)s"
     near = shown(text[fault.pos : fault.pos + 30])
-    place.refuse(found, "one complete JSON object per line", column=fault.colno, near=near)
+    place.refuse(actual, "one complete JSON object per line", column=fault.colno, near=near)

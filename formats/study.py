@@ -199,8 +199,8 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
             place.refuse("no %(name)s in it", "the archive of a study, as export_study writes it", name=called)
     for called, source in sources.items():
         if called not in (*_NAMES, *_LATER, _MANIFEST):
-            known = ", ".join((*_NAMES, *_LATER))
-            Place(place.complaints, source.label).refuse("a file that does not belong to a study", known)
+            expected = ", ".join((*_NAMES, *_LATER))
+            Place(place.complaints, source.label).refuse("a file that does not belong to a study", expected)
     place.complaints.raise_if_any()
     here = Place(place.complaints, sources[_MANIFEST].label)
     manifest = read_text(sources[_MANIFEST], here, 10_000) or ""
@@ -216,8 +216,8 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
             while chunk := stream.read(1 << 16):
                 digest.update(chunk)
         if sums.get(called) != digest.hexdigest():
-            found = "a SHA-256 sum different from that in MANIFEST"
-            Place(place.complaints, sources[called].label).refuse(found, "the file as it was written")
+            actual = "a SHA-256 sum different from that in MANIFEST"
+            Place(place.complaints, sources[called].label).refuse(actual, "the file as it was written")
 
 
 def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | None:
@@ -274,7 +274,7 @@ def _records(
 ) -> Iterator[Record]:
     for number, line in read_lines(stream, place):
         here = place.at(number)
-        found = strict_json.parse_object(here, line) if line is not None else None
-        record = shapes.record(here, found, make, shape, optional) if found is not None else None
+        given = strict_json.parse_object(here, line) if line is not None else None
+        record = shapes.record(here, given, make, shape, optional) if given is not None else None
         if record is not None:
             yield record

@@ -128,7 +128,7 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
         if topic.base and topic.base not in topics:
             at("topics.jsonl")(i).key("base").refuse_unknown("topic", topic.base, topics, "a topic of the study")
     sentences = _checked_sentences(archive, at("sentences.jsonl"))
-    _unique([one.pseudonym for one in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
+    _unique([annotator.pseudonym for annotator in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
     _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
@@ -163,35 +163,38 @@ def _check_assignments(
 ) -> None:
     annotators = {annotator.pseudonym for annotator in archive.annotators}
     seen: set[tuple[str, str, frozenset[str], int]] = set()
-    _unique([one.key for one in archive.assignments], "key", "key", at)
-    for i, one in enumerate(archive.assignments):
-        if one.topic not in topics:
-            at(i).key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+    _unique([assignment.key for assignment in archive.assignments], "key", "key", at)
+    for i, assignment in enumerate(archive.assignments):
+        if assignment.topic not in topics:
+            at(i).key("topic").refuse_unknown("topic", assignment.topic, topics, "a topic of the study")
             continue
-        for side, called in (("left", one.left), ("right", one.right)):
-            if called not in sentences[one.topic]:
+        for side, called in (("left", assignment.left), ("right", assignment.right)):
+            if called not in sentences[assignment.topic]:
                 at(i).key(side).refuse("%(name)s", "a sentence of the topic", name=shown(called))
-        if one.left == one.right:
-            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(one.left))
-        if one.annotator not in annotators:
-            at(i).key("annotator").refuse_unknown("annotator", one.annotator, annotators, "an annotator of the study")
-        pair = (one.annotator, one.topic, frozenset((one.left, one.right)), one.occasion)
+        if assignment.left == assignment.right:
+            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(assignment.left))
+        if assignment.annotator not in annotators:
+            at(i).key("annotator").refuse_unknown(
+                "annotator", assignment.annotator, annotators, "an annotator of the study"
+            )
+        sides = frozenset((assignment.left, assignment.right))
+        pair = (assignment.annotator, assignment.topic, sides, assignment.occasion)
         if pair in seen:
             at(i).key("occasion").refuse("the same pair shown twice on one occasion", "a different occasion each time")
         seen.add(pair)
 
 
 def _check_judgments(archive: StudyArchive, at: Callable[[int], Place]) -> None:
-    keys = {one.key for one in archive.assignments}
-    revisions = [f"{one.assignment}, revision {one.revision}" for one in archive.judgments]
+    keys = {assignment.key for assignment in archive.assignments}
+    revisions = [f"{judgment.assignment}, revision {judgment.revision}" for judgment in archive.judgments]
     _unique(revisions, "judgment", "revision", at)
     for i, judgment in enumerate(archive.judgments):
         if judgment.assignment not in keys:
-            found, expected = (
+            actual, expected = (
                 "the key %(key)s, which no assignment has",
                 "the key of an assignment in assignments.jsonl",
             )
-            at(i).key("assignment").refuse(found, expected, key=judgment.assignment)
+            at(i).key("assignment").refuse(actual, expected, key=judgment.assignment)
 
 
 def _check_fits(
@@ -214,16 +217,16 @@ def _check_gold_pairs(
     archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
 ) -> None:
     seen: set[tuple[str, frozenset[str]]] = set()
-    for i, one in enumerate(archive.gold_pairs):
-        if one.topic not in topics:
-            at(i).key("topic").refuse_unknown("topic", one.topic, topics, "a topic of the study")
+    for i, gold_pair in enumerate(archive.gold_pairs):
+        if gold_pair.topic not in topics:
+            at(i).key("topic").refuse_unknown("topic", gold_pair.topic, topics, "a topic of the study")
             continue
-        for key, called in (("better", one.better), ("worse", one.worse)):
-            if called not in sentences[one.topic]:
+        for key, called in (("better", gold_pair.better), ("worse", gold_pair.worse)):
+            if called not in sentences[gold_pair.topic]:
                 at(i).key(key).refuse("%(name)s", "a sentence of the topic", name=shown(called))
-        if one.better == one.worse:
-            at(i).key("worse").refuse("%(name)s on both sides", "two different sentences", name=shown(one.worse))
-        pair = (one.topic, frozenset((one.better, one.worse)))
+        if gold_pair.better == gold_pair.worse:
+            at(i).key("worse").refuse("%(name)s on both sides", "two different sentences", name=shown(gold_pair.worse))
+        pair = (gold_pair.topic, frozenset((gold_pair.better, gold_pair.worse)))
         if pair in seen:
             at(i).key("worse").refuse("the same pair for the second time", "each once")
         seen.add(pair)
@@ -232,8 +235,8 @@ def _check_gold_pairs(
 def _unique(names: Sequence[str], called: str, key: str, at: Callable[[int], Place]) -> None:
     """`called`: what the names are of; `key`: the field to complain of."""
     seen: set[str] = set()
-    for i, one in enumerate(names):
-        if one in seen:
-            found = "%(called)s %(name)s for the second time"
-            at(i).key(key).refuse(found, "each once", called=called, name=shown(one, 100))
-        seen.add(one)
+    for i, name in enumerate(names):
+        if name in seen:
+            actual = "%(called)s %(name)s for the second time"
+            at(i).key(key).refuse(actual, "each once", called=called, name=shown(name, 100))
+        seen.add(name)

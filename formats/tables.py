@@ -110,8 +110,8 @@ def _header(records: Iterator[tuple[Place, list[str]]], place: Place, columns: C
     for name in columns.needed:
         if name not in cells:
             good = False
-            found = "no column %(name)s among %(cells)s"
-            here.refuse(found, expected, name=name, cells=shown(",".join(cells), 200), header=columns.header)
+            actual = "no column %(name)s among %(cells)s"
+            here.refuse(actual, expected, name=name, cells=shown(",".join(cells), 200), header=columns.header)
     allowed = columns.needed + columns.optional
     for position, name in enumerate(cells):
         if name in cells[:position]:

@@ -133,14 +133,14 @@ def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> s
     return None
 
 
-def _refuse_at(place: Place, text: str, position: int, found: str, expected: str) -> None:
+def _refuse_at(place: Place, text: str, position: int, actual: str, expected: str) -> None:
     before = text[:position]
     column = position - (before.rfind("\n") + 1) + 1
     if place.field:
-        place.refuse("%(what)s at character %(position)s", expected, what=found, position=position + 1)
+        place.refuse("%(what)s at character %(position)s", expected, what=actual, position=position + 1)
     else:
         place = place.at(max(place.line, 1) + before.count("\n"))
-        place.refuse("%(what)s at character %(position)s of the line", expected, what=found, position=column)
+        place.refuse("%(what)s at character %(position)s of the line", expected, what=actual, position=column)
 
 
 def _described(character: str) -> str:

@@ -208,8 +208,8 @@ def _summary(place: Place, given: dict[str, Any]) -> Summary:
     # A system that says nothing is scored 0; it is not a fault of the file.
     text, sentences = _content(place, given, empty=True)
     ratings = ratings_from(place, given)
-    known = _SUMMARY_KEYS if raters_from(given) is None else _SUMMARY_KEYS | {"raters"}
-    extra = strict_json.extras(place, given, known)
+    keys = _SUMMARY_KEYS if raters_from(given) is None else _SUMMARY_KEYS | {"raters"}
+    extra = strict_json.extras(place, given, keys)
     person, reference = shapes.maybe(shapes.flag), shapes.maybe(shapes.name)
     return Summary(
         named(place, given, "system"),
@@ -261,8 +261,8 @@ def _sentences(place: Place, given: Any, *, empty: bool) -> tuple[str, ...] | No
         elif not isinstance(sentence, str):
             here.refuse("%(what)s", "a sentence in double quotes", what=kind(sentence))
     if passed_over := len(given) - len(sentences):
-        said = "%(count)s empty sentences were ignored (here and below); those after them are counted from there"
-        place.remark_counted(said, passed_over)
+        remark = "%(count)s empty sentences were ignored (here and below); those after them are counted from there"
+        place.remark_counted(remark, passed_over)
     if given and not sentences and not empty:
         place.refuse("only empty sentences", "at least one sentence")
     if sum(map(len, sentences)) > limits.TEXT:
