@@ -195,6 +195,8 @@ class Client(threading.Thread):
         self.home = ""
         self.shown: Shown | None = None
         self.ahead: Shown | None = None
+        #: Whether an answer was taken back and not given anew: nobody else may be there for its pair.
+        self.owes = False
 
     @property
     def waits(self) -> bool:
@@ -213,7 +215,7 @@ class Client(threading.Thread):
         """Judge until told that all is done; then finish what is under way."""
         try:
             self.begin()
-            while not self.done.is_set():
+            while self.owes or not self.done.is_set():
                 self.turn()
         except Stopped:
             pass
@@ -236,12 +238,14 @@ class Client(threading.Thread):
             self.draw()
             return
         self.done.wait(self.rng.uniform(0, 2 * self.think))
-        mood = self.rng.random() if self.moody else 1.0
+        mood = self.rng.random() if self.moody and not (self.owes or self.done.is_set()) else 1.0
         if mood < SKIPS:
             self.skip(self.shown)
         elif mood < SKIPS + UNDOES and self.shown.undo:
             self.undo(*self.shown.undo)
+            self.owes = self.shown is not None
         else:
+            self.owes = False
             self.judge(self.shown)
 
     def draw(self) -> None:
