@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -113,7 +114,7 @@ def influence(topics: Sequence[TopicInfluence]) -> Influence | None:
     means, change = _mean_scores(topics, systems, annotators)
     is_known = np.asarray(np.isfinite(change).all(axis=1))
     change = change[is_known]
-    left_out = [annotator for annotator, known in zip(annotators, is_known.tolist(), strict=True) if known]
+    left_out = list(compress(annotators, is_known))
     rank, without = _ranks(means), _ranks(means + change)
     overtaken = np.flatnonzero(without[:, rank == 1].min(axis=1) > 1).tolist() if left_out else []
     results = [

@@ -80,11 +80,11 @@ def robust_z(values: Vector) -> Vector:
 
     Values that are nan stay so; with fewer than three others, or without any spread, all are.
     """
-    known = values[np.isfinite(values)]
-    if len(known) < 3:
+    finite = values[np.isfinite(values)]
+    if len(finite) < 3:
         return np.full(len(values), np.nan)
-    centre = np.median(known)
-    spread = 1.4826 * np.median(np.abs(known - centre))
+    centre = np.median(finite)
+    spread = 1.4826 * np.median(np.abs(finite - centre))
     return np.asarray((values - centre) / spread) if spread > 0 else np.full(len(values), np.nan)
 
 

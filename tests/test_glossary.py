@@ -73,7 +73,7 @@ STAY = {
 }
 
 #: In how many places a variable has an empty name, room by room. These numbers only fall.
-EMPTY_VARIABLES = {"annotate": 99, "evaluation": 20, "formats": 2, "lab": 0, "benchmarks": 0}
+EMPTY_VARIABLES = {"annotate": 99, "evaluation": 0, "formats": 2, "lab": 0, "benchmarks": 0}
 
 
 def words(name: str) -> set[str]:

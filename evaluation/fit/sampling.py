@@ -67,14 +67,14 @@ class Differences(Protocol):
 
 def informative_pairs(
     utilities: NDArray[np.float64],
-    known: Differences,
+    errors: Differences,
     count: int,
     seed: int,
     taken: Collection[tuple[int, int]] = (),
 ) -> Pairs:
     """(count, 2): pairs i < j whose answers would tell most, in the order in which to ask them.
 
-    `utilities` (n,) and what is `known` of their differences come from a fit. What an answer is expected to tell of a
+    `utilities` (n,) and the `errors` of their differences come from a fit. What an answer is expected to tell of a
     difference d = N(m, v) is, nearly, ln(1 + p (1 - p) v) / 2, p the expected chance of either answer: most for two
     sentences that are close and of which little is known. No sentence comes more often than its fair share of the queue
     and once more, so that it is not all about the few that hardly anybody has judged. `taken`: pairs i < j that are
@@ -84,7 +84,7 @@ def informative_pairs(
     a, b = random_pairs(n, CANDIDATES, seed, taken).T
     if not len(a):
         return np.zeros((0, 2), dtype=np.int64)
-    variance = np.square(known.difference(a, b))
+    variance = np.square(errors.difference(a, b))
     p = expit((utilities[a] - utilities[b]) / np.sqrt(1 + np.pi * variance / 8))
     best = np.argsort(-p * (1 - p) * variance, kind="stable")
     most = 2 * count // n + 1

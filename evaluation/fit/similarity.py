@@ -70,8 +70,8 @@ def similarity(sentences: Sequence[str], name: str = Scoring().similarity) -> Si
     try:
         build = SIMILARITIES[name]
     except KeyError:
-        known = ", ".join(sorted(SIMILARITIES))
-        raise ValueError(f"there is no similarity called {name!r}; there are: {known}") from None
+        available = ", ".join(sorted(SIMILARITIES))
+        raise ValueError(f"there is no similarity called {name!r}; there are: {available}") from None
     return build(sentences)
 
 
@@ -276,13 +276,13 @@ class WordSimilarity:
         for sentence in texts:
             words = tokens(sentence)
             if grow:
-                known = [vocabulary.setdefault(word, len(vocabulary)) for word in words]
+                ids = [vocabulary.setdefault(word, len(vocabulary)) for word in words]
                 unknown.append(0)
             else:
-                known = [vocabulary[word] for word in words if word in vocabulary]
+                ids = [vocabulary[word] for word in words if word in vocabulary]
                 unknown.append(sum(word not in vocabulary for word in set(words)))
-            every += known
-            lengths.append(len(known))
+            every += ids
+            lengths.append(len(ids))
         width = max(len(vocabulary), 1)
         keys = np.repeat(np.arange(len(texts)), lengths) * width + np.array(every, dtype=np.int64)
         entries, count = np.unique(keys, return_counts=True)

@@ -23,8 +23,8 @@ class NoHumanScores(ValueError):
     def __init__(self, dimension: str, dimensions: Sequence[str]) -> None:
         self.dimension = dimension
         self.dimensions = tuple(dimensions)
-        there = f"the dimensions are: {', '.join(dimensions)}" if dimensions else "there are no human scores at all"
-        super().__init__(f"no summary has a human score for {dimension!r}; {there}")
+        hint = f"the dimensions are: {', '.join(dimensions)}" if dimensions else "there are no human scores at all"
+        super().__init__(f"no summary has a human score for {dimension!r}; {hint}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ def jensen_shannon(p: Vector, q: Vector) -> Vector:
     """
     p_total, q_total = p.sum(axis=-1), q.sum(axis=-1)
     with np.errstate(invalid="ignore"):
-        found = _jensen_shannon(p / p_total[..., None], q / q_total[..., None])
+        divergence = _jensen_shannon(p / p_total[..., None], q / q_total[..., None])
     without = np.where(p_total == q_total, 0.0, np.log(2))
-    return np.where((p_total > 0) & (q_total > 0), found, without)
+    return np.where((p_total > 0) & (q_total > 0), divergence, without)
 
 
 def smoothed(counts: Vector, bins: float, gamma: float = GAMMA) -> Vector:

@@ -109,7 +109,10 @@ def _lacking(model: int, pyramid: Pyramid) -> dict[str, frozenset[int]]:
 
 def _said_by(model: int, pyramid: Pyramid) -> Peer:
     """A model as if it were a peer: its contributors by SCU."""
-    matched = {scu.uid: tuple(one for one in scu.contributors if one.model == model) for scu in pyramid.scus}
+    matched = {
+        scu.uid: tuple(contributor for contributor in scu.contributors if contributor.model == model)
+        for scu in pyramid.scus
+    }
     return Peer(pyramid.text, {uid: own for uid, own in matched.items() if own})
 
 

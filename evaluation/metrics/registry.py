@@ -106,7 +106,7 @@ def metric(asked: str, settings: Settings = Settings()) -> Metric:  # noqa: B008
         near = get_close_matches(name, _families, n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise UnknownMetric(f"there is no metric called {name!r}{hint}; there are: {', '.join(sorted(_families))}")
-    options = dict(_option(one) for one in given)
+    options = dict(map(_option, given))
     unknown = [option for option in options if option not in family.options]
     if unknown and not family.options:
         raise UnknownMetric(f"{name} has no options, so not {unknown[0]!r}")
@@ -152,11 +152,11 @@ def usable(names: Iterable[str], topic: Evidence) -> tuple[list[Metric], dict[st
 def check(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> None:
     """Raise `MissingEvidence` if a metric needs what some topic does not have."""
     complaints = []
-    for one in metrics:
-        for need in sorted(one.needs):
+    for metric in metrics:
+        for need in sorted(metric.needs):
             lacking = [topic.topic_id for topic in topics if not _has[need](topic)]
             if lacking:
-                complaints.append(f"{one.name} needs {need}, and there are none for {_listed(lacking, len(topics))}")
+                complaints.append(f"{metric.name} needs {need}, and there are none for {_listed(lacking, len(topics))}")
     if complaints:
         raise MissingEvidence("\n".join(complaints))
 

@@ -159,7 +159,7 @@ _texts = lru_cache(maxsize=1)(Texts)
 
 
 def _make(asked: str, options: Options, _: Settings) -> Rouge:
-    measure = next(one for one in MEASURES if one == asked.partition(":")[0])
+    measure = next(name for name in MEASURES if name == asked.partition(":")[0])
     try:
         settings = RougeOptions(
             stem="unstemmed" not in options,

@@ -29,7 +29,11 @@ def _marked(
     text: str, marks: Marks, weights: Mapping[str, int], language: str, headers: frozenset[int] = frozenset()
 ) -> Iterator[Annotated]:
     spans = sorted(
-        (*part.span, uid) for uid, contributors in marks for one in contributors for part in one.parts if part.span
+        (*part.span, uid)
+        for uid, contributors in marks
+        for contributor in contributors
+        for part in contributor.parts
+        if part.span
     )
     for sentence in cut(text, language):
         if text.rfind("\n", 0, sentence.start) + 1 in headers:

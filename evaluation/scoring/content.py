@@ -21,9 +21,9 @@ def content(text: str, language: str) -> list[str]:
 
 def counts(texts: Sequence[Sequence[str]], columns: dict[str, int]) -> sparse.csr_array[Any, Any]:
     """(texts, words): how often a text has a word that the topic knows."""
-    known = [[columns[word] for word in words if word in columns] for words in texts]
-    starts = np.cumsum([0, *map(len, known)])
-    indices = np.array([column for row in known for column in row], dtype=np.int64)
+    rows = [[columns[word] for word in words if word in columns] for words in texts]
+    starts = np.cumsum([0, *map(len, rows)])
+    indices = np.array([column for row in rows for column in row], dtype=np.int64)
     matrix = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=(len(texts), max(len(columns), 1)))
     matrix.sum_duplicates()
     return matrix

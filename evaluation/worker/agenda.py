@@ -229,10 +229,10 @@ def find_work() -> list[Work]:
 class _Look:
     """One look at the tables."""
 
-    def __init__(self, now: datetime, known: Mapping[str, Claim]) -> None:
+    def __init__(self, now: datetime, by_name: Mapping[str, Claim]) -> None:
         self.now = now
-        self.known = known
-        self.usual = _usual(known.values())
+        self.by_name = by_name
+        self.usual = _usual(by_name.values())
         self.running: list[Work] = []
 
     def at(self, kinds: Sequence[Kind]) -> list[Work]:
@@ -241,7 +241,7 @@ class _Look:
         for kind in kinds:
             for key, study, version, is_large in kind.rows():
                 name = f"{kind.claim}:{key}"
-                claim = self.known.get(name)
+                claim = self.by_name.get(name)
                 if claim is None:
                     seconds = self.usual.get((kind.claim, study))
                     waiting.append(Work(kind.task, key, name, study, seconds=seconds, is_long=is_large))
@@ -257,10 +257,10 @@ def _of(claim: Claim, kind: Kind, key: int, study: int, is_long: bool) -> Work:
     return Work(kind.task, key, claim.name, study, claim.since, claim.seconds, is_long)
 
 
-def _usual(known: Iterable[Claim]) -> dict[tuple[str, int], float]:
+def _usual(claimed: Iterable[Claim]) -> dict[tuple[str, int], float]:
     """By kind of claim and study, what the longest quick work took: others of the kind will hardly take longer."""
     usual: dict[tuple[str, int], float] = {}
-    for claim in known:
+    for claim in claimed:
         if claim.seconds is not None and claim.seconds < QUICK:
             what = (claim.name.partition(":")[0], claim.study)
             usual[what] = max(claim.seconds, usual.get(what, 0.0))

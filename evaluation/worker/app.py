@@ -167,10 +167,10 @@ def leave_connections_to_the_parent(**_: Any) -> None:
     """A child that is forked after the broker went away and came back has all its parent's connections, old ones that
     the broker has closed among them, and would hold them as long as it lives. It needs none: those are closed as Python
     knows them, so that nothing closes their numbers once more when other files have them."""
-    for found in gc.get_objects():
+    for instance in gc.get_objects():
         # Not isinstance: asked for their class, proxies of what is gone raise, and lazy objects wake up.
-        if issubclass(type(found), socket.socket) and found.family in (socket.AF_INET, socket.AF_INET6):
-            found.close()
+        if issubclass(type(instance), socket.socket) and instance.family in (socket.AF_INET, socket.AF_INET6):
+            instance.close()
 
 
 @signals.worker_process_init.connect

@@ -23,12 +23,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print one line for each thing that was looked at, and below it how to mend what is wrong."""
         findings = examine(broker)
-        for one in findings:
-            mark = self.style.ERROR("wrong") if one.wrong else self.style.SUCCESS("fine ")
-            self.stdout.write(f"{mark}  {one.about:<13} {one.wrong or one.detail}")
-            if one.mend:
-                self.stdout.write(f"                      {one.mend}")
-        wrong = sum(bool(one.wrong) for one in findings)
+        for finding in findings:
+            mark = self.style.ERROR("wrong") if finding.wrong else self.style.SUCCESS("fine ")
+            self.stdout.write(f"{mark}  {finding.about:<13} {finding.wrong or finding.detail}")
+            if finding.mend:
+                self.stdout.write(f"                      {finding.mend}")
+        wrong = sum(bool(finding.wrong) for finding in findings)
         if wrong:
             self.stdout.write(f"\n{wrong} of {len(findings)} things are wrong.")
             sys.exit(1)

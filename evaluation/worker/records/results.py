@@ -175,7 +175,7 @@ def _settings(snapshot: Snapshot, settings: Settings, learnt: tuple[float, float
 
 def _utilities(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult) -> dict[str, Sequence[Any]]:
     n = len(snapshot.sentence_keys)
-    nothing = [None] * n
+    nulls = [None] * n
     return {
         "scored_by": [scored_by] * n,
         "fit_id": [fit_id] * n,
@@ -183,9 +183,9 @@ def _utilities(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicRes
         "strength": result.strengths.tolist(),
         "utility": result.utilities.tolist(),
         "value": result.values.tolist(),
-        "se": nothing if result.se is None else result.se.tolist(),
-        "low": nothing if result.low is None else result.low.tolist(),
-        "high": nothing if result.high is None else result.high.tolist(),
+        "se": nulls if result.se is None else result.se.tolist(),
+        "low": nulls if result.low is None else result.low.tolist(),
+        "high": nulls if result.high is None else result.high.tolist(),
         "wins": result.wins.tolist(),
         "judgments": result.judged.tolist(),
     }
