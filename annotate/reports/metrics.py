@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from annotate.models import HumanScore, MetricAgreementReport, Study, StudyMetrics, TopicMetrics
 from formats.results import Bounded, Correlation, DimensionAgreement, MetricAgreement, MetricDifference, Tested
 from formats.results.metrics import Level, Peers
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, PREFERENCES
 
 #: What correlations are between, in the order in which they are shown.
 LEVELS: dict[Level, object] = {
@@ -23,10 +24,10 @@ LEVELS: dict[Level, object] = {
 SHOWN = 8
 COEFFICIENTS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
 _NAMES = {
-    "preferences:importance": gettext_lazy("Preferences: importance"),
-    "preferences:combined": gettext_lazy("Preferences: combined"),
-    "preferences:published": gettext_lazy("Preferences: as published"),
-    "preferences:coverage": gettext_lazy("Coverage (words alone)"),
+    IMPORTANCE: gettext_lazy("Preferences: importance"),
+    COMBINED: gettext_lazy("Preferences: combined"),
+    AS_PRINTED: gettext_lazy("Preferences: as published"),
+    COVERAGE: gettext_lazy("Coverage (words alone)"),
     "js": gettext_lazy("JS divergence"),
     "js-consensus": gettext_lazy("JS divergence from the consensus"),
     "pyramid": gettext_lazy("Pyramid"),
@@ -54,7 +55,7 @@ class Line:
 
     @property
     def is_preference(self) -> bool:
-        return self.metric.metric.startswith("preferences:")
+        return self.metric.metric.startswith(PREFERENCES)
 
     @property
     def with_intervals(self) -> MetricAgreement:

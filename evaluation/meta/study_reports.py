@@ -14,11 +14,10 @@ from evaluation.meta.scores import Scores
 from evaluation.metrics.registry import JACKKNIFE, without_one_reference
 from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
+from formats.results.scores import PREFERENCES
 
 #: What every topic's summaries are scored with, where it has what that takes; preferences come from its judgments.
 USUAL = ("rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus", "pyramid")
-#: Metrics that move when judgments do.
-PREFERENCES = "preferences:"
 #: Figures without intervals, which take a moment.
 AT_ONCE = Sampling(draws=0)
 

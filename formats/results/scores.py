@@ -10,6 +10,12 @@ from typing import Any, Protocol
 Key = str | int
 #: The combined score adds so many times importance to coverage: of p / (1 - p), the slope at 1/2.
 ODDS = 4.0
+#: Before the names of a study's own scores, where they stand among metrics.
+PREFERENCES = "preferences:"
+#: They, in the order in which they are compared; by the names that the command line knows.
+IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE = (
+    f"{PREFERENCES}{name}" for name in ("importance", "combined", "published", "coverage")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,25 @@ class SourceWords:
         factor = {"importance": ahead, "combined": 1.0 + ODDS * ahead, "coverage": 1.0}[score]
         contribution = occurrences * idf * factor / self.total
         return WordTerm(self.words[k], occurrences, idf, value, factor, contribution, self.sentences[k])
+
+
+def as_metrics(kind: str, score: float | None, coverage: float | None) -> dict[str, float | None]:
+    """What a stored score of a kind tells of a summary, by the names of metrics: combined is C + `ODDS` I.
+
+    A summary without a word of its sources has no importance: it adds nothing.
+    """
+    if kind == "published":
+        return {AS_PRINTED: score}
+    if coverage is None:
+        return {}
+    own = score or 0.0
+    match kind:
+        case "importance":
+            return {IMPORTANCE: own, COMBINED: coverage + ODDS * own, COVERAGE: coverage}
+        case "combined":
+            return {IMPORTANCE: (own - coverage) / ODDS, COMBINED: own, COVERAGE: coverage}
+        case _:
+            return {COVERAGE: coverage}
 
 
 @dataclass(frozen=True, slots=True)

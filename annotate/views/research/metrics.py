@@ -21,7 +21,7 @@ from annotate.reports import metrics, rests_on
 from annotate.reports.metrics import COEFFICIENTS, LEVELS, AgreementTable, Line
 from annotate.reports.plots import Scale, interval_plot
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import UNCHANGED, is_seen, page
+from annotate.views.research.pages import CSV, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.results import p_value
 from formats.results import Bounded
 
@@ -60,10 +60,8 @@ def metrics_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     if table is None or not table.lines:
         raise Http404
     content, kind = _FORMS[form](request, study, table)
-    response = HttpResponse(content, content_type=kind)
     name = "-".join(filter(None, ["metrics", slugify(study.title) or "study", slugify(table.dimension)]))
-    response["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
-    return response
+    return as_file(content, kind, f"{name}.{form}")
 
 
 def _table(request: HttpRequest, study: Study) -> AgreementTable | None:
@@ -110,7 +108,7 @@ def _csv(request: HttpRequest, study: Study, table: AgreementTable) -> tuple[byt
     of_levels = [f"{kind}_{level}" for level in LEVELS for kind in COEFFICIENTS]
     columns = ("metric", "agreement", "low", "high", "pooled", *of_levels, "difference", "p", "holm", "signature")
     formats.write_rows(file, columns, [_cells(line) for line in table.lines])
-    return file.getvalue(), "text/csv; charset=utf-8"
+    return file.getvalue(), CSV
 
 
 def _cells(line: Line) -> Sequence[str | float | None]:

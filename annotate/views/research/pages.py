@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: htmx swaps nothing for this answer: the reader's page is as it should be.
 UNCHANGED = 204
+#: The media type of tables.
+CSV = "text/csv; charset=utf-8"
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
@@ -38,6 +40,13 @@ def keys(sent: Iterable[str]) -> list[int]:
 def is_seen(request: HttpRequest, version: str) -> bool:
     """Whether the page asks for news (it names the version that it shows) and there are none."""
     return request.GET.get("seen") == version
+
+
+def as_file(content: bytes, kind: str, name: str) -> HttpResponse:
+    """A file to be kept under this name, of this media type."""
+    response = HttpResponse(content, content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 def digest(*shown: object) -> str:

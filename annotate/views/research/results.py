@@ -25,7 +25,7 @@ from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
 from annotate.reports.plots import IntervalPlot, RankPlot, Scale, decimals, interval_plot, rank_plot
 from annotate.reports.scores import parts_of, with_names, word_terms
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page
+from annotate.views.research.pages import CSV, UNCHANGED, as_file, digest, is_seen, page
 from formats.results import LeaderboardRow
 from formats.results.statistics import MOST_COMPARED
 
@@ -230,15 +230,13 @@ def _rank_plot(board: Board) -> RankPlot | None:
 
 def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpResponse:
     content, kind = _FORMS[form](request, board)
-    response = HttpResponse(content, content_type=kind)
-    response["Content-Disposition"] = f'attachment; filename="leaderboard-{name}.{form.removeprefix("ranks.")}"'
-    return response
+    return as_file(content, kind, f"leaderboard-{name}.{form.removeprefix('ranks.')}")
 
 
 def _csv(request: HttpRequest, board: Board) -> tuple[bytes, str]:
     file = io.BytesIO()
     formats.write_rows(file, COLUMNS, [_cells(row, board) for row in board.rows])
-    return file.getvalue(), "text/csv; charset=utf-8"
+    return file.getvalue(), CSV
 
 
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:

@@ -15,7 +15,7 @@ from annotate.models import Study
 from annotate.reports import system_pairs
 from annotate.reports.study import worker_is_there
 from annotate.reports.system_pairs import TESTS, SystemPairsTable
-from annotate.views.research.pages import page
+from annotate.views.research.pages import CSV, as_file, page
 
 
 @in_study("see")
@@ -44,10 +44,8 @@ def metrics_systems_csv(request: HttpRequest, study: Study) -> HttpResponse:
         raise Http404
     file = io.BytesIO()
     formats.write_rows(file, ("scorer", "by", "systems", "pairs", "draws", "corrected", *TESTS), _rows(pairs))
-    response = HttpResponse(file.getvalue(), content_type="text/csv; charset=utf-8")
     name = "-".join(filter(None, ["systems", slugify(study.title) or "study", slugify(pairs.table.dimension)]))
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+    return as_file(file.getvalue(), CSV, f"{name}.csv")
 
 
 def _pairs(request: HttpRequest, study: Study) -> SystemPairsTable | None:

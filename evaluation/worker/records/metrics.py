@@ -23,7 +23,6 @@ from annotate.models import (
     MetricAgreementReport,
     MetricScore,
     Score,
-    ScoredBy,
     Study,
     StudyMetrics,
     Summary,
@@ -37,16 +36,12 @@ from evaluation.statistics import finite
 from evaluation.worker.records.evidence import settings_of
 from formats.results import DimensionAgreement, to_json
 from formats.results.metrics import Peers
-from formats.results.scores import ODDS
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
 
 Vector = NDArray[np.float64]
 Matrices = dict[str, NDArray[np.float64]]
 #: A topic and a system: where a summary stands in the matrices.
 Cell = tuple[int, str]
-#: The study's scores as metrics, in the order in which they are compared; by the names that the command line knows.
-IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE = (
-    f"preferences:{name}" for name in ("importance", "combined", "published", "coverage")
-)
 
 
 #: Of each topic: the version of its metrics' scores, and of the fit that its preference scores come from.
@@ -164,28 +159,13 @@ def _by_name(rows: QuerySet[Any], name: str) -> dict[str, dict[Cell, float]]:
 
 
 def _preferences(study: Study) -> dict[str, dict[Cell, float]]:
-    """The study's own scores. A summary without a word of its sources has no importance: it adds nothing."""
+    """The study's own scores."""
     cells: dict[str, dict[Cell, float]] = {}
-    columns = ("scored_by", "fit__settings__score", "summary__topic", "summary__system__name")
-    rows = Score.objects.filter(summary__topic__study=study)
-    for scored_by, kind, topic, system, score, coverage in rows.values_list(*columns, "score", "coverage"):
-        scored = {AS_PRINTED: score} if scored_by == ScoredBy.PUBLISHED else _kinds(kind, score or 0.0, coverage)
-        for name, value in scored.items():
-            cells.setdefault(name, {})[topic, system] = value
+    columns = ("summary__topic", "summary__system__name", "fit__settings__score", "score", "coverage")
+    for topic, system, *scored in Score.objects.filter(summary__topic__study=study).values_list(*columns):
+        for name, value in as_metrics(*scored).items():
+            cells.setdefault(name, {})[topic, system] = math.nan if value is None else value
     return cells
-
-
-def _kinds(kind: str, score: float, coverage: float | None) -> dict[str, float]:
-    """Those of importance, combined and coverage that a stored score tells: combined is C + `ODDS` I."""
-    if coverage is None:
-        return {}
-    match kind:
-        case "importance":
-            return {IMPORTANCE: score, COMBINED: coverage + ODDS * score, COVERAGE: coverage}
-        case "combined":
-            return {IMPORTANCE: (score - coverage) / ODDS, COMBINED: score, COVERAGE: coverage}
-        case _:
-            return {COVERAGE: coverage}
 
 
 def _signatures(study: Study) -> dict[str, str]:
