@@ -208,7 +208,8 @@ def _summary(place: Place, given: dict[str, Any]) -> Summary:
     # A system that says nothing is scored 0; it is not a fault of the file.
     text, sentences = _content(place, given, empty=True)
     ratings = ratings_from(place, given)
-    keys = _SUMMARY_KEYS if raters_from(given) is None else _SUMMARY_KEYS | {"raters"}
+    author = "is_human" if "person" not in given and isinstance(given.get("is_human"), bool) else "person"
+    keys = _SUMMARY_KEYS | {author} | (set() if raters_from(given) is None else {"raters"})
     extra = strict_json.extras(place, given, keys)
     person, reference = shapes.maybe(shapes.flag), shapes.maybe(shapes.name)
     return Summary(
@@ -217,7 +218,7 @@ def _summary(place: Place, given: dict[str, Any]) -> Summary:
         sentences,
         extra,
         means(ratings) if given.get("human") is None else _scores(place, given, "human", _dimension),
-        bool(person(place.key("person"), given.get("person"))),
+        bool(person(place.key(author), given.get(author))),
         reference(place.key("reference"), given.get("reference")),
         ratings,
         _scores(place, given, "metrics", metric_name),

@@ -127,9 +127,13 @@ def headline(study: Study) -> ScoredBy:
 
 def version_of_study(study: Study) -> str:
     """Changes with everything that the study's board shows; cheap enough to be asked for every second."""
+    return _version_of_study(study, worker_is_there())
+
+
+def _version_of_study(study: Study, has_worker: bool) -> str:
     rankings = Ranking.objects.filter(study=study).order_by("pk")
     shown = list(rankings.values_list("version", "problem", "created_at"))
-    return _version(shown, study.score, _versions(Topic.objects.filter(study=study)), worker_is_there())
+    return _version(shown, study.score, _versions(Topic.objects.filter(study=study)), has_worker)
 
 
 def version_of_topic(topic: Topic) -> str:
@@ -141,7 +145,8 @@ def version_of_topic(topic: Topic) -> str:
 def of_study(study: Study, scored_by: str = "") -> Board:
     """The systems over all topics; as the study shows them first, where nothing else is asked for."""
     scored_by = scored_by or headline(study)
-    version = version_of_study(study)
+    has_worker = worker_is_there()
+    version = _version_of_study(study, has_worker)
     ranking = Ranking.objects.filter(study=study, scored_by=scored_by).first()
     fits = newest_fits(study, scored_by)
     of_people = Exists(Summary.objects.filter(system=OuterRef("system"), person=True))
@@ -169,7 +174,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         is_outdated=bool(results) and is_outdated(study, scored_by, settings),
         added_prior=sum(needs_prior(fit) for fit in fits),
         problem=ranking.problem if ranking else "",
-        has_worker=worker_is_there(),
+        has_worker=has_worker,
         version=version,
         without_documents=without_documents,
     )

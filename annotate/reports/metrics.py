@@ -130,6 +130,7 @@ def of_study(study: Study, dimension: str = "", peers: str = "") -> AgreementTab
         return None
     dimension = dimension if dimension in dimensions else dimensions[0]
     whose: Peers = "all" if peers == "all" and any(row.peers == "all" for row in rows) else "machines"
+    lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
     row = next((row for row in rows if (row.dimension, row.peers) == (dimension, whose)), None)
     return AgreementTable(
         dimension=dimension,
@@ -138,7 +139,7 @@ def of_study(study: Study, dimension: str = "", peers: str = "") -> AgreementTab
         with_human_peers=any(row.peers == "all" for row in rows),
         record=row.record if row else None,
         lines=_lines(row.record, row.bounded_record) if row else (),
-        absent=tuple(_absent(study)),
+        absent=tuple(why_absent(lacking.select_related("topic"))),
         problem=progress.problem if progress else "",
         is_old=progress is not None and progress.bounded_version < progress.version,
         computed_at=progress.computed_at if progress else None,
@@ -185,13 +186,12 @@ def _lines(values: DimensionAgreement, bounded: DimensionAgreement | None) -> tu
     )
 
 
-def _absent(study: Study) -> Iterable[str]:
-    """Why a metric is not there, or not for every topic."""
+def why_absent(rows: Iterable[TopicMetrics]) -> Iterable[str]:
+    """Why a metric is not there, or not for every topic of these."""
     lacking: dict[tuple[str, str], list[str]] = {}
-    rows = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
-    for topic, absent in rows.values_list("topic__name", "absent"):
-        for metric, need in absent.items():
-            lacking.setdefault((metric, need), []).append(topic)
+    for row in rows:
+        for metric, need in row.absent.items():
+            lacking.setdefault((metric, need), []).append(row.topic.name)
     for (metric, need), topics in lacking.items():
         yield str(_LACKING[need]) % {"metric": name_of(metric), "topics": _listed(topics)}
 

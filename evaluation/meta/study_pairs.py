@@ -18,8 +18,8 @@ from formats.results.metrics import Peers
 MOST_SYSTEMS = 200
 #: Fewer draws would say too little: what cannot have so many is left to the command line, too.
 FEWEST_DRAWS, USUAL_DRAWS = 500, 1000
-#: What one scorer may take, some ten seconds of a core: draws x pairs x (topics squared + `_PAIR`), where W is topics
-#: squared of additions, and the rest of a draw as long as so many.
+#: What one scorer may take: draws x pairs x (topics squared + `_PAIR`), where W is topics squared of additions, and the
+#: rest of a draw as long as so many.
 _COST, _PAIR = 3e10, 1000
 
 #: Among whose summaries; whether people are the scorer, in a dimension, or else a metric; its name.

@@ -101,7 +101,7 @@ ASKED = ["page", "page_size", "topic", "system", "filename", "act", "study__pk",
 LISTS = [
     *("api_studies", "api_annotators", "api_documents", "api_invitations", "api_study", "api_members", "api_topics"),
     *("api_references", "api_summaries", "api_judges", "api_judgments", "api_acts", "api_uploads", "api_leaderboard"),
-    "api_given_metrics",
+    *("api_given_metrics", "api_metric_scores"),
 ]
 #: Below the study's address.
 PAGES = [

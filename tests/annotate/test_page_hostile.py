@@ -131,7 +131,22 @@ NUMBERS = [one for one in HOSTILE if not re.search("[<>{]", one) and len(one) < 
 TAKING = {"study_new", "study_settings", "study_recruitment", "study_members", "account", "what_if_do", "gold_pairs"}
 IN_QUESTIONS = ["%00", "%ED%A0%80", "-1", "9" * 400, "9" * 5_000, "%0d%0aX:1", "//evil.test"]
 #: Every name that a page looks for in its address.
-ASKED = ["page", "seen", "said", "next", "nothing", "invitation", "topic", "act", "sort", "a", "b", "order", "empty"]
+ASKED = [
+    "page",
+    "seen",
+    "said",
+    "next",
+    "nothing",
+    "invitation",
+    "topic",
+    "system",
+    "act",
+    "sort",
+    "a",
+    "b",
+    "order",
+    "empty",
+]
 #: What may be written though a form was refused: who is who, and how often somebody tried.
 KEPT_APART = {"django_session", "annotate_allowance"}
 

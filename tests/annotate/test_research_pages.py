@@ -109,6 +109,11 @@ def pages(study: Study) -> dict[str, str]:
         "summary": reverse("summary", args=(study.pk, topic.summaries.get(system__name="=hat").pk)),
         "sentence": reverse("sentence", args=(study.pk, topic.sentences.get(text__startswith="Heavy").pk)),
         "mend": reverse("document_mend", args=(study.pk, topic.pk, document.pk)),
+        "metrics": reverse("study_metrics", args=key),
+        "metrics systems": reverse("metrics_systems", args=key),
+        "metrics scores": reverse("metrics_scores", args=key),
+        "metrics scores csv": reverse("metrics_scores_csv", args=key),
+        "topic metrics": reverse("topic_metrics", args=(study.pk, topic.pk)),
         "upload new": reverse("upload_new", args=key),
         "upload": reverse("upload", args=(study.pk, upload.key)),
         "settings": reverse("study_settings", args=key),
@@ -175,7 +180,7 @@ def test_things_of_another_study_are_not_found_under_ones_own(client: Client, st
     things = [
         page for page in pages(study).values() if re.search(r"/(topics|systems|summaries|sentences|uploads)/[^n]", page)
     ]
-    assert len(things) == 9
+    assert len(things) == 10
     for page in things:
         assert client.get(page.replace(f"/studies/{study.pk}/", f"/studies/{own.pk}/")).status_code == 404, page
 

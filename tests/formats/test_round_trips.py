@@ -294,6 +294,17 @@ def test_what_several_people_gave_comes_to_its_mean(tmp_path: Path, zipped: obje
     assert formats.message(refused.value.complaints[0]).startswith('z/s.csv:8: found a second score of "a" for "r"')
 
 
+def test_a_summary_is_a_persons_by_the_name_that_collections_give_it(tmp_path: Path) -> None:
+    authors = ({"is_human": True}, {"is_human": False}, {"is_human": "yes"}, {"person": False, "is_human": True})
+    summaries = [{"system": str(k), "text": "", **author} for k, author in enumerate(authors)]
+    topic = {"topic_id": "T", "documents": [{"id": "d", "text": "One."}], "summaries": summaries}
+    path = tmp_path / "topics.jsonl"
+    path.write_text(json.dumps(topic))
+    read = formats.read(path).topics[0].summaries
+    assert [summary.person for summary in read] == [True, False, False, False]
+    assert [summary.extra for summary in read] == [{}, {}, {"is_human": "yes"}, {"is_human": True}]
+
+
 def test_a_line_with_a_pyramid_alone_is_of_the_topic_that_is_there(tmp_path: Path) -> None:
     path = tmp_path / "pyramids.jsonl"
     line = {"topic_id": "T", "pyramid": {"scus": [{"uid": "1"}]}}

@@ -1,4 +1,4 @@
-"""Scores by metrics that were worked out elsewhere."""
+"""Scores of summaries by metrics, and those that were worked out elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from django.core.files import File
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -16,9 +17,16 @@ from rest_framework.response import Response
 import formats
 from annotate import imports
 from annotate.api.parsers import TableParser
-from annotate.api.serializers.metrics import MetricCountSerializer, MetricScoreSerializer
+from annotate.api.serializers.metrics import (
+    MetricCountSerializer,
+    MetricScoreSerializer,
+    SummaryScoresSerializer,
+    TopicMetricsSerializer,
+)
 from annotate.api.views.base import View
-from annotate.models import MetricScore, Topic
+from annotate.api.views.texts import SUMMARY_CHOICE, chosen_summaries
+from annotate.models import MetricScore, Summary, Topic
+from annotate.reports import metric_scores
 
 
 @extend_schema(tags=["results"])
@@ -59,3 +67,24 @@ class GivenMetrics(View):
                 {"file": [formats.message(complaint) for complaint in refused.complaints]}
             ) from refused
         return Response([{"metric": metric, "scores": scores} for metric, scores in counts.items()])
+
+
+@extend_schema(tags=["results"])
+class TopicMetrics(View):
+    @extend_schema(operation_id="read_topic_metrics", responses=TopicMetricsSerializer)
+    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
+        """What metrics, preferences first, and people say of the summaries of a topic."""
+        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
+        return self.show(TopicMetricsSerializer, metric_scores.of_topic(topic))
+
+
+@extend_schema(tags=["results"])
+class MetricScores(View):
+    @extend_schema(
+        operation_id="list_metric_scores", parameters=SUMMARY_CHOICE, responses=SummaryScoresSerializer(many=True)
+    )
+    def get(self, request: Request, study_id: int) -> Response:
+        """What metrics, preferences among them, and people say of each summary."""
+        rows: list[Summary] = self.paginate_queryset(chosen_summaries(request, self.study(study_id))) or []
+        scores: Any = list(metric_scores.scores_of(rows))
+        return self.get_paginated_response(SummaryScoresSerializer(scores, many=True).data)

@@ -16,6 +16,7 @@ from annotate.api.serializers.results import SentenceSerializer, SummaryDetailSe
 from annotate.api.serializers.texts import DocumentSerializer, MendingSerializer, TextSerializer, TopicSerializer
 from annotate.api.views.base import View
 from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Summary, Topic
+from annotate.reports import metric_scores
 
 
 class SummaryFilter(serializers.Serializer[None]):
@@ -23,6 +24,19 @@ class SummaryFilter(serializers.Serializer[None]):
 
     topic = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     system = serializers.CharField(required=False, max_length=200)
+
+
+SUMMARY_CHOICE = [
+    OpenApiParameter("topic", int, description="Only summaries of this topic, by its id."),
+    OpenApiParameter("system", str, description="Only summaries of this system, by its name."),
+]
+
+
+def chosen_summaries(request: Request, study: Study) -> QuerySet[Summary]:
+    """Those of a study that are asked for. Raises `ValidationError`."""
+    wanted = SummaryFilter(data={name: request.query_params[name] for name in request.query_params})
+    wanted.is_valid(raise_exception=True)
+    return metric_scores.chosen(study, wanted.validated_data.get("topic"), wanted.validated_data.get("system", ""))
 
 
 def _topics(study: Study) -> QuerySet[Topic]:
@@ -97,23 +111,13 @@ class Sentences(View):
 class Summaries(View):
     @extend_schema(
         operation_id="list_summaries",
-        parameters=[
-            OpenApiParameter("topic", int, description="Only summaries of this topic, by its id."),
-            OpenApiParameter("system", str, description="Only summaries of this system, by its name."),
-        ],
+        parameters=SUMMARY_CHOICE,
         responses=SummarySerializer(many=True),
     )
     def get(self, request: Request, study_id: int) -> Response:
         """The summaries of a study with their scores and human scores."""
-        rows = Summary.objects.filter(topic__in=Topic.objects.filter(study=self.study(study_id)))
-        wanted = SummaryFilter(data={name: request.query_params[name] for name in request.query_params})
-        wanted.is_valid(raise_exception=True)
-        if "topic" in wanted.validated_data:
-            rows = rows.filter(topic=wanted.validated_data["topic"])
-        if "system" in wanted.validated_data:
-            rows = rows.filter(system__name=wanted.validated_data["system"])
-        rows = rows.select_related("topic", "system").prefetch_related("human_scores", "scores")
-        return self.page(SummarySerializer, rows.order_by("topic__position", "system__name"))
+        rows = chosen_summaries(request, self.study(study_id))
+        return self.page(SummarySerializer, rows.prefetch_related("human_scores", "scores"))
 
 
 @extend_schema(tags=["results"])

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 import formats
 from annotate.access import in_study
 from annotate.models import Score, ScoredBy, Study, Summary, System, Topic
-from annotate.reports import diagnostics
+from annotate.reports import diagnostics, metric_scores
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
@@ -90,7 +90,9 @@ def topic_leaderboard_file(request: HttpRequest, study: Study, topic_id: int, fo
 @require_safe
 def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse:
     """How a summary came to its score: a sum whose every term can be followed by hand."""
-    row = get_object_or_404(Summary.objects.select_related("topic", "system"), topic__study=study, pk=summary_id)
+    row = get_object_or_404(
+        Summary.objects.select_related("topic__metrics", "system"), topic__study=study, pk=summary_id
+    )
     scored_by = asked_scored_by(request) or boards.headline(study)
     score = Score.objects.filter(summary=row, scored_by=scored_by).select_related("fit", "summary__system").first()
     words, parts = word_terms(score), parts_of(score)
@@ -109,7 +111,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
         digits=decimals([score.score], 5) if score and score.score is not None else 4,
         settings=settings_in_words(score.fit.settings) if score else [],
-        human_scores=row.human_scores.of_all().order_by("dimension"),
+        table=metric_scores.table_of([row]),
         text=row.sentences or [row.text],
     )
 

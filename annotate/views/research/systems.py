@@ -13,6 +13,7 @@ from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import Score, Study, Summary, System
 from annotate.reports import leaderboard as boards
+from annotate.reports import metric_scores
 from annotate.reports.plots import Scale, decimals
 from annotate.views.research.pages import page
 from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
@@ -25,7 +26,9 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
     """The topics that a system summarized, with its scores and the way to each summary."""
     shown = get_object_or_404(System, study=study, pk=system_id)
     board = boards.of_study(study, asked_scored_by(request))
-    summaries = list(Summary.objects.filter(system=shown).select_related("topic").order_by("topic__position"))
+    summaries = list(
+        Summary.objects.filter(system=shown).select_related("topic__metrics", "system").order_by("topic__position")
+    )
     scores = Score.objects.filter(summary__in=summaries, scored_by=board.scored_by).select_related("fit")
     scores = scores.defer("fit__covariance", "fit__differences", "fit__words")
     of_summary = {score.summary_id: score for score in scores}
@@ -41,6 +44,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         lines=[_line(summary, of_summary.get(summary.pk), board, scale) for summary in summaries],
         zero=scale.at(0.0) if board.score == "importance" else None,
         has_coverage=has_coverage(board),
+        table=metric_scores.table_of(summaries),
         digits=decimals([score.score or 0.0 for score in scores]),
     )
 

@@ -1,0 +1,135 @@
+"""What metrics and people say of single summaries, beside the study's own scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import CharField, F, FloatField, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform
+
+from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
+from annotate.reports.metrics import name_of, why_absent
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
+
+#: The study's own scores, in the order in which they stand before other metrics.
+OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)
+#: So many summaries' scores are read at once.
+BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryScores:
+    """What is said of one summary: by metric (None: it has nothing to say), by people in each dimension, and by single
+    assessors in each (`ratings`, by assessor)."""
+
+    summary: Summary
+    metrics: dict[str, float | None] = field(default_factory=dict)
+    human: dict[str, float] = field(default_factory=dict)
+    ratings: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def rated(self, dimension: str) -> dict[str, float]:
+        """What each assessor gave in a dimension."""
+        return {name: given[dimension] for name, given in self.ratings.items() if dimension in given}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoresTable:
+    """Summaries by metrics and dimensions of human scores.
+
+    `metrics`: the study's own scores first, then those worked out here, then those worked out elsewhere; `signatures`:
+    of those worked out here; `absent`: why a metric is not there, or not for every topic.
+    """
+
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    signatures: Mapping[str, str]
+    absent: tuple[str, ...]
+    summaries: tuple[SummaryScores, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return list(map(name_of, self.metrics))
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """A line for each summary: name, score and signature by metric; name, score and ratings by dimension."""
+        return [
+            {
+                "summary": row.summary,
+                "metrics": [(name_of(name), row.metrics.get(name), self._rests_on(name)) for name in self.metrics],
+                "human": [(name, row.human.get(name), row.rated(name)) for name in self.dimensions],
+            }
+            for row in self.summaries
+        ]
+
+    def _rests_on(self, metric: str) -> str:
+        return self.signatures.get(metric, "")
+
+
+def table_of(summaries: Sequence[Summary]) -> ScoresTable:
+    """What is said of these summaries, whose topics are at hand with their `metrics`."""
+    rows = tuple(scores_of(summaries))
+    topics = {summary.topic_id: summary.topic for summary in summaries}.values()
+    scored = [topic.metrics for topic in topics if hasattr(topic, "metrics")]
+    signatures = {name: signature for row in reversed(scored) for name, signature in row.signatures.items()}
+    names = {name for row in rows for name in row.metrics}
+    order = [*OWN, *dict.fromkeys(name for row in scored for name in row.signatures), *sorted(names)]
+    return ScoresTable(
+        metrics=tuple(name for name in dict.fromkeys(order) if name in names),
+        dimensions=tuple(sorted({dimension for row in rows for dimension in row.human})),
+        signatures=signatures,
+        absent=tuple(why_absent(scored)),
+        summaries=rows,
+    )
+
+
+def of_topic(topic: Topic) -> ScoresTable:
+    """What is said of a topic's summaries."""
+    return table_of(list(chosen(topic.study, topic.pk)))
+
+
+def chosen(study: Study, topic: int | None = None, system: str = "") -> QuerySet[Summary]:
+    """The summaries of a study: of one topic, by its key, or of one system, by its name, where they are named."""
+    summaries = Summary.objects.filter(topic__in=Topic.objects.filter(study=study))
+    summaries = summaries if topic is None else summaries.filter(topic=topic)
+    summaries = summaries.filter(system__name=system) if system else summaries
+    return summaries.select_related("topic__metrics", "system").order_by("topic__position", "system__name")
+
+
+def scores_of(summaries: Sequence[Summary]) -> Iterable[SummaryScores]:
+    """What is said of each, in their order."""
+    for start in range(0, len(summaries), BATCH):
+        rows = {summary.pk: SummaryScores(summary) for summary in summaries[start : start + BATCH]}
+        for summary, source, name, assessor, score, coverage in _scores(rows):
+            row = rows[summary]
+            if source == "own":
+                row.metrics.update(as_metrics(name, score, coverage))
+            elif source == "metric":
+                row.metrics[name] = score
+            elif assessor:
+                row.ratings.setdefault(assessor, {})[name] = score
+            else:
+                row.human[name] = score
+        yield from rows.values()
+
+
+def _scores(summaries: Collection[int]) -> Iterable[tuple[Any, ...]]:
+    """All that is said of these: the summary, who says it, the metric or the dimension, the assessor, score, coverage.
+
+    By one query: pages that show it have many of their own.
+    """
+    no_assessor, no_coverage = Value("", CharField()), Value(None, FloatField())
+
+    def read(rows: QuerySet[Any], source: str, name: Any, assessor: Any, coverage: Any) -> QuerySet[Any]:
+        columns = {"of": F("summary_id"), "source": Value(source), "name": name, "by": assessor, "value": F("score")}
+        columns |= {"covers": coverage}
+        scores: QuerySet[Any] = rows.filter(summary__in=summaries).order_by().annotate(**columns)
+        return scores.values_list(*columns)
+
+    own = read(Score.objects.all(), "own", KeyTextTransform("score", "fit__settings"), no_assessor, F("coverage"))
+    computed = read(ComputedScore.objects.all(), "metric", F("metric"), no_assessor, no_coverage)
+    given = read(MetricScore.objects.given(), "metric", F("metric"), no_assessor, no_coverage)
+    human = read(HumanScore.objects.all(), "human", F("dimension"), F("assessor"), no_coverage)
+    return sorted(own.union(computed, given, human, all=True), key=lambda row: row[:4])

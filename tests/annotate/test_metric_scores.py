@@ -1,0 +1,144 @@
+"""Metrics and human scores beside the study's own: on pages of topics, summaries and systems, as a file, by calls."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+import formats
+from annotate import imports
+from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, System, Topic
+from evaluation.worker import tasks
+from tests.annotate import scored
+from tests.annotate.making import owner, study
+from tests.annotate.test_api import API, client_of
+from tests.annotate.test_metric_pages import graded_study, text_of
+from tests.annotate.test_monitor import signed_in
+
+pytestmark = pytest.mark.django_db
+
+SCORES = b"topic,system,metric,score\nT1,third,BERTScore,0.61\n"
+
+
+@pytest.fixture
+def graded() -> Study:
+    """With what two assessors gave one summary, and a metric worked out elsewhere that knows only it."""
+    made = graded_study()
+    summary = summary_of(made)
+    for assessor, score in (("ann", 2.0), ("bob", 5.5)):
+        HumanScore.objects.create(summary=summary, dimension="overall", assessor=assessor, score=score)
+    imports.put_metric_scores(made, owner(made), io.BytesIO(SCORES), "the body")
+    return made
+
+
+def summary_of(made: Study, topic: str = "T1", system: str = "third") -> Summary:
+    return Summary.objects.get(topic__study=made, topic__name=topic, system__name=system)
+
+
+def test_a_summary_names_every_score_and_who_gave_it(graded: Study) -> None:
+    summary = summary_of(graded)
+    text = text_of(signed_in(graded), reverse("summary", args=[graded.pk, summary.pk]))
+    rouge = ComputedScore.objects.get(summary=summary, metric="rouge-2")
+    own = Score.objects.get(summary=summary, scored_by="published")
+    assert own.score is not None
+    for shown in ("ROUGE-2", f"{rouge.score:.4f}", "BERTScore", "0.6100", f"{own.score:.4f}", "ann", "5.5"):
+        assert shown in text
+    assert "Pyramid needs Pyramids. Topics without one: T1." in text
+    assert reverse("study_metrics", args=[graded.pk]) in text
+
+
+def test_a_summary_that_the_judgments_do_not_score_has_its_human_scores(graded: Study) -> None:
+    Score.objects.all().delete()
+    text = text_of(signed_in(graded), reverse("summary", args=[graded.pk, summary_of(graded).pk]))
+    assert "This summary has no score yet." in text
+    assert "human scores" in text
+
+
+def test_a_topic_shows_its_summaries_and_what_it_lacks(graded: Study) -> None:
+    topic = Topic.objects.get(study=graded, name="T0")
+    text = text_of(signed_in(graded), reverse("topic_metrics", args=[graded.pk, topic.pk]))
+    assert "ROUGE-1 needs references. Topics without any: T0." in text
+    assert text.index("Preferences: importance") < text.index("JS divergence")
+    assert "ROUGE-2</bdi>" not in text
+    assert reverse("study_metrics", args=[graded.pk]) in text
+
+
+def test_a_system_shows_every_topic(graded: Study) -> None:
+    shown = System.objects.get(study=graded, name="third")
+    text = text_of(signed_in(graded), reverse("system", args=[graded.pk, shown.pk]))
+    assert "2 · 5.5" in text
+    assert "ROUGE-2" in text
+    assert f"{reverse('metrics_scores', args=[graded.pk])}?system={shown.pk}" in text
+
+
+def test_all_scores_are_asked_for_by_topic_and_system(graded: Study) -> None:
+    client, address = signed_in(graded), reverse("metrics_scores", args=[graded.pk])
+    topic, system = Topic.objects.get(study=graded, name="T1"), System.objects.get(study=graded, name="third")
+    summaries = Summary.objects.filter(topic__study=graded)
+    for asked, shown in (
+        ("", summaries),
+        (f"?topic={topic.pk}", summaries.filter(topic=topic)),
+        (f"?topic={topic.pk}&system={system.pk}", summaries.filter(topic=topic, system=system)),
+        ("?topic=nothing&system=-1", summaries),
+    ):
+        text = text_of(client, address + asked)
+        links = {summary for summary in summaries if f"/summaries/{summary.pk}/" in text}
+        assert links == set(shown), asked
+    assert address in text_of(client, reverse("study_metrics", args=[graded.pk]))
+
+
+def test_another_studys_topic_is_not_asked_for(graded: Study) -> None:
+    other = graded_study()
+    topic = Topic.objects.filter(study=other).first()
+    assert topic is not None
+    text = text_of(signed_in(graded), f"{reverse('metrics_scores', args=[graded.pk])}?topic={topic.pk}")
+    assert f"/summaries/{summary_of(graded).pk}/" in text
+    assert f"/summaries/{summary_of(other).pk}/" not in text
+
+
+def test_many_summaries_are_leafed_through(graded: Study) -> None:
+    texts = tuple(formats.Summary(f"more{k:02}", "It rained.") for k in range(51))
+    imports.store(graded, formats.Bundle(topics=(formats.Topic("T9", scored.RAIN.documents, summaries=texts),)))
+    topic = Topic.objects.get(study=graded, name="T9")
+    tasks.score_with_metrics(topic.pk)
+    client, address = signed_in(graded), reverse("metrics_scores", args=[graded.pk])
+    first = text_of(client, f"{address}?topic={topic.pk}")
+    assert f"?topic={topic.pk}&amp;page=2" in first
+    assert first.count("/summaries/") == 50
+    assert text_of(client, f"{address}?topic={topic.pk}&page=2").count("/summaries/") == 1
+
+
+def test_the_file_says_what_is_stored(graded: Study) -> None:
+    client, address = signed_in(graded), reverse("metrics_scores_csv", args=[graded.pk])
+    rows = list(csv.DictReader(io.StringIO(client.get(address).content.decode())))
+    assert len(rows) == Summary.objects.filter(topic__study=graded).count()
+    (row,) = (row for row in rows if (row["topic"], row["system"]) == ("T1", "third"))
+    stored = ComputedScore.objects.get(summary=summary_of(graded), metric="rouge-2").score
+    assert float(row["rouge-2"]) == stored
+    assert (row["person"], row["given:BERTScore"], row["human:style_2"]) == ("false", "0.61", "0.0")
+    assert rows[0]["given:BERTScore"] == ""
+
+
+def test_the_api_says_the_same_of_a_topic_and_of_all(graded: Study) -> None:
+    client, here = client_of(owner(graded)), f"{API}/studies/{graded.pk}"
+    topic = Topic.objects.get(study=graded, name="T1")
+    of_topic = client.get(f"{here}/topics/{topic.pk}/metrics/").json()
+    assert of_topic["metrics"][:3] == ["preferences:importance", "preferences:combined", "preferences:published"]
+    assert of_topic["metrics"][-1] == "given:BERTScore"
+    assert of_topic["signatures"].keys() == {"rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus"}
+    (row,) = (row for row in of_topic["summaries"] if row["system"] == "third")
+    assert row["ratings"] == {"ann": {"overall": 2.0}, "bob": {"overall": 5.5}}
+    assert row["metrics"].keys() == set(of_topic["metrics"])
+    listed = client.get(f"{here}/metrics/scores/?topic={topic.pk}&system=third").json()
+    assert listed["results"] == [row]
+    assert client.get(f"{here}/metrics/scores/?page_size=2").json()["count"] == Summary.objects.count()
+    assert client.get(f"{here}/metrics/scores/?topic=x").status_code == 400
+
+
+def test_a_study_without_scores_says_so() -> None:
+    made = study()
+    assert "No summaries" in text_of(signed_in(made), reverse("metrics_scores", args=[made.pk]))
+    assert not MetricScore.objects.exists()
