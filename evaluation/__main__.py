@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _check_writable(options.output)
-        output: Output = options.run(options)
-        _write(_rendered(output, options.format), options.output)
+        output: Output | str = options.run(options)
+        _write(output if isinstance(output, str) else _rendered(output, options.format), options.output)
     except Refused as refused:
         for complaint in refused.complaints:
             print(message(complaint), file=sys.stderr)
@@ -71,19 +71,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"Preferendum {evaluation.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        usage = f"python3 manage.py evaluate {command.name} TOPICS [options]"
+        usage = f"python3 manage.py evaluate {command.name} {command.takes} [options]"
         sub = commands.add_parser(
             command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False
         )
         command.add_arguments(sub)
         group = sub.add_argument_group("output")
-        group.add_argument(
-            "--format",
-            choices=["table", "json", "csv", "latex"],
-            metavar="table|json|csv|latex",
-            default="table",
-            help="output format (default: table)",
-        )
+        if not command.makes_file:
+            group.add_argument(
+                "--format",
+                choices=["table", "json", "csv", "latex"],
+                metavar="table|json|csv|latex",
+                default="table",
+                help="output format (default: table)",
+            )
         group.add_argument("--output", metavar="FILE", type=Path, help="write to FILE instead of standard output")
         group.add_argument("--debug", action="store_true", help="if the program fails, show where")
         sub.set_defaults(run=command.run)

@@ -1,5 +1,5 @@
 """The offline command line's subcommands. Adding one is a module with a `COMMAND` and a line in `COMMANDS`."""
 
-from evaluation.commands import agree, converge, score, sentences, sets
+from evaluation.commands import agree, background, converge, score, sentences, sets
 
-COMMANDS = (score.COMMAND, agree.COMMAND, converge.COMMAND, sentences.COMMAND, sets.COMMAND)
+COMMANDS = (score.COMMAND, agree.COMMAND, converge.COMMAND, sentences.COMMAND, sets.COMMAND, background.COMMAND)

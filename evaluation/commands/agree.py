@@ -150,8 +150,9 @@ def _other(
 ) -> AgreementReport:
     """The same of other topics, whose judgments stand beside them or are simulated likewise."""
     asked = argparse.Namespace(**vars(options) | {"topics": options.also, "preferences": None, "compare": False})
-    topics = compared.judged(common.load(asked, settings, judgments_needed=False), dimensions, asked)
-    return _report(compared.scored(topics, dimensions, metrics), asked)
+    loaded = common.load(asked, settings, judgments_needed=False)
+    topics = compared.judged(loaded, dimensions, asked)
+    return _report(compared.scored(topics, dimensions, compared.prepared(metrics, loaded, asked)), asked)
 
 
 def _pairs(scores: Scores, options: argparse.Namespace) -> tuple[SystemPairs, ...]:

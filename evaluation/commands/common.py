@@ -38,13 +38,18 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand: its name, what it does in a line, its options, and what it does with them."""
+    """A subcommand: its name, what it does in a line, its options, and what it does with them.
+
+    `makes_file`: whether it gives the text of a file in a format of its own; `takes`: what it is given first.
+    """
 
     name: str
     help: str
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], Output]
+    run: Callable[[argparse.Namespace], Output | str]
+    takes: str = "TOPICS"
+    makes_file: bool = False
 
 
 def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = True) -> None:

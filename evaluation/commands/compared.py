@@ -11,7 +11,7 @@ from evaluation.commands import common
 from evaluation.commands.common import InputError
 from evaluation.evaluate import UndeterminedTopic
 from evaluation.evidence import Evidence, Settings
-from evaluation.meta.scores import NoHumanScores, Scores, collect, dimensions_of, judged_topics
+from evaluation.meta.scores import NoHumanScores, Scores, among_peers, collect, dimensions_of, judged_topics
 from evaluation.metrics import registry
 from evaluation.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
 from formats.results.metrics import Peers
@@ -85,12 +85,22 @@ def _level(text: str) -> float:
 def asked(
     loaded: Sequence[Evidence], options: argparse.Namespace, settings: Settings, usual: Sequence[str] = USUAL
 ) -> tuple[Sequence[str], list[Metric], list[Evidence]]:
-    """The dimensions, the metrics, and the topics where people scored any of the dimensions."""
+    """The dimensions, the metrics, prepared, and the topics where people scored any of the dimensions."""
     metrics = _metrics(options, settings, usual)
     dimensions = dimensions_of(loaded) if options.dimension == ("all",) else options.dimension
     topics = judged(loaded, dimensions or ("all",), options)
     _note_peers(topics, loaded, options.peers)
-    return dimensions, _allowed(metrics, topics) if options.metrics is None else metrics, topics
+    if options.metrics is None:
+        metrics = _allowed(metrics, topics)
+    return dimensions, prepared(metrics, loaded, options), topics
+
+
+def prepared(metrics: Sequence[Metric], loaded: Sequence[Evidence], options: argparse.Namespace) -> list[Metric]:
+    """The metrics, having seen all topics where they need that: also those that people scored nothing of."""
+    try:
+        return registry.prepared(metrics, among_peers(loaded, options.without, options.peers))
+    except (MissingEvidence, UnknownMetric) as reason:
+        raise InputError(str(reason)) from None
 
 
 def judged(loaded: Sequence[Evidence], dimensions: Sequence[str], options: argparse.Namespace) -> list[Evidence]:
@@ -145,7 +155,7 @@ def scored(topics: Sequence[Evidence], dimensions: Sequence[str], metrics: Seque
     check(metrics, topics)
     try:
         return collect(common.progress(topics, "scoring: topic"), dimensions, metrics)
-    except UndeterminedTopic as reason:
+    except (UndeterminedTopic, MissingEvidence, UnknownMetric) as reason:
         raise InputError(str(reason)) from None
 
 

@@ -68,19 +68,23 @@ def judged_topics(
 ) -> list[Evidence]:
     """The topics where people scored a summary in any of the dimensions, less the systems that are left out.
 
-    `peers`: whether people's summaries stay among the machines'. Raises `NoHumanScores` for a dimension that no topic
-    has.
+    Raises `NoHumanScores` for a dimension that no topic has.
     """
-
-    def stays(summary: SummaryText) -> bool:
-        return summary.system not in without and (peers == "all" or not summary.person)
-
-    kept = [replace(topic, summaries=tuple(filter(stays, topic.summaries))) for topic in topics]
+    kept = among_peers(topics, without, peers)
     there_are = dimensions_of(kept)
     for dimension in dimensions:
         if dimension not in there_are:
             raise NoHumanScores(dimension, there_are)
     return [topic for topic in kept if not set(dimensions).isdisjoint(dimensions_of([topic]))]
+
+
+def among_peers(topics: Sequence[Evidence], without: Collection[str] = (), peers: Peers = "all") -> list[Evidence]:
+    """The topics less the systems that are left out; `peers`: whether people's summaries stay among the machines'."""
+
+    def stays(summary: SummaryText) -> bool:
+        return summary.system not in without and (peers == "all" or not summary.person)
+
+    return [replace(topic, summaries=tuple(filter(stays, topic.summaries))) for topic in topics]
 
 
 def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequence[Metric]) -> Scores:

@@ -27,6 +27,11 @@ GAMMA = 0.005
 """What Lidstone smoothing adds to each count."""
 BINS_PER_WORD = 1.5
 """Bins of the smoothed distributions for each distinct word of the input."""
+WORDS = (
+    "English: [A-Za-z0-9]+ without SMART stop words (596), stems of Martin Porter's program; other languages: runs of "
+    "word characters, Snowball stems"
+)
+"""Which words count, for signatures."""
 
 Vector = NDArray[np.float64]
 _ASCII_WORDS = re.compile("[A-Za-z0-9]+")
@@ -65,21 +70,40 @@ def words(sentences: Iterable[str], language: str) -> Counter[str]:
 
     Other languages: runs of word characters, stemmed where there is a stemmer; no stop words are removed.
     """
+    return Counter(stemmed(unstemmed(sentences, language), language))
+
+
+def unstemmed(sentences: Iterable[str], language: str) -> list[str]:
+    """The words that count, as they are written but for capitals."""
     text = "\n".join(sentences)
-    if language.lower().startswith("en") or not language:
-        kept = [word for word in map(str.lower, _ASCII_WORDS.findall(text)) if word not in SMART]
-        return Counter(map(martins_stem, kept))
-    return Counter(stems(tokens(text), language))
+    if not _is_english(language):
+        return tokens(text)
+    return [word for word in map(str.lower, _ASCII_WORDS.findall(text)) if word not in SMART]
+
+
+def stemmed(unstemmed: Iterable[str], language: str) -> list[str]:
+    """The stem of each of those words."""
+    return list(map(martins_stem, unstemmed)) if _is_english(language) else stems(unstemmed, language)
+
+
+def _is_english(language: str) -> bool:
+    return language.lower().startswith("en") or not language
 
 
 @lru_cache(maxsize=2)
-def _words_of_documents(sentences: tuple[str, ...], language: str) -> Counter[str]:
+def words_of_documents(sentences: tuple[str, ...], language: str) -> Counter[str]:
+    """The same of a topic's documents, which several metrics ask for one after the other."""
     return words(sentences, language)
 
 
-def _aligned(texts: Sequence[Mapping[str, int]]) -> Vector:
-    """(texts, v): how often each text has each word of any of them."""
-    column = {word: k for k, word in enumerate(dict.fromkeys(chain.from_iterable(texts)))}
+def vocabulary(texts: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Each word of any of the texts, by its column."""
+    return {word: k for k, word in enumerate(dict.fromkeys(chain.from_iterable(texts)))}
+
+
+def aligned(texts: Sequence[Mapping[str, int]]) -> Vector:
+    """(texts, v): how often each text has each word of their vocabulary."""
+    column = vocabulary(texts)
     counts = np.zeros((len(texts), len(column)))
     for row, text in zip(counts, texts, strict=True):
         row[[column[word] for word in text]] = list(text.values())
@@ -120,10 +144,7 @@ class Divergence:
     @property
     def signature(self) -> str:
         smoothing = f"Lidstone {GAMMA} over {BINS_PER_WORD} x input vocabulary" if self._kind.smooth else "unsmoothed"
-        return (
-            f"-{self._kind.written}, natural logarithm, {smoothing}; English: [A-Za-z0-9]+ without SMART stop words "
-            "(596), stems of Martin Porter's program; other languages: runs of word characters, Snowball stems"
-        )
+        return f"-{self._kind.written}, natural logarithm, {smoothing}; {WORDS}"
 
     def score(self, topic: Evidence) -> Vector:
         summaries = [words(summary.sentences, topic.language) for summary in topic.summaries]
@@ -131,10 +152,10 @@ class Divergence:
             machines = [own for own, summary in zip(summaries, topic.summaries, strict=True) if not summary.person]
             source = sum(machines, start=Counter[str]())
         else:
-            source = _words_of_documents(topic.sentences, topic.language)
+            source = words_of_documents(topic.sentences, topic.language)
         if not source:
             return np.full(len(summaries), np.nan)
-        counts = _aligned([source, *summaries])
+        counts = aligned([source, *summaries])
         p, q = counts[:1], counts[1:]
         if self._kind.smooth:
             # A word that neither text has is no word of theirs, though another summary brought it into the table.

@@ -6,6 +6,7 @@ Adding a metric is adding a file to this package: it defines a class that keeps 
 
 from __future__ import annotations
 
+import math
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ class Need(StrEnum):
     REFERENCES = "references"
     JUDGMENTS = "judgments"
     PYRAMIDS = "pyramids"
+    HUMAN_SCORES = "human scores"
 
 
 class Metric(Protocol):
@@ -51,6 +53,17 @@ class Metric(Protocol):
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
         """(summaries,): higher is better, not a number where the metric has nothing to say about a summary."""
+
+
+@runtime_checkable
+class SeesAllTopics(Protocol):
+    """A metric for which the scores of one topic's summaries rest on other topics, too."""
+
+    def prepared(self, topics: Sequence[Evidence]) -> Self:
+        """The metric that has seen all topics, and scores any of them.
+
+        Raises `MissingEvidence` if these topics do not suffice, and `UnknownMetric` if an option does not fit them.
+        """
 
 
 JACKKNIFE = "jackknife"
@@ -115,6 +128,11 @@ def metric(asked: str, settings: Settings = Settings()) -> Metric:  # noqa: B008
     return family.make(asked, options, settings)
 
 
+def prepared(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> list[Metric]:
+    """The metrics, ready to score any of the topics; most are that anyway. Raises what their `prepared` raises."""
+    return [metric.prepared(topics) if isinstance(metric, SeesAllTopics) else metric for metric in metrics]
+
+
 def without_one_reference(asked: str) -> str:
     """The metric that scores systems by one reference less, as people who wrote one are scored; else the same one."""
     _load()
@@ -132,6 +150,19 @@ def whole_number(asked: str, options: Options, option: str) -> int | None:
         return int(options[option])
     except ValueError:
         raise UnknownMetric(f"{asked}: {option} must be a whole number, such as {option}=100") from None
+
+
+def number(asked: str, options: Options, option: str) -> float | None:
+    """The number above 0 that an option was given; None without the option. Raises `UnknownMetric` otherwise."""
+    if option not in options:
+        return None
+    try:
+        value = float(options[option])
+    except ValueError:
+        value = math.nan
+    if 0 < value < math.inf:
+        return value
+    raise UnknownMetric(f"{asked}: {option} must be a number above 0, such as {option}=10")
 
 
 def usable(names: Iterable[str], topic: Evidence) -> tuple[list[Metric], dict[str, Need]]:
@@ -166,6 +197,7 @@ _has: Mapping[Need, Callable[[Evidence], bool]] = {
     Need.REFERENCES: lambda topic: bool(topic.references),
     Need.JUDGMENTS: lambda topic: len(topic.judgments) > 0,
     Need.PYRAMIDS: lambda topic: topic.pyramid is not None,
+    Need.HUMAN_SCORES: lambda topic: any(summary.human for summary in topic.summaries),
 }
 
 

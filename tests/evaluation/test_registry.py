@@ -127,8 +127,8 @@ def test_a_metric_weighs_annotators_where_it_is_asked_to() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("rouge1", "there is no metric called 'rouge1' (did you mean rouge-1?); there are: js, "),
-        ("", "there is no metric called ''; there are: js, "),
+        ("rouge1", "there is no metric called 'rouge1' (did you mean rouge-1?); there are: cosine, "),
+        ("", "there is no metric called ''; there are: cosine, "),
         ("rouge-1:g", "rouge-1 has no option 'g'; its options are: f, p, "),
         ("js:f", "js has no options, so not 'f'"),
         ("rouge-1:words=0", "rouge-1:words=0: a limit must be at least 1"),
