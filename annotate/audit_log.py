@@ -193,9 +193,9 @@ def _short(value: Any) -> Any:
         digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{len(value)} characters, SHA-256 {digest}"
     if isinstance(value, Mapping):
-        return {str(key): _short(one) for key, one in value.items()}
+        return {str(key): _short(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_short(one) for one in value]
+        return list(map(_short, value))
     if isinstance(value, datetime):
         return value.isoformat()
     return value
@@ -206,7 +206,7 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {key: _canonical(one) for key, one in value.items()}
+        return {key: _canonical(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_canonical(one) for one in value]
+        return list(map(_canonical, value))
     return value

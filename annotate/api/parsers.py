@@ -41,18 +41,18 @@ class StrictJSONParser(BaseParser):
         complaints = Complaints()
         place = Place(complaints, _("the body"))
         try:
-            found = self._object(place, data)
+            parsed = self._object(place, data)
         except formats.Refused:
-            found = None
-        if complaints.collected or found is None:
-            raise ParseError(" ".join(formats.message(one) for one in complaints.collected[:3]))
-        return found
+            parsed = None
+        if complaints.collected or parsed is None:
+            raise ParseError(" ".join(map(formats.message, complaints.collected[:3])))
+        return parsed
 
     def _object(self, place: Place, data: bytes) -> dict[str, Any] | None:
         decoded = text.decode(place, data, start=True)
-        found = None if decoded is None else strict_json.parse_object(place, decoded)
+        parsed = None if decoded is None else strict_json.parse_object(place, decoded)
         # Nothing is known here: every key and every text in it is cleaned.
-        return None if found is None else strict_json.extras(place, found, frozenset())
+        return None if parsed is None else strict_json.extras(place, parsed, frozenset())
 
 
 class LargeJSONParser(StrictJSONParser):

@@ -95,7 +95,7 @@ def _reference(language: str) -> tuple[Group, ...]:
 def _operation(method: str, path: str, operation: Part, described: Part) -> Operation:
     content = operation.get("requestBody", {}).get("content", {})
     body = content.get("application/json", {}).get("schema")
-    inputs = tuple((one["in"], _parameter(one, described)) for one in operation.get("parameters", ()))
+    inputs = tuple((parameter["in"], _parameter(parameter, described)) for parameter in operation.get("parameters", ()))
     tables = [
         Table(_("In the address"), tuple(field for _place, field in inputs), sent=True),
         Table(_("Request"), tuple(_fields(body, described)) if body else (), sent=True),
@@ -119,13 +119,13 @@ def _operation(method: str, path: str, operation: Part, described: Part) -> Oper
 
 
 def _answer(answer: Part) -> Part:
-    found: Part = answer.get("content", {}).get("application/json", {}).get("schema", {})
-    return found
+    schema: Part = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    return schema
 
 
-def _parameter(found: Part, described: Part) -> Field:
-    kind = _kind(found["schema"], described)
-    return Field(found["name"], kind, found.get("required", False), found.get("description", ""))
+def _parameter(parameter: Part, described: Part) -> Field:
+    kind = _kind(parameter["schema"], described)
+    return Field(parameter["name"], kind, parameter.get("required", False), parameter.get("description", ""))
 
 
 def _fields(part: Part, described: Part, before: str = "", depth: int = 0) -> Iterator[Field]:
@@ -137,16 +137,16 @@ def _fields(part: Part, described: Part, before: str = "", depth: int = 0) -> It
     required = set(whole.get("required", ()))
     for name, inner in whole.get("properties", {}).items():
         full = f"{before}.{name}" if before else name
-        found = _resolved(inner, described)
+        resolved = _resolved(inner, described)
         yield Field(
             name=full,
             kind=_kind(inner, described),
             required=name in required,
             description=inner.get("description", "") if "$ref" not in inner else "",
-            choices=tuple(str(one) for one in found.get("enum", ()) if one not in ("", None)),
+            choices=tuple(str(choice) for choice in resolved.get("enum", ()) if choice not in ("", None)),
         )
         if depth < DEPTH:
-            yield from _fields(found, described, full, depth + 1)
+            yield from _fields(resolved, described, full, depth + 1)
 
 
 def _resolved(part: Part, described: Part) -> Part:
@@ -154,8 +154,8 @@ def _resolved(part: Part, described: Part) -> Part:
     if "$ref" in part:
         return _resolved(described["components"]["schemas"][part["$ref"].rsplit("/", 1)[1]], described)
     together: dict[str, Any] = dict(part)
-    for one in part.get("allOf", ()):
-        together = dict(_resolved(one, described)) | together
+    for inner in part.get("allOf", ()):
+        together = dict(_resolved(inner, described)) | together
     if "oneOf" in part:
         together = dict(_resolved(part["oneOf"][0], described)) | together
     return together
@@ -176,8 +176,8 @@ def _kind(part: Part, described: Part) -> str:
         ("array", ""): _("list"),
     }
     kind, form = whole.get("type", "object"), whole.get("format", "")
-    said = kinds.get((kind, form)) or kinds[kind, ""]
-    return _("%(kind)s or null") % {"kind": said} if whole.get("nullable") else said
+    label = kinds.get((kind, form)) or kinds[kind, ""]
+    return _("%(kind)s or null") % {"kind": label} if whole.get("nullable") else label
 
 
 def _example(part: Part, described: Part, depth: int = 0) -> Any:

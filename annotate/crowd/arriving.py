@@ -55,8 +55,8 @@ def agree_to(annotator: Annotator, version: int | None) -> None:
         return
     if version != recruitment.consent_version:
         message = _("This study asks for consent to a text. To agree, send its version, %(version)d, as “consent”.")
-        said = message % {"version": recruitment.consent_version}
-        raise Refusal(said, "consent", {"consent": [recruitment.consent]})
+        message %= {"version": recruitment.consent_version}
+        raise Refusal(message, "consent", {"consent": [recruitment.consent]})
     agree(annotator)
 
 
@@ -67,10 +67,10 @@ def find(study: Study, person: str) -> Annotator | None:
     or where it does not expect them.
     """
     named = _named(person)
-    found = _participation(study, [digest_of(study, named), *_earlier_digests(study, named)])
-    if found is None:
+    participation = _participation(study, [digest_of(study, named), *_earlier_digests(study, named)])
+    if participation is None:
         _check_newcomer(study, named)
-    return found.annotator if found else None
+    return participation.annotator if participation else None
 
 
 def enter(
@@ -82,19 +82,19 @@ def enter(
     under another name stays who they were. Raises `Refusal` as `find` does, and, where the study checks it, for another
     session than the one they came with, unless they come by a browser that `is_recognized` as theirs.
     """
-    known = find(study, person)
+    annotator = find(study, person)
     person, session = _named(person), cleaned("session", session)[:LONGEST_NAME]
-    while known is None:
+    while annotator is None:
         try:
             return _begin(study, person, session, digest_of(study, person), user)
         except IntegrityError:
-            known = find(study, person)  # they came in by another tab, just now
+            annotator = find(study, person)  # they came in by another tab, just now
     if not is_recognized:
-        _check_session(known, session)
+        _check_session(annotator, session)
     if session:  # each arrival on a platform is a session of its own: the last one stays
-        working = Participation.objects.filter(annotator=known, outcome=Participation.Outcome.WORKING)
+        working = Participation.objects.filter(annotator=annotator, outcome=Participation.Outcome.WORKING)
         working.exclude(session=session).update(session=session)
-    return known
+    return annotator
 
 
 def digest_of(study: Study, person: str) -> str:
@@ -109,8 +109,8 @@ def digest_of(study: Study, person: str) -> str:
 def _earlier_digests(study: Study, person: str) -> list[str]:
     """What stands in rows of earlier versions, which made digests with the installation's secret."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    said = f"{study.pk}|{person}"
-    return [salted_hmac("participation", said, secret, algorithm="sha256").hexdigest() for secret in secrets]
+    value = f"{study.pk}|{person}"
+    return [salted_hmac("participation", value, secret, algorithm="sha256").hexdigest() for secret in secrets]
 
 
 def _begin(study: Study, person: str, session: str, digest: str, user: User | None) -> Annotator:
@@ -156,10 +156,11 @@ def _check_session(annotator: Annotator, session: str) -> None:
 
 
 def _participation(study: Study, digests: list[str]) -> Participation | None:
-    found = Participation.objects.select_related("annotator__study").filter(study=study, digest__in=digests).first()
-    if found is not None and (found.annotator is None or found.outcome == Participation.Outcome.WITHDRAWN):
+    rows = Participation.objects.select_related("annotator__study").filter(study=study, digest__in=digests)
+    participation = rows.first()
+    if participation and (participation.annotator is None or participation.outcome == Participation.Outcome.WITHDRAWN):
         raise Refusal(_("You have withdrawn from this study. Thank you for your time."), "withdrawn")
-    return found
+    return participation
 
 
 def _named(person: str) -> str:

@@ -38,15 +38,15 @@ def leave(annotator: Annotator) -> Participation:
     """
     drawn = judging.draw(annotator)
     with transaction.atomic():
-        found = Participation.objects.select_for_update().filter(annotator=annotator).first()
-        if found is None:
+        participation = Participation.objects.select_for_update().filter(annotator=annotator).first()
+        if participation is None:
             raise Refusal("no participation", "no_participation")
         outcome = drawn.told.outcome if isinstance(drawn, NoPair) else None
-        if found.outcome == Outcome.WORKING and outcome is not None:
-            found.outcome, found.left_at = outcome, timezone.now()
-            found.code = _code(recruitment_of(annotator.study), outcome)
-            found.save(update_fields=["outcome", "left_at", "code"])
-    return found
+        if participation.outcome == Outcome.WORKING and outcome is not None:
+            participation.outcome, participation.left_at = outcome, timezone.now()
+            participation.code = _code(recruitment_of(annotator.study), outcome)
+            participation.save(update_fields=["outcome", "left_at", "code"])
+    return participation
 
 
 def return_link(participation: Participation) -> str:
@@ -65,19 +65,21 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
     they are paid by, if they had one.
     """
     with transaction.atomic():
-        found = Participation.objects.select_for_update().filter(annotator=annotator).first()
-        if found is None:  # came by an invitation: nobody's name to keep out, but a word on how it ended
+        participation = Participation.objects.select_for_update().filter(annotator=annotator).first()
+        if participation is None:  # came by an invitation: nobody's name to keep out, but a word on how it ended
             digest = f"withdrawn {annotator.key}"
-            found = Participation(study=annotator.study, annotator=annotator, digest=digest, entered_at=timezone.now())
-        person, found.person, found.session = found.person, "", ""
-        found.outcome, found.left_at = Outcome.WITHDRAWN, timezone.now()
-        found.save()
+            participation = Participation(
+                study=annotator.study, annotator=annotator, digest=digest, entered_at=timezone.now()
+            )
+        person, participation.person, participation.session = participation.person, "", ""
+        participation.outcome, participation.left_at = Outcome.WITHDRAWN, timezone.now()
+        participation.save()
         if erase:
             _leave_nothing(annotator)
         else:
             judging.stop(annotator)
             note(annotator.study, None, "withdraw annotator", annotator=annotator.pseudonym)
-        forget(found.study, person)
+        forget(participation.study, person)
 
 
 def _leave_nothing(annotator: Annotator) -> None:

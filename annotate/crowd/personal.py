@@ -24,41 +24,41 @@ def personal_data(annotator: Annotator) -> dict[str, Any]:
         "shortcuts": annotator.shortcuts,
         "participation": _participation(participation) if participation else None,
         "consents": [
-            {"version": one.version, "text": one.text, "at": one.at.isoformat()}
-            for one in Consent.objects.filter(annotator=annotator).order_by("version")
+            {"version": consent.version, "text": consent.text, "at": consent.at.isoformat()}
+            for consent in Consent.objects.filter(annotator=annotator).order_by("version")
         ],
         "pairs": _pairs(annotator),
         "figures": {"figures": report.figures, "flags": report.flags, "weight": report.weight} if report else None,
     }
 
 
-def _participation(found: Participation) -> dict[str, Any]:
+def _participation(participation: Participation) -> dict[str, Any]:
     return {
-        "person": found.person,
-        "session": found.session,
-        "outcome": found.outcome,
-        "code": found.code,
-        "entered_at": found.entered_at.isoformat(),
-        "left_at": found.left_at.isoformat() if found.left_at else None,
+        "person": participation.person,
+        "session": participation.session,
+        "outcome": participation.outcome,
+        "code": participation.code,
+        "entered_at": participation.entered_at.isoformat(),
+        "left_at": participation.left_at.isoformat() if participation.left_at else None,
     }
 
 
 def _pairs(annotator: Annotator) -> list[dict[str, Any]]:
     answers: dict[int, list[dict[str, Any]]] = {}
-    for one in Judgment.objects.filter(assignment__annotator=annotator).order_by("assignment", "revision"):
-        said = {"answer": one.answer, "seconds": one.seconds, "at": one.at.isoformat()}
-        answers.setdefault(one.assignment_id, []).append(said)
+    for judgment in Judgment.objects.filter(assignment__annotator=annotator).order_by("assignment", "revision"):
+        answer = {"answer": judgment.answer, "seconds": judgment.seconds, "at": judgment.at.isoformat()}
+        answers.setdefault(judgment.assignment_id, []).append(answer)
     shown = annotator.assignments.select_related("topic", "pair__first", "pair__second").order_by("pk")
     return [
         {
-            "key": str(one.key),
-            "topic": one.topic.title or one.topic.name,
-            "left": one.left.text,
-            "right": one.right.text,
-            "shown_at": one.created_at.isoformat(),
-            "state": one.state,
-            "skip_reason": one.skip_reason,
-            "answers": answers.get(one.pk, []),
+            "key": str(assignment.key),
+            "topic": assignment.topic.title or assignment.topic.name,
+            "left": assignment.left.text,
+            "right": assignment.right.text,
+            "shown_at": assignment.created_at.isoformat(),
+            "state": assignment.state,
+            "skip_reason": assignment.skip_reason,
+            "answers": answers.get(assignment.pk, []),
         }
-        for one in shown
+        for assignment in shown
     ]

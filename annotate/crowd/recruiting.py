@@ -37,33 +37,37 @@ def recruit(study: Study, user: User, **fields: str | bool) -> Recruitment:
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of recruitment: {', '.join(unknown)}")
     Study.objects.select_for_update().get(pk=study.pk)
-    found = Recruitment.objects.filter(study=study).first() or Recruitment(study=study)
+    recruitment = Recruitment.objects.filter(study=study).first() or Recruitment(study=study)
     typed = {name: cleaned(name, value) if isinstance(value, str) else value for name, value in fields.items()}
     if "expected_ids" in typed:
         typed["expected_ids"] = _one_a_line(str(typed["expected_ids"]))
-    changes = {name: [getattr(found, name), value] for name, value in typed.items() if getattr(found, name) != value}
+    changes = {
+        name: [getattr(recruitment, name), value]
+        for name, value in typed.items()
+        if getattr(recruitment, name) != value
+    }
     for name, (_before, after) in changes.items():
-        setattr(found, name, after)
+        setattr(recruitment, name, after)
     if "consent" in changes:
-        found.consent_version += 1
-    _check(found)
+        recruitment.consent_version += 1
+    _check(recruitment)
     if changes:
-        found.save()
+        recruitment.save()
         # the log says that codes were changed, not which they are: who reads it may not be who pays; and names nobody
         told = {name: change for name, change in changes.items() if name not in CODES}
         if "expected_ids" in told:
             told["expected_ids"] = [len(ids.splitlines()) for ids in told["expected_ids"]]
         codes = [name for name in CODES if name in changes]
-        note(study, user, "recruit", changes=told, codes=codes, consent_version=found.consent_version)
-    return found
+        note(study, user, "recruit", changes=told, codes=codes, consent_version=recruitment.consent_version)
+    return recruitment
 
 
 def forget(study: Study, person: str) -> None:
     """Take somebody who withdrew off the list of those who are expected."""
-    found = Recruitment.objects.select_for_update().filter(study=study).first()
-    if found is not None and person in found.expected:
-        found.expected_ids = "\n".join(name for name in found.expected if name != person)
-        found.save(update_fields=["expected_ids"])
+    recruitment = Recruitment.objects.select_for_update().filter(study=study).first()
+    if recruitment is not None and person in recruitment.expected:
+        recruitment.expected_ids = "\n".join(name for name in recruitment.expected if name != person)
+        recruitment.save(update_fields=["expected_ids"])
 
 
 def _one_a_line(ids: str) -> str:
@@ -71,18 +75,18 @@ def _one_a_line(ids: str) -> str:
     return "\n".join(dict.fromkeys(filter(None, map(str.strip, ids.splitlines()))))
 
 
-def _check(found: Recruitment) -> None:
-    check(found)
-    if wrong := next((name for name in found.expected if not found.could_name(name)), None):
+def _check(recruitment: Recruitment) -> None:
+    check(recruitment)
+    if wrong := next((name for name in recruitment.expected if not recruitment.could_name(name)), None):
         message = _("%(id)s is not a Prolific ID: these have 24 characters, 0 to 9 and a to f.")
         raise invalid("expected_ids", message % {"id": shown(wrong)})
-    if found.check_session and not found.session_parameter:
+    if recruitment.check_session and not recruitment.session_parameter:
         raise invalid("session_parameter", _("To check the session, enter the name of its parameter."))
-    if found.platform == Recruitment.Platform.PROLIFIC and not found.code_done:
+    if recruitment.platform == Recruitment.Platform.PROLIFIC and not recruitment.code_done:
         message = _("Copy the completion code from Prolific. Without it, participants cannot show that they are done.")
         raise invalid("code_done", message)
-    codes = [code for name in CODES if (code := getattr(found, name))]
+    codes = [code for name in CODES if (code := getattr(recruitment, name))]
     if len(set(codes)) < len(codes):
         raise invalid("code_done", _("Each outcome needs its own code, so that you can tell them apart."))
-    if found.session_parameter == found.person_parameter:
+    if recruitment.session_parameter == recruitment.person_parameter:
         raise invalid("session_parameter", _("The participant and the session need different parameter names."))

@@ -210,8 +210,8 @@ def _content(text: formats.Text) -> dict[str, Any]:
 
 def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summary]]) -> None:
     wanted = {summary.name for _topic, summary in summaries}
-    there = set(System.objects.filter(study=study).values_list("name", flat=True))
-    System.objects.bulk_create([System(study=study, name=name) for name in sorted(wanted - there)], BATCH)
+    stored = set(System.objects.filter(study=study).values_list("name", flat=True))
+    System.objects.bulk_create([System(study=study, name=name) for name in sorted(wanted - stored)], BATCH)
     systems: Mapping[str, int] = dict(System.objects.filter(study=study).values_list("name", "pk"))
     Summary.objects.bulk_create(
         [

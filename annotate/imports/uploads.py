@@ -320,7 +320,7 @@ def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
     assessors.update(score.assessor for score in bundle.human_scores if score.assessor)
     return {
         "topics": topics,
-        "systems": sorted({one.name for one in summaries} | {late.summary.name for late in bundle.summaries}),
+        "systems": sorted({summary.name for summary in summaries} | {late.summary.name for late in bundle.summaries}),
         "dimensions": [{"name": name, "scores": scores} for name, scores in sorted(dimensions.items())],
         "persons": sum(summary.person for summary in (*summaries, *(late.summary for late in bundle.summaries))),
         "metrics": [{"name": name, "scores": scores} for name, scores in sorted(metrics.items())],

@@ -38,8 +38,8 @@ def join(
     Raises `Refusal` where the invitation is good no longer, or the pseudonym is somebody else's; whoever is in already
     does not use an invitation up again.
     """
-    if (known := _known(study, user, kind, pseudonym, form_token)) is not None:
-        return known
+    if (annotator := _known(study, user, kind, pseudonym, form_token)) is not None:
+        return annotator
     try:
         with transaction.atomic():
             if invitation is not None:
@@ -53,8 +53,8 @@ def join(
                 key=_key_of(study, user, form_token) if form_token else uuid4(),
             )
     except (IntegrityError, Refusal) as error:
-        if (known := _known(study, user, kind, pseudonym, form_token)) is not None:
-            return known  # they joined in another tab, or by another click, just now
+        if (annotator := _known(study, user, kind, pseudonym, form_token)) is not None:
+            return annotator  # they joined in another tab, or by another click, just now
         if isinstance(error, Refusal):
             raise
         message = _("This name is already used in the study.")
@@ -92,8 +92,8 @@ def new_pseudonym() -> str:
 def _key_of(study: Study, user: User | None, form_token: UUID) -> UUID:
     """The key that joining by this form gives: unique, so one form lets in one annotator. No token follows from it, so
     that nobody who sees the key in an address can send a form as if they were them."""
-    said = f"{study.pk} {user.pk if user else ''} {form_token}"
-    return UUID(salted_hmac("join", said, algorithm="sha256").hexdigest()[:32])
+    value = f"{study.pk} {user.pk if user else ''} {form_token}"
+    return UUID(salted_hmac("join", value, algorithm="sha256").hexdigest()[:32])
 
 
 def _known(study: Study, user: User | None, kind: str, pseudonym: str, form_token: UUID | None) -> Annotator | None:

@@ -49,8 +49,8 @@ def rest(annotator: Annotator, user: User, on: bool) -> bool:
             return False
         if on:
             pause(annotator)
-        said = "pause annotator" if on else "end pause of annotator"
-        note(annotator.study, user, said, annotator=annotator.pseudonym, key=str(annotator.key))
+        action = "pause annotator" if on else "end pause of annotator"
+        note(annotator.study, user, action, annotator=annotator.pseudonym, key=str(annotator.key))
     annotator.refresh_from_db(fields=["paused_at"])
     return True
 

@@ -36,11 +36,11 @@ def prepare_pair(
     if GoldPair.objects.filter(either).exists():
         raise invalid("worse", _("This pair has already been added."))
     explanation = cleaned("explanation", explanation)
-    known = GoldPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
-    check(known)
-    known.save(force_insert=True)
-    note(study, user, "prepare pair", known_pair=known.pk, use=use)
-    return known
+    gold_pair = GoldPair(topic_id=better.topic_id, better=better, worse=worse, use=use, explanation=explanation)
+    check(gold_pair)
+    gold_pair.save(force_insert=True)
+    note(study, user, "prepare pair", known_pair=gold_pair.pk, use=use)
+    return gold_pair
 
 
 @transaction.atomic
@@ -48,30 +48,30 @@ def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
     """Prepare every pair of a table, or none; how many. Raises `formats.Refused` with every complaint."""
     rows = list(read_gold_pairs(file, place))
     topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
-    named = {name: sentence_ids(topics[name]) for name in {one.topic for _here, one in rows} & topics.keys()}
-    for here, one in rows:
-        if one.topic not in topics:
-            here.key("topic").refuse_unknown("topic", one.topic, topics, gettext_noop("a topic of the study"))
+    named = {name: sentence_ids(topics[name]) for name in {row.topic for _here, row in rows} & topics.keys()}
+    for here, row in rows:
+        if row.topic not in topics:
+            here.key("topic").refuse_unknown("topic", row.topic, topics, gettext_noop("a topic of the study"))
             continue
-        found = [named[one.topic].get(name) for name in (one.better, one.worse)]
-        for key, name, sentence in zip(("better", "worse"), (one.better, one.worse), found, strict=True):
+        ids = [named[row.topic].get(name) for name in (row.better, row.worse)]
+        for key, name, sentence in zip(("better", "worse"), (row.better, row.worse), ids, strict=True):
             if sentence is None:
                 expected = gettext_noop("a sentence of the topic, such as d1:0")
                 here.key(key).refuse("%(name)s", expected, name=shown(name))
-        two = [Sentence.objects.select_related("topic").get(pk=pk) for pk in found if pk is not None]
+        two = [Sentence.objects.select_related("topic").get(pk=pk) for pk in ids if pk is not None]
         if len(two) == 2:
             better, worse = two
             try:
-                prepare_pair(study, user, better=better, worse=worse, use=one.use, explanation=one.explanation)
+                prepare_pair(study, user, better=better, worse=worse, use=row.use, explanation=row.explanation)
             except Refusal as refusal:
-                reasons = [said for several in refusal.fields.values() for said in several] or [refusal.message]
+                reasons = [reason for several in refusal.fields.values() for reason in several] or [refusal.message]
                 here.refuse("%(why)s", gettext_noop("a pair that can be prepared"), why=" ".join(reasons))
     place.complaints.raise_if_any()
     return len(rows)
 
 
 @transaction.atomic
-def delete_gold_pair(known: GoldPair, user: User) -> None:
+def delete_gold_pair(gold_pair: GoldPair, user: User) -> None:
     """Prepare this pair no longer. Those who were shown it keep what they answered, and whether it was right."""
-    note(known.topic.study, user, "forget pair", known_pair=known.pk, use=known.use)
-    GoldPair.objects.filter(pk=known.pk).delete()
+    note(gold_pair.topic.study, user, "forget pair", known_pair=gold_pair.pk, use=gold_pair.use)
+    GoldPair.objects.filter(pk=gold_pair.pk).delete()

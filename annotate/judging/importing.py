@@ -352,10 +352,10 @@ def sentence_ids(topic_id: int) -> dict[str, int]:
 
 def make_pairs(topic_id: int, wanted: set[Two]) -> dict[Two, Pair]:
     """A row for each of these pairs of sentences, the ones that are there and new ones that need nothing yet."""
-    known = {(pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(topic_id=topic_id)}
-    new = [Pair(topic_id=topic_id, first_id=first, second_id=second, need=0) for first, second in wanted - known.keys()]
+    rows = {(pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(topic_id=topic_id)}
+    new = [Pair(topic_id=topic_id, first_id=first, second_id=second, need=0) for first, second in wanted - rows.keys()]
     new.sort(key=lambda pair: (pair.first_id, pair.second_id))
-    return known | {(pair.first_id, pair.second_id): pair for pair in Pair.objects.bulk_create(new, BATCH)}
+    return rows | {(pair.first_id, pair.second_id): pair for pair in Pair.objects.bulk_create(new, BATCH)}
 
 
 def _occasions(pairs: Iterable[int], annotators: Iterable[int]) -> dict[Two, int]:

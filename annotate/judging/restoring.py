@@ -117,7 +117,9 @@ def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignme
         ),
         BATCH,
     )
-    skips = Counter(one.annotator_id for one in assignments.values() if one.state == Assignment.State.SKIPPED)
+    skips = Counter(
+        assignment.annotator_id for assignment in assignments.values() if assignment.state == Assignment.State.SKIPPED
+    )
     for annotator_id, skipped in skips.items():
         Annotator.objects.filter(pk=annotator_id).update(skipped=skipped)
     last = {record.assignment: record for record in archive.judgments}
@@ -150,6 +152,5 @@ def _free_keys(keys: list[str]) -> dict[str, uuid.UUID]:
     """Each key itself, or a new one where this installation has it already."""
     taken: set[uuid.UUID] = set()
     for start in range(0, len(keys), BATCH):
-        found = Assignment.objects.filter(key__in=keys[start : start + BATCH])
-        taken |= set(found.values_list("key", flat=True))
+        taken |= set(Assignment.objects.filter(key__in=keys[start : start + BATCH]).values_list("key", flat=True))
     return {key: uuid.uuid4() if uuid.UUID(key) in taken else uuid.UUID(key) for key in keys}

@@ -35,8 +35,8 @@ def lock(topic_ids: Iterable[int]) -> list[int]:
     wanted = sorted(set(topic_ids))
     locked: list[int] = []
     for start in range(0, len(wanted), BATCH):
-        found = Tally.objects.select_for_update().filter(topic__in=wanted[start : start + BATCH])
-        locked += found.order_by("topic_id").values_list("topic_id", flat=True)
+        batch = Tally.objects.select_for_update().filter(topic__in=wanted[start : start + BATCH])
+        locked += batch.order_by("topic_id").values_list("topic_id", flat=True)
     return locked
 
 

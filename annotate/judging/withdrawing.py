@@ -14,9 +14,9 @@ def stop(annotator: Annotator) -> None:
     """Ask no more of them, and forget who they are: what they judged stays and counts under their pseudonym."""
     with transaction.atomic():
         pause(annotator)
-        found = Annotator.objects.select_for_update().get(pk=annotator.pk)
-        found.quota, found.user, found.invitation = found.judged, None, None
-        found.save(update_fields=["quota", "user", "invitation"])
+        locked = Annotator.objects.select_for_update().get(pk=annotator.pk)
+        locked.quota, locked.user, locked.invitation = locked.judged, None, None
+        locked.save(update_fields=["quota", "user", "invitation"])
 
 
 def erase(annotator: Annotator) -> int:

@@ -246,9 +246,9 @@ class Pair(models.Model):
         return f"{self.first_id} / {self.second_id}"
 
     @staticmethod
-    def in_order(one: int, other: int) -> tuple[int, int]:
+    def in_order(sentence: int, other: int) -> tuple[int, int]:
         """The keys of two sentences as their pair has them: the first, the second."""
-        return (min(one, other), max(one, other))
+        return (min(sentence, other), max(sentence, other))
 
 
 class GoldPair(models.Model):

@@ -100,8 +100,8 @@ def least_consistent(study: Study) -> tuple[Consistency, ...]:
     reports = [(row.annotator, row.repeats, row.fit) for row in parts.select_related("annotator")]
     repeats = _known(((annotator, figure) for annotator, figure, _fit in reports), FEW_REPEATS)
     by_repeats = len(repeats) >= FEW_REPEATS
-    known = repeats if by_repeats else _known(((annotator, figure) for annotator, _repeats, figure in reports), 2)
-    worst = sorted(known, key=lambda line: (line[1].value, line[0].pk))[:INCONSISTENT]
+    lines = repeats if by_repeats else _known(((annotator, figure) for annotator, _repeats, figure in reports), 2)
+    worst = sorted(lines, key=lambda line: (line[1].value, line[0].pk))[:INCONSISTENT]
     return tuple(Consistency(annotator, figure, "repeats" if by_repeats else "fit") for annotator, figure in worst)
 
 

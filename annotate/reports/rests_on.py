@@ -26,7 +26,7 @@ class Judged:
     simulated: int = 0
 
     def __add__(self, other: Judged) -> Judged:
-        return Judged(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return Judged(*(getattr(self, kind.name) + getattr(other, kind.name) for kind in fields(self)))
 
     @property
     def total(self) -> int:

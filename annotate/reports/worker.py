@@ -81,16 +81,16 @@ class Health:
 
     @property
     def failed(self) -> tuple[Waiting, ...]:
-        return tuple(one for one in self.waiting if one.problem)
+        return tuple(topic for topic in self.waiting if topic.problem)
 
     @property
     def pending(self) -> tuple[Waiting, ...]:
-        return tuple(one for one in self.waiting if not one.problem)
+        return tuple(topic for topic in self.waiting if not topic.problem)
 
     @property
     def oldest(self) -> datetime | None:
         """When the oldest judgment came that no score rests on yet, of the topics that did not fail."""
-        return min((one.since for one in self.pending if one.since), default=None)
+        return min((topic.since for topic in self.pending if topic.since), default=None)
 
     @property
     def lag(self) -> int | None:
@@ -112,13 +112,13 @@ class Health:
 
     @property
     def files_waiting(self) -> int:
-        uploads = sum(one.state != Upload.State.FAILED for one in self.uploads)
-        return uploads + sum(one.state != Export.State.FAILED for one in self.exports)
+        uploads = sum(upload.state != Upload.State.FAILED for upload in self.uploads)
+        return uploads + sum(export.state != Export.State.FAILED for export in self.exports)
 
     @property
     def failures(self) -> int:
-        uploads = sum(one.state == Upload.State.FAILED for one in self.uploads)
-        exports = sum(one.state == Export.State.FAILED for one in self.exports)
+        uploads = sum(upload.state == Upload.State.FAILED for upload in self.uploads)
+        exports = sum(export.state == Export.State.FAILED for export in self.exports)
         return len(self.failed) + len(self.rankings) + uploads + exports
 
 

@@ -40,12 +40,12 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
     person = request.GET.get(recruitment.person_parameter, "")
     session = request.GET.get(recruitment.session_parameter, "") if recruitment.session_parameter else ""
     try:
-        known = crowd.find(study, person)
+        earlier = crowd.find(study, person)
         if request.method == "POST" and agrees(request, study):
-            if known is None:
+            if earlier is None:
                 limits.spend(limits.ARRIVALS, limits.visitor(request))
             with transaction.atomic():
-                is_recognized = known is not None and access.is_annotator(request, known)
+                is_recognized = earlier is not None and access.is_annotator(request, earlier)
                 user = access.account(request)
                 annotator = crowd.enter(study, person, session, user, is_recognized=is_recognized)
                 crowd.agree(annotator)
@@ -56,7 +56,7 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
             limits.spend(limits.GUESSES, limits.visitor(request))
         return _not_in(request, study, refusal)
     # anybody can write a name into an address: the page says nothing of whether it is known
-    here = known if known is not None and access.is_annotator(request, known) else None
+    here = earlier if earlier is not None and access.is_annotator(request, earlier) else None
     return welcome(request, study, here, from_platform=True)
 
 
@@ -75,13 +75,13 @@ def leave(request: HttpRequest, key: UUID) -> HttpResponse:
 def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
     """What is stored about somebody, and how to take it along or away."""
     annotator = find_annotator(request, key)
-    found = {
+    context = {
         "annotator": annotator,
         "study": annotator.study,
         "participation": crowd.participation_of(annotator),
         "consents": Consent.objects.filter(annotator=annotator),
     }
-    return render(request, "judge/my_data.html", found)
+    return render(request, "judge/my_data.html", context)
 
 
 @require_safe

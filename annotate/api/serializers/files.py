@@ -20,8 +20,8 @@ class ComplaintSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
     message = serializers.SerializerMethodField()
 
-    def get_message(self, found: Mapping[str, Any]) -> str:
-        complaint = formats.Complaint(**found)
+    def get_message(self, stored: Mapping[str, Any]) -> str:
+        complaint = formats.Complaint(**stored)
         return formats.message(complaint) if complaint.expected else complaint.found % complaint.params
 
 

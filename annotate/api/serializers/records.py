@@ -36,8 +36,8 @@ def _field(kind: Any, **options: Any) -> Fields:
     if dataclasses.is_dataclass(kind):
         return serializer_of(kind)(**options)  # type: ignore[arg-type]  # the class, not one of its records
     if origin is UnionType:
-        known = [argument for argument in arguments if argument is not NoneType]
-        return _field(known[0], **options, **({"allow_null": True} if NoneType in arguments else {}))
+        kinds = [argument for argument in arguments if argument is not NoneType]
+        return _field(kinds[0], **options, **({"allow_null": True} if NoneType in arguments else {}))
     if origin is tuple:
         return serializers.ListField(child=_field(arguments[0]), **_length(arguments), **options)
     if origin is Literal:

@@ -41,6 +41,6 @@ class View(GenericAPIView[Any]):
 
     def page(self, serializer: type[BaseSerializer[Any]], rows: QuerySet[Any], **context: Any) -> Response:
         """A page of rows, which must have an order."""
-        found = self.paginate_queryset(rows) or []
-        data = serializer(found, many=True, context={**self.get_serializer_context(), **context}).data
+        shown = self.paginate_queryset(rows) or []
+        data = serializer(shown, many=True, context={**self.get_serializer_context(), **context}).data
         return self.get_paginated_response(data)

@@ -113,11 +113,11 @@ class Judgments(View):
                 "assignment__pair__second__document",
             )
         )
-        found = list(self.paginate_queryset(rows.order_by("pk")) or [])
-        shown = {judgment.pk for judgment in found}
+        judgments = list(self.paginate_queryset(rows.order_by("pk")) or [])
+        shown = {judgment.pk for judgment in judgments}
         counted = set(Judgment.objects.counted().filter(pk__in=shown).values_list("pk", flat=True))
         context = {**self.get_serializer_context(), "counted": counted}
-        return self.get_paginated_response(JudgmentSerializer(found, many=True, context=context).data)
+        return self.get_paginated_response(JudgmentSerializer(judgments, many=True, context=context).data)
 
 
 def _scored_by(request: Request) -> str:

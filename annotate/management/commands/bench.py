@@ -16,12 +16,12 @@ ROOM = settings.BASE_DIR / "benchmarks"
 
 def benchmarks() -> dict[str, str]:
     """The names of the benchmarks, each with the question that it answers."""
-    found = {}
+    questions = {}
     for path in sorted(ROOM.glob("*.py")):
         text = path.read_text()
         if 'if __name__ == "__main__":' in text:
-            found[path.stem] = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-    return found
+            questions[path.stem] = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+    return questions
 
 
 class Command(BaseCommand):
@@ -30,12 +30,12 @@ class Command(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Hand everything after the name to the benchmark, in a process of its own."""
-        there = benchmarks()
+        questions = benchmarks()
         if len(argv) < 3 or argv[2] in ("-h", "--help"):
-            print(self.help, *(f"  {name:<12} {question}" for name, question in there.items()), sep="\n")
+            print(self.help, *(f"  {name:<12} {question}" for name, question in questions.items()), sep="\n")
             sys.exit(0)
-        if argv[2] not in there:
-            sys.exit(f"There is no benchmark {argv[2]}; there are {', '.join(there)}.")
+        if argv[2] not in questions:
+            sys.exit(f"There is no benchmark {argv[2]}; there are {', '.join(questions)}.")
         command = [sys.executable, "-m", f"benchmarks.{argv[2]}", *argv[3:]]
         environment = {"OPENBLAS_NUM_THREADS": "1"} | os.environ
         sys.exit(subprocess.call(command, cwd=settings.BASE_DIR, env=environment))  # noqa: S603

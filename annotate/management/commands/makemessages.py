@@ -22,12 +22,12 @@ def texts_of(source: str) -> list[tuple[int, str]]:
     silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     silent |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    said = {id(argument) for call in calls if getattr(call.func, "attr", "") in SAYING for argument in call.args}
+    arguments = {id(argument) for call in calls if getattr(call.func, "attr", "") in SAYING for argument in call.args}
     return sorted(
         (node.lineno, node.value)
         for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent
-        if " " in node.value.strip() or id(node) in said
+        if " " in node.value.strip() or id(node) in arguments
     )
 
 

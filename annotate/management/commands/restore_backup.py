@@ -21,12 +21,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Restore, and say what came back and what should be known."""
         try:
-            found, remarks = backups.restore(options["file"])
+            restored, remarks = backups.restore(options["file"])
         except backups.NotPossible as problem:
             raise CommandError(f"Nothing was restored. {problem}") from problem
         for remark in remarks:
             self.stderr.write(self.style.WARNING(remark))
         self.stdout.write(
-            f"Restored as of {found.at}: {found.rows['annotate_study']} studies, "
-            f"{found.rows['annotate_topic']} topics, {found.rows['annotate_judgment']} rows of judgments."
+            f"Restored as of {restored.at}: {restored.rows['annotate_study']} studies, "
+            f"{restored.rows['annotate_topic']} topics, {restored.rows['annotate_judgment']} rows of judgments."
         )

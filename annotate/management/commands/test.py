@@ -51,13 +51,13 @@ def test(arguments: list[str]) -> int:
     if not parts:
         return pytest(arguments, {})
     with ExitStack() as stack, ThreadPoolExecutor(AT_ONCE) as pool:
-        said = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
+        outputs = [None, *(stack.enter_context(tempfile.TemporaryFile("w+")) for _part in parts[1:])]
         runs = [
             pool.submit(pytest, [PART, part, *rest], own_queue(part), told)
-            for part, told in zip(parts, said, strict=True)
+            for part, told in zip(parts, outputs, strict=True)
         ]
         statuses = []
-        for run, told in zip(runs, said, strict=True):
+        for run, told in zip(runs, outputs, strict=True):
             statuses.append(run.result())
             if told is not None:
                 told.seek(0)

@@ -25,9 +25,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Read all logs, and look whether the database still refuses to change them."""
         broken = list(audit_log.verify(_read(options["against"])))
-        for one in broken:
-            where = "the installation" if one.study is None else f"study {one.study}"
-            self.stderr.write(f"The log of {where} breaks: {one.why}.")
+        for breach in broken:
+            where = "the installation" if breach.study is None else f"study {breach.study}"
+            self.stderr.write(f"The log of {where} breaks: {breach.why}.")
         for table, action in append_only.missing(connection):
             self.stderr.write(f"The database would let anybody {action} {table}: run `manage.py migrate`.")
             broken.append(audit_log.Break(None, 0, table))

@@ -194,10 +194,10 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
         return redirect("pair", key=assignment.key)
     if assignment.is_practice:
         return _show_feedback(request, assignment)
-    said = _what_became_of_it(assignment, recorded)
+    notice = _what_became_of_it(assignment, recorded)
     if "Judge-Showing" in request.headers:
-        return _answer_script(request, assignment.annotator, showing, recorded.following, said)
-    return _go_on(request, assignment.annotator, said)
+        return _answer_script(request, assignment.annotator, showing, recorded.following, notice)
+    return _go_on(request, assignment.annotator, notice)
 
 
 def _answer_script(
@@ -205,7 +205,7 @@ def _answer_script(
     annotator: Annotator,
     showing: Assignment | None,
     following: Assignment | NoPair | None,
-    said: str,
+    notice: str,
 ) -> HttpResponse:
     """For the page's own script; `following` may have been drawn with the answer to come after what it is `showing`."""
     shown_at = request.headers["Judge-Showing"]
@@ -213,21 +213,21 @@ def _answer_script(
         following = following or judging.draw(annotator, besides=showing)
         if isinstance(following, Assignment):
             part = _part(request, following, after=showing)
-            return JsonResponse({"said": said, "here": shown_at, "part": "", "ahead": part})
+            return JsonResponse({"said": notice, "here": shown_at, "part": "", "ahead": part})
     drawn = progress.draw_for(request, annotator)
     if isinstance(drawn, NoPair):
         part = progress.show_progress(request, annotator, drawn).content.decode()
         here = progress.address_of(annotator, drawn)
-        return JsonResponse({"said": said, "here": here, "part": part, "ahead": None})
+        return JsonResponse({"said": notice, "here": here, "part": part, "ahead": None})
     here = reverse("pair", args=[drawn.key])
     part = "" if shown_at == here else _part(request, drawn)
-    return JsonResponse({"said": said, "here": here, "part": part, "ahead": _draw_ahead(request, drawn)})
+    return JsonResponse({"said": notice, "here": here, "part": part, "ahead": _draw_ahead(request, drawn)})
 
 
 def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """An answer a moment after the last one is not taken yet; our script sends the same one again by itself."""
-    said = _("This answer came within a second of your last one. Please read both sentences and choose again.")
-    response = _show(request, assignment, said, status=429)
+    notice = _("This answer came within a second of your last one. Please read both sentences and choose again.")
+    response = _show(request, assignment, notice, status=429)
     response["Retry-After"] = "1"
     return response
 
@@ -252,21 +252,21 @@ def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> st
     answer = {"answer": names[judgment.answer]}
     if recorded.outcome == Outcome.DIFFERS:
         return _("You had already answered this pair (%(answer)s). That answer stands.") % answer
-    said = _("Saved: %(answer)s.") % answer
+    notice = _("Saved: %(answer)s.") % answer
     characters = len(assignment.pair.first.text) + len(assignment.pair.second.text)
     was_read = judgment.seconds is None or not speed or judgment.seconds * speed >= characters
     if recorded.outcome == Outcome.STORED and not was_read:
         hint = _("That was faster than people can read. Please read both sentences. You can undo an answer with Undo.")
-        return f"{said} {hint}"
-    return said
+        return f"{notice} {hint}"
+    return notice
 
 
 def _about_skipping(annotator: Annotator) -> str:
     """Thanks, and a kind question once somebody has skipped half as many pairs in a row as end their work."""
-    said = _("Skipped. Thank you for the reason.")
+    notice = _("Skipped. Thank you for the reason.")
     limit, skips = annotator.study.skips_in_a_row, annotator.skips_in_a_row
     if not limit or skips < (limit + 1) // 2:
-        return said
+        return notice
     asked = ngettext(
         "You have skipped %(skips)d pair in a row. Is something wrong with these texts, or are they hard to read?",
         "You have skipped %(skips)d pairs in a row. Is something wrong with these texts, or are they hard to read?",
@@ -277,44 +277,44 @@ def _about_skipping(annotator: Annotator) -> str:
         "If you skip %(left)d more, your part ends here. An answer starts the count again.",
         limit - skips,
     )
-    return " ".join([said, asked % {"skips": skips}, left % {"left": limit - skips}])
+    return " ".join([notice, asked % {"skips": skips}, left % {"left": limit - skips}])
 
 
 # Leading on
 
 
-def _go_on(request: HttpRequest, annotator: Annotator, said: str) -> HttpResponse:
+def _go_on(request: HttpRequest, annotator: Annotator, notice: str) -> HttpResponse:
     """Lead to the pair that they judge now, or to where it says why there is none."""
     drawn = progress.draw_for(request, annotator)
     if isinstance(drawn, Assignment):
-        return _lead_to(request, drawn, said)
+        return _lead_to(request, drawn, notice)
     target = progress.address_of(annotator, drawn)
     if progress.wants_part(request):
-        response = progress.show_progress(request, annotator, drawn, said)
+        response = progress.show_progress(request, annotator, drawn, notice)
         response["HX-Push-Url"] = target
         return response
-    messages.success(request, said)
+    messages.success(request, notice)
     return redirect(target)
 
 
-def _lead_to(request: HttpRequest, assignment: Assignment, said: str = "") -> HttpResponse:
+def _lead_to(request: HttpRequest, assignment: Assignment, notice: str = "") -> HttpResponse:
     """The pair at once for htmx, which moves its address along; a redirect for everyone else."""
     if progress.wants_part(request):
-        response = _show(request, assignment, said)
+        response = _show(request, assignment, notice)
         response["HX-Push-Url"] = reverse("pair", args=[assignment.key])
         return response
-    if said:
-        messages.success(request, said)
+    if notice:
+        messages.success(request, notice)
     return redirect("pair", key=assignment.key)
 
 
 # Showing
 
 
-def _show(request: HttpRequest, assignment: Assignment, said: str = "", status: int = 200) -> HttpResponse:
+def _show(request: HttpRequest, assignment: Assignment, notice: str = "", status: int = 200) -> HttpResponse:
     """The pair to be judged, or what became of it."""
     name, shown = _what_to_show(assignment)
-    return progress.page(request, name, shown | {"said": said}, status)
+    return progress.page(request, name, shown | {"notice": notice}, status)
 
 
 def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None = None) -> str:

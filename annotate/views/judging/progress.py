@@ -78,7 +78,7 @@ def address_of(annotator: Annotator, no_pair: NoPair) -> str:
 
 
 def show_progress(
-    request: HttpRequest, annotator: Annotator, no_pair: NoPair | None = None, said: str = ""
+    request: HttpRequest, annotator: Annotator, no_pair: NoPair | None = None, notice: str = ""
 ) -> HttpResponse:
     """How far they are; why they judge no more at present, if so, or why there was `no_pair` a moment ago."""
     annotator.refresh_from_db(from_queryset=Annotator.objects.select_related("study"))
@@ -92,7 +92,7 @@ def show_progress(
         "return_link": crowd.return_link(participation) if participation else "",
         "no_pair": no_pair,
         "text": no_pair.text(annotator.study) if no_pair else "",
-        "said": said,
+        "notice": notice,
     }
     return page(request, "my_progress", context)
 

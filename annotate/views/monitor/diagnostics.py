@@ -29,7 +29,7 @@ def study_misfits(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def study_coverage(request: HttpRequest, study: Study) -> HttpResponse:
     """How much of each topic was judged, and whether it hangs together."""
-    lines = [{"found": one, "bars": _bars(one.coverage.judgments)} for one in diagnostics.coverage(study)]
+    lines = [{"row": row, "bars": _bars(row.coverage.judgments)} for row in diagnostics.coverage(study)]
     return monitor_page(request, study, "monitor/coverage.html", show="coverage", lines=lines)
 
 

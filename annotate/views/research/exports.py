@@ -31,17 +31,17 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         exports.request_export(study, user_of(request))
         return redirect("study_export", study_id=study.pk)
-    found = list(exports.exports_of(study, user_of(request))[:SHOWN])
-    moves = any(export.state == Export.State.WAITING for export in found)
+    newest = list(exports.exports_of(study, user_of(request))[:SHOWN])
+    moves = any(export.state == Export.State.WAITING for export in newest)
     missing = moves and not worker_is_there()
-    version = digest([(export.pk, export.state) for export in found], missing)
+    version = digest([(export.pk, export.state) for export in newest], missing)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     return page(
         request,
         study,
         "research/exports.html" if "seen" in request.GET else "research/export.html",
-        exports=found,
+        exports=newest,
         moves=moves,
         worker_missing=missing,
         version=version,

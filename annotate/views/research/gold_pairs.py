@@ -56,8 +56,8 @@ def gold_pairs(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 def gold_pair_delete(request: HttpRequest, study: Study, gold_pair_id: int) -> HttpResponse:
     """Prepare a pair no longer."""
-    known = get_object_or_404(GoldPair, pk=gold_pair_id, topic__study=study)
-    judging.delete_gold_pair(known, user_of(request))
+    gold_pair = get_object_or_404(GoldPair, pk=gold_pair_id, topic__study=study)
+    judging.delete_gold_pair(gold_pair, user_of(request))
     messages.success(request, _("The pair was deleted. Existing answers to it are kept."))
     return redirect("gold_pairs", study_id=study.pk)
 
@@ -74,8 +74,8 @@ def _take_table(request: HttpRequest, study: Study) -> HttpResponse:
     except formats.Refused as refused:
         complaints = [in_words(asdict(complaint)) for complaint in refused.complaints]
         return _show(request, study, study.topics.select_related("study").first(), None, complaints)
-    said = ngettext("%(count)d pair was added.", "%(count)d pairs were added.", count)
-    messages.success(request, said % {"count": count})
+    message = ngettext("%(count)d pair was added.", "%(count)d pairs were added.", count)
+    messages.success(request, message % {"count": count})
     return redirect("gold_pairs", study_id=study.pk)
 
 
@@ -86,8 +86,8 @@ def _show(
     form: forms.Form | None,
     complaints: Sequence[Mapping[str, Any]] = (),
 ) -> HttpResponse:
-    known = GoldPair.objects.filter(topic__study=study).select_related("topic", "better", "worse")
-    uses = known.order_by().aggregate(
+    gold_pairs = GoldPair.objects.filter(topic__study=study).select_related("topic", "better", "worse")
+    uses = gold_pairs.order_by().aggregate(
         practice=Count("pk", filter=Q(use=GoldPair.Use.TRAINING)), gold=Count("pk", filter=Q(use=GoldPair.Use.GOLD))
     )
     return page(
@@ -98,7 +98,7 @@ def _show(
         topics=study.topics.order_by("position"),
         topic=topic,
         form=form or (GoldPairForm(topic) if topic else None),
-        known=known.order_by("use", "topic__position", "pk"),
+        gold_pairs=gold_pairs.order_by("use", "topic__position", "pk"),
         uses=uses,
         complaints=complaints,
         tab="settings",

@@ -44,7 +44,9 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
         form=form,
         members=study.memberships.exclude(role=Role.ANNOTATOR).select_related("user").order_by("pk"),
         roles=Role.choices,
-        invitations=[_line(request, one, may_manage) for one in study.invitations.order_by("revoked_at", "-pk")],
+        invitations=[
+            _line(request, invitation, may_manage) for invitation in study.invitations.order_by("revoked_at", "-pk")
+        ],
         annotators=_annotators(study),
         tab="annotators",
     )

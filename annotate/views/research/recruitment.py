@@ -64,7 +64,7 @@ def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
         note(study, user_of(request), "download participants", people=len(rows))
     file = io.BytesIO()
     formats.write_rows(
-        file, COLUMNS, [(*said, came.isoformat(), left.isoformat() if left else None) for *said, came, left in rows]
+        file, COLUMNS, [(*texts, came.isoformat(), left.isoformat() if left else None) for *texts, came, left in rows]
     )
     response = HttpResponse(file.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="participants-{study.pk}.csv"'

@@ -179,8 +179,8 @@ def _scale(board: Board) -> Scale:
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
     """Of importance with 0 in the middle, from which it goes to either side."""
-    known = [number for number in numbers if number is not None]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    values = [number for number in numbers if number is not None]
+    low, high = min(values, default=0.0), max(values, default=1.0)
     if score == "importance":
         low, high = -max(-low, high), max(-low, high)
     return Scale(low, high, MARGIN, 100 - MARGIN)

@@ -115,7 +115,7 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _version(overview: Overview) -> str:
     uploads = [(upload.pk, upload.state) for upload in overview.uploads]
-    topics = [(one.topic.pk, one.sentences, one.rests_on, one.problem) for one in overview.topics]
+    topics = [(topic.topic.pk, topic.sentences, topic.rests_on, topic.problem) for topic in overview.topics]
     return digest(
         uploads, topics, overview.next, overview.systems, overview.annotators, overview.needs_worker, overview.is_scored
     )

@@ -32,7 +32,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
     scores = Score.objects.filter(summary__in=summaries, scored_by=board.scored_by).select_related("fit")
     scores = scores.defer("fit__covariance", "fit__differences", "fit__words")
     of_summary = {score.summary_id: score for score in scores}
-    scale = scale_of(board.score, [number for one in scores for number in (one.score, one.low, one.high)])
+    scale = scale_of(board.score, [number for score in scores for number in (score.score, score.low, score.high)])
     return page(
         request,
         study,

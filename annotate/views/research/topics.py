@@ -33,9 +33,9 @@ MARGIN = 4.0
 @snapshot()
 def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The topic's sentences, the most useful first, with what each rests on."""
-    found = get_object_or_404(Topic, study=study, pk=topic_id)
-    fit = leaderboard.newest_fit(found)
-    state = topic_states(study, study.topics.filter(pk=found.pk))[0]
+    topic = get_object_or_404(Topic, study=study, pk=topic_id)
+    fit = leaderboard.newest_fit(topic)
+    state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
     utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
     chosen = Paginator(utilities.order_by("-utility", "sentence__position"), SENTENCES_A_PAGE).get_page(
         request.GET.get("page")
@@ -47,7 +47,7 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
         request,
         study,
         "research/topic.html",
-        topic=found,
+        topic=topic,
         state=state,
         fit=fit,
         chosen=chosen,
@@ -62,24 +62,24 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
 @require_safe
 def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     """The documents with their sentences as they are cut; kept up to date while the worker cuts them."""
-    found = get_object_or_404(Topic, study=study, pk=topic_id)
-    state = topic_states(study, study.topics.filter(pk=found.pk))[0]
-    version = digest(found.text_version, state.is_cut, state.problem)
+    topic = get_object_or_404(Topic, study=study, pk=topic_id)
+    state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
+    version = digest(topic.text_version, state.is_cut, state.problem)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     return page(
         request,
         study,
         "research/documents.html" if "seen" in request.GET else "research/topic_documents.html",
-        topic=found,
+        topic=topic,
         state=state,
-        documents=found.documents.prefetch_related(
+        documents=topic.documents.prefetch_related(
             Prefetch("cut_sentences", queryset=Sentence.objects.order_by("index"))
         ),
-        references=found.references.all(),
-        summaries=found.summaries.select_related("system").order_by("system__name"),
+        references=topic.references.all(),
+        summaries=topic.summaries.select_related("system").order_by("system__name"),
         version=version,
-        is_judged=_is_judged(found),
+        is_judged=_is_judged(topic),
         worker_missing=not state.is_cut and not worker_is_there(),
         show="documents",
     )
@@ -90,7 +90,8 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
 def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
     """Move the borders between a document's sentences, until the first judgment."""
     document = get_object_or_404(SourceDocument, topic__study=study, topic__pk=topic_id, pk=document_id)
-    cut = document.mended or [one.text for one in document.cut_sentences.order_by("index")] or document.sentences or []
+    texts = document.cut_sentences.order_by("index").values_list("text", flat=True)
+    cut = document.mended or texts or document.sentences or []
     first = {"sentences": "\n".join(" ".join(sentence.split()) for sentence in cut)}
     form = MendForm(document, request.POST or None, initial=first)
     if form.is_valid():
@@ -125,34 +126,34 @@ def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_
 @require_safe
 def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpResponse:
     """One sentence in its place, and the judgments that its utility rests on."""
-    found = get_object_or_404(
+    sentence = get_object_or_404(
         Sentence.objects.select_related("topic", "document").prefetch_related("utilities"),
         topic__study=study,
         pk=sentence_id,
     )
     judgments = (
         Judgment.objects.counted()
-        .filter(assignment__topic=found.topic)
-        .filter(Q(assignment__pair__first=found) | Q(assignment__pair__second=found))
+        .filter(assignment__topic=sentence.topic)
+        .filter(Q(assignment__pair__first=sentence) | Q(assignment__pair__second=sentence))
         .select_related("assignment__annotator", "assignment__pair__first", "assignment__pair__second")
         .order_by("-pk")
     )
     chosen = Paginator(judgments, JUDGMENTS_A_PAGE).get_page(request.GET.get("page"))
-    utility = found.utility
+    utility = sentence.utility
     return page(
         request,
         study,
         "research/sentence.html",
-        topic=found.topic,
-        sentence=found,
+        topic=sentence.topic,
+        sentence=sentence,
         utility=utility,
-        published=found.published_utility,
+        published=sentence.published_utility,
         rank=_rank(utility) if utility else None,
         neighbours=Sentence.objects.filter(
-            document=found.document_id, index__range=(max(0, found.index - 2), found.index + 2)
+            document=sentence.document_id, index__range=(max(0, sentence.index - 2), sentence.index + 2)
         ).order_by("index"),
         chosen=chosen,
-        judgments=[_from_its_side(judgment, found) for judgment in chosen],
+        judgments=[_from_its_side(judgment, sentence) for judgment in chosen],
     )
 
 

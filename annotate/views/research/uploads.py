@@ -47,32 +47,33 @@ def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """How far the file has come, what was found in it, or every reason why it is refused."""
-    found = get_object_or_404(Upload, study=study, key=key)
-    waits_for_worker = found.state in UNDER_WAY
+    upload = get_object_or_404(Upload, study=study, key=key)
+    waits_for_worker = upload.state in UNDER_WAY
     missing = waits_for_worker and not worker_is_there()
-    version = digest(found.state, missing)
+    version = digest(upload.state, missing)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
+    preview, topics = upload.preview, upload.preview.get("topics", [])
     return page(
         request,
         study,
         "research/upload_state.html" if "seen" in request.GET else "research/upload.html",
-        upload=found,
+        upload=upload,
         version=version,
         moves=waits_for_worker,
         worker_missing=missing,
-        complaints=[in_words(one) for one in found.complaints],
-        remarks=[{"file": one["file"], "said": filled(one["said"], one["params"])} for one in _remarks(found)],
-        sentences=sum(topic["sentences"] for topic in found.preview.get("topics", [])),
-        documents=sum(topic["documents"] for topic in found.preview.get("topics", [])),
-        references=sum(topic["references"] for topic in found.preview.get("topics", [])),
-        without_documents=sum(not topic["documents"] for topic in found.preview.get("topics", [])),
-        content_units=any(topic.get("content_units") for topic in found.preview.get("topics", [])),
-        pyramids=found.preview.get("pyramids", 0)
-        + sum(bool(topic.get("content_units")) for topic in found.preview.get("topics", [])),
-        by_kind=Judged(**found.preview["preferences_by_kind"]).words if "preferences_by_kind" in found.preview else "",
-        summaries=found.preview.get("summaries", 0)
-        + sum(topic["summaries"] for topic in found.preview.get("topics", [])),
+        complaints=[in_words(complaint) for complaint in upload.complaints],
+        remarks=[
+            {"file": remark["file"], "said": filled(remark["said"], remark["params"])} for remark in _remarks(upload)
+        ],
+        sentences=sum(topic["sentences"] for topic in topics),
+        documents=sum(topic["documents"] for topic in topics),
+        references=sum(topic["references"] for topic in topics),
+        without_documents=sum(not topic["documents"] for topic in topics),
+        content_units=any(topic.get("content_units") for topic in topics),
+        pyramids=preview.get("pyramids", 0) + sum(bool(topic.get("content_units")) for topic in topics),
+        by_kind=Judged(**preview["preferences_by_kind"]).words if "preferences_by_kind" in preview else "",
+        summaries=preview.get("summaries", 0) + sum(topic["summaries"] for topic in topics),
     )
 
 
@@ -80,9 +81,9 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @require_POST
 def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Say that what was found shall be stored."""
-    found = get_object_or_404(Upload, study=study, key=key)
+    upload = get_object_or_404(Upload, study=study, key=key)
     try:
-        imports.confirm(found, user_of(request))
+        imports.confirm(upload, user_of(request))
     except Refusal as refusal:
         messages.error(request, refusal.message)
     return redirect("upload", study_id=study.pk, key=key)
@@ -92,9 +93,9 @@ def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
 @require_POST
 def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Throw the file away."""
-    found = get_object_or_404(Upload, study=study, key=key)
+    upload = get_object_or_404(Upload, study=study, key=key)
     try:
-        imports.discard(found, user_of(request))
+        imports.discard(upload, user_of(request))
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("upload", study_id=study.pk, key=key)
