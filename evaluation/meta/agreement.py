@@ -109,6 +109,23 @@ def agreement(human: Matrix, metric: Matrix, resamples: Resamples) -> Shares:
     return Shares(_mean(shares, resamples.topics), pooled)
 
 
+def agreement_of_mixed(human: Matrix, a: Matrix, b: Matrix, swapped: NDArray[np.bool_]) -> Vector:
+    """(k,): the mean of `agreement` over topics for k mixtures of two metrics (`evaluation.meta.resampling.Statistic`).
+
+    All three scored the same summaries.
+    """
+    present = np.isfinite(human)
+    drawn = np.broadcast_to(swapped, (len(swapped), *human.shape))
+    rows = [without_dust(scores) for scores in (human, a, b)]
+    shares = []
+    for t, own in enumerate(present.T):
+        by_people, of_a, of_b = (scores[None, own, t] for scores in rows)
+        alike, ordered = correlation.mixed_agreement_counts(by_people, of_a, of_b, drawn[:, own, t].astype(np.float64))
+        if ordered:
+            shares.append(alike / ordered)
+    return np.mean(shares, axis=0) if shares else np.full(len(swapped), np.nan)
+
+
 def undefined_topics(human: Matrix, metric: Matrix) -> int:
     """In how many topics a correlation is undefined: too few summaries, or all of them tied."""
     present = np.isfinite(human) & np.isfinite(metric)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 Rows = NDArray[np.float64]
+Table = NDArray[np.float32]
 Coefficient = Callable[[Rows, Rows, Rows], NDArray[np.float64]]
 
 # Tables of all pairs are made for so many numbers at a time, and for no more items than this.
@@ -123,13 +124,27 @@ def agreement_counts(human: Rows, metric: Rows, w: Rows) -> tuple[NDArray[np.flo
     return both[:, 0], both[:, 1]
 
 
-def _signs(x: Rows) -> NDArray[np.float64]:
+def mixed_agreement_counts(human: Rows, a: Rows, b: Rows, swapped: Rows) -> tuple[NDArray[np.float64], float]:
+    """(k,) and a number: the counts of `agreement_counts` for k mixtures of two metrics of the same n items.
+
+    `human`, `a`, `b` (1, n); `swapped` (k, n): 1 where b's score stands in the place of a's. A pair is ordered by two
+    scores of a, two of b or one of each, so that three tables serve all mixtures.
+    """
+    by_people, kept = _signs(human)[0], 1 - swapped
+    of_a, of_b = (by_people * _signs(metric)[0] for metric in (a, b))
+    of_each = by_people * np.sign(a[0][:, None] - b[0])
+    alike = kept * (kept @ of_a / 2 + swapped @ of_each.T) + swapped * (swapped @ of_b) / 2
+    ordered = float(np.abs(by_people).sum()) / 2
+    return (ordered + alike.sum(axis=1)) / 2, ordered
+
+
+def _signs(x: Rows) -> Table:
     """(b, n, n): 1 where the row's item is above the column's, -1 where below, 0 where tied."""
-    signs: NDArray[np.float64] = np.sign(x[:, :, None] - x[:, None, :])
+    signs: Table = np.sign(x[:, :, None] - x[:, None, :]).astype(np.float32)
     return signs
 
 
-def _over_pairs(table: NDArray[np.float64], w: Rows) -> NDArray[np.float64]:
+def _over_pairs(table: Table, w: Rows) -> NDArray[np.float64]:
     """(b,): the sum of a symmetric table over all unordered pairs of drawn items; its diagonal is 0."""
     half: NDArray[np.float64] = (_weighed(table, w) * w).sum(axis=1) / 2
     return half
@@ -137,16 +152,17 @@ def _over_pairs(table: NDArray[np.float64], w: Rows) -> NDArray[np.float64]:
 
 def _ranks(x: Rows, w: Rows) -> Rows:
     """(b, n): mid-ranks among the drawn items, up to a constant."""
-    return _weighed((_signs(x) + 1) / 2, w)
+    return _weighed((_signs(x) + np.float32(1)) / np.float32(2), w)
 
 
-def _weighed(table: NDArray[np.float64], w: Rows) -> Rows:
-    """(b, n): the rows of (b, n, n) or of one (1, n, n), summed with weights."""
-    if len(table) == 1:
-        summed: Rows = w @ table[0].T
-        return summed
-    each: Rows = np.einsum("bij,bj->bi", table, w)
-    return each
+def _weighed(table: Table, w: Rows) -> Rows:
+    """(b, n): the rows of (b, n, n) or of one (1, n, n), summed with weights.
+
+    Sums of signs or halves, so many times each, are exact in single precision, in which they take half as long.
+    """
+    times = w.astype(np.float32)
+    summed: Table = times @ table[0].T if len(table) == 1 else np.matmul(table, times[:, :, None])[:, :, 0]
+    return summed.astype(np.float64)
 
 
 def _divide(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

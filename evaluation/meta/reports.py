@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -15,13 +16,14 @@ from evaluation.meta.agreement import (
     Matrix,
     Vector,
     agreement,
+    agreement_of_mixed,
     correlate,
     pairwise_accuracy,
     undefined_topics,
     whole_data,
     within_topics,
 )
-from evaluation.meta.resampling import Resamples, permutation_test, williams
+from evaluation.meta.resampling import Resamples, Statistic, of_mixed, permutation_test, williams
 from evaluation.meta.scores import Scores
 from evaluation.statistics import bounded, finite, fisher_interval, holm
 from formats.results import (
@@ -189,12 +191,14 @@ def _difference(
     def correlates(scores: Matrix, drawn: Resamples = whole) -> Vector:
         return correlate(human, scores, "system", correlation.pearson, drawn)
 
-    def tested(statistic: Callable[..., Vector]) -> Tested:
+    def tested(statistic: Callable[..., Vector], mixed: Statistic) -> Tested:
         value = float(statistic(a)[0] - statistic(b)[0])
         interval = bounded(value, statistic(a, resamples) - statistic(b, resamples))
-        p = permutation_test(a, b, statistic, sampling.over, sampling.draws, rng) if sampling.draws else None
+        p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng) if sampling.draws else None
         return Tested(interval.value, interval.low, interval.high, p=p)
 
+    agreements = tested(agrees, partial(agreement_of_mixed, human))
+    correlations = tested(correlates, of_mixed(correlates))
     between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
     t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, int(present.any(axis=1).sum()))
-    return MetricDifference(*names, tested(agrees), tested(correlates), finite(t), finite(p))
+    return MetricDifference(*names, agreements, correlations, finite(t), finite(p))

@@ -22,6 +22,10 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Halves = NDArray[np.float32]
 Seed = int | np.random.Generator
+Swapped = NDArray[np.bool_]
+Statistic = Callable[[Matrix, Matrix, Swapped], Vector]
+"""Of two metrics' scores (s, t) each, mixed in k ways: (k,) values. Where `swapped`, of a shape that goes with
+(k, s, t), is true the second metric's score stands, else the first's."""
 
 # Differences as exact as people write them; .31 - .27 and .42 - .40 are not twice apart in floats.
 _DECIMALS = 10
@@ -55,29 +59,30 @@ def _counts(rng: np.random.Generator, n: int, draws: int) -> Matrix:
     return rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64)
 
 
-def permutation_test(
-    a: Matrix, b: Matrix, statistic: Callable[[Matrix], Vector], over: Over, draws: int, seed: Seed
-) -> float:
+def permutation_test(a: Matrix, b: Matrix, statistic: Statistic, over: Over, draws: int, seed: Seed) -> float:
     """Is metric a's statistic different from metric b's? Two-sided p.
 
-    `statistic` takes (k, s, t) score matrices and gives (k,) values. If the metrics were interchangeable, swapping
-    their scores for a system, a topic or a single summary would change nothing (Deutsch, Dror & Roth, TACL 2021). As
-    there, each metric is first brought to mean 0 and variance 1, so that what is swapped is on one scale.
+    If the metrics were interchangeable, swapping their scores for a system, a topic or a single summary would change
+    nothing (Deutsch, Dror & Roth, TACL 2021). As there, each metric is first brought to mean 0 and variance 1, so that
+    what is swapped is on one scale.
     """
     rng = np.random.default_rng(seed)
     a, b = _standardized(a), _standardized(b)
-    observed = abs(float(statistic(a[None])[0] - statistic(b[None])[0]))
+
+    def difference(swapped: Swapped) -> Vector:
+        return statistic(a, b, swapped) - statistic(a, b, ~swapped)
+
+    observed = abs(float(difference(np.zeros((1, 1, 1), dtype=np.bool_))[0]))
     shape = {"systems": (a.shape[0], 1), "topics": (1, a.shape[1]), "both": a.shape}[over]
-    hits, done = 0, 0
-    block = max(1, _CELLS // a.size)
-    while done < draws:
-        k = min(block, draws - done)
-        swapped = rng.random((k, *shape)) < 0.5
-        difference = statistic(np.where(swapped, b, a)) - statistic(np.where(swapped, a, b))
-        # A statistic that a permutation leaves undefined speaks for no difference.
-        hits += int(np.sum(~(np.abs(difference) < observed - 1e-12)))
-        done += k
+    drawn = (rng.random((size, *shape)) < 0.5 for size in _blocks(draws, a.size))
+    # A statistic that a permutation leaves undefined speaks for no difference.
+    hits = sum(int(np.sum(~(np.abs(difference(swapped)) < observed - 1e-12))) for swapped in drawn)
     return (1 + hits) / (1 + draws)
+
+
+def of_mixed(statistic: Callable[[Matrix], Vector]) -> Statistic:
+    """A statistic that takes (k, s, t) score matrices and gives (k,) values, of matrices mixed from two metrics."""
+    return lambda a, b, swapped: statistic(np.where(swapped, b, a))
 
 
 def _standardized(scores: Matrix) -> Matrix:

@@ -17,6 +17,7 @@ from evaluation.meta import correlation
 from evaluation.meta.agreement import (
     COEFFICIENTS,
     agreement,
+    agreement_of_mixed,
     correlate,
     pairwise_accuracy,
     undefined_topics,
@@ -114,6 +115,19 @@ def test_agreement_is_counted_pair_by_pair(human: Matrix, metric: Matrix) -> Non
 
     assert found.mean[0] == pytest.approx(np.mean(shares) if shares else NAN, nan_ok=True)
     assert found.pooled[0] == pytest.approx(alike / ordered if ordered else NAN, nan_ok=True)
+
+
+@given(matrices, matrices, matrices, arrays(bool, (5, 4, 3)))
+def test_the_agreement_of_mixed_metrics_is_that_of_the_mixture(
+    human: Matrix, a: Matrix, b: Matrix, swapped: NDArray[np.bool_]
+) -> None:
+    present = np.isfinite(human + a + b)
+    human, a, b = (np.where(present, scores, NAN) for scores in (human, a, b))
+    expected = [agreement(human, np.where(mixture, b, a), whole(human)).mean[0] for mixture in swapped]
+
+    assert agreement_of_mixed(human, a, b, swapped) == pytest.approx(expected, nan_ok=True)
+    alike = [agreement(human, np.where(mixture, b, a), whole(human)).mean[0] for mixture in swapped[:, :, :1]]
+    assert agreement_of_mixed(human, a, b, swapped[:, :, :1]) == pytest.approx(alike, nan_ok=True)
 
 
 @given(matrices)

@@ -15,6 +15,7 @@ from evaluation.meta.correlation import pearson
 from evaluation.meta.resampling import (
     PairTests,
     Resamples,
+    of_mixed,
     paired_tests,
     permutation_test,
     signed_ranks,
@@ -207,7 +208,7 @@ def test_a_metric_does_not_differ_from_itself_or_from_itself_on_another_scale() 
     human, metric = rng.normal(size=(2, 6, 5))
 
     for other in (metric, 3 * metric + 10):
-        assert permutation_test(metric, other, correlation_with(human), "both", draws=50, seed=0) == 1
+        assert permutation_test(metric, other, of_mixed(correlation_with(human)), "both", draws=50, seed=0) == 1
 
 
 @pytest.mark.parametrize("over", ["systems", "topics", "both"])
@@ -216,7 +217,9 @@ def test_permutations_find_a_good_metric_better_than_noise(over: str) -> None:
     human, noise = rng.normal(size=(2, 15, 20))
     good = human + 0.1 * rng.normal(size=(15, 20))
 
-    assert permutation_test(good, noise, correlation_with(human), over, draws=199, seed=0) == pytest.approx(0.005)
+    assert permutation_test(good, noise, of_mixed(correlation_with(human)), over, draws=199, seed=0) == pytest.approx(
+        0.005
+    )
 
 
 @pytest.mark.parametrize("over", ["systems", "topics", "both"])
@@ -226,7 +229,7 @@ def test_permutations_reject_about_as_often_as_they_claim(over: str) -> None:
     for _ in range(300):
         human = rng.normal(size=(8, 8))
         a, b = human + rng.normal(size=(2, 8, 8))
-        p.append(permutation_test(a, b, correlation_with(human), over, draws=99, seed=rng))
+        p.append(permutation_test(a, b, of_mixed(correlation_with(human)), over, draws=99, seed=rng))
 
     assert np.mean(np.array(p) <= 0.1) == pytest.approx(0.1, abs=0.05)
 
@@ -235,7 +238,7 @@ def test_a_statistic_that_no_permutation_defines_speaks_for_no_difference() -> N
     scores = np.arange(6.0).reshape(2, 3)
     undefined = lambda s: np.where((s == s[0]).all(axis=(1, 2)) & (len(s) == 1), s[:, 0, 0], np.nan)  # noqa: E731
 
-    assert permutation_test(scores, -scores, undefined, "both", draws=9, seed=0) == 1
+    assert permutation_test(scores, -scores, of_mixed(undefined), "both", draws=9, seed=0) == 1
 
 
 @pytest.mark.parametrize(
