@@ -9,8 +9,11 @@ _ESCAPED = {character: "\\" + character for character in "&%$#_{}"} | {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "’": "'",
+    "²": "$^2$",
     "ρ": r"$\rho$",
     "τ": r"$\tau$",
+    "χ": r"$\chi$",
 }
 
 

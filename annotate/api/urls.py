@@ -36,6 +36,7 @@ urlpatterns = [
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),
     path(f"{STUDY}metrics/", results.Metrics.as_view(), name="api_metrics"),
     path(f"{STUDY}metrics/systems/", results.SystemPairs.as_view(), name="api_system_pairs"),
+    path(f"{STUDY}metrics/sets/", results.DocumentSets.as_view(), name="api_document_sets"),
     path(f"{STUDY}judgments/", results.Judgments.as_view(), name="api_judgments"),
     path(f"{STUDY}uploads/", files.Uploads.as_view(), name="api_uploads"),
     path(f"{STUDY}uploads/<uuid:key>/", files.OneUpload.as_view(), name="api_upload"),

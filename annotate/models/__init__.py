@@ -24,6 +24,7 @@ from annotate.models.metric import MetricScore
 from annotate.models.metric_report import (
     ComputedScore,
     MetricAgreementReport,
+    StudyDocumentSets,
     StudyMetrics,
     SystemPairsReport,
     TopicMetrics,
@@ -76,6 +77,7 @@ __all__ = [
     "Sentence",
     "SourceDocument",
     "Study",
+    "StudyDocumentSets",
     "StudyMetrics",
     "Suggestion",
     "Summary",

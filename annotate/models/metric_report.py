@@ -9,7 +9,7 @@ from django.db import models
 
 from annotate.models.corpus import Summary, Topic
 from annotate.models.study import Study
-from formats.results import DimensionAgreement, PairCounts, from_json
+from formats.results import DimensionAgreement, DocumentSetsReport, PairCounts, from_json
 
 
 class ComputedScore(models.Model):
@@ -50,7 +50,8 @@ class StudyMetrics(models.Model):
     `version`: what the agreement with people rests on; `bounded_version`: what its intervals and differences do, of
     which `bounds` counts those worked out so far; `texts_version`: the scores of all metrics but preferences that the
     agreement rests on. `pairs_version`: what the pairs of systems told apart rest on, of which `pairs` counts the
-    scorers tested so far. `problem` says in plain words why the last try failed.
+    scorers tested so far. `sets_version`: what the comparison of topics rests on. `problem` says in plain words why the
+    last try failed.
     """
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="metrics")
@@ -60,6 +61,7 @@ class StudyMetrics(models.Model):
     bounds = models.PositiveBigIntegerField(default=0)
     pairs_version = models.PositiveBigIntegerField(default=0)
     pairs = models.PositiveBigIntegerField(default=0)
+    sets_version = models.PositiveBigIntegerField(default=0)
     problem = models.TextField(blank=True)
     computed_at = models.DateTimeField()
 
@@ -122,3 +124,22 @@ class SystemPairsReport(models.Model):
     @property
     def record(self) -> PairCounts:
         return from_json(PairCounts, self.figures)
+
+
+class StudyDocumentSets(models.Model):
+    """A study's topics as document sets: whether the scores that people and metrics gave depend on them, and how far
+    people's summaries are from machines'."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="document_sets")
+    peers = models.CharField(max_length=10)
+    figures = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "peers"], name="document_sets_once_a_study")]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.peers}"
+
+    @property
+    def record(self) -> DocumentSetsReport:
+        return from_json(DocumentSetsReport, self.figures)

@@ -92,7 +92,7 @@ class RankPlot:
 
 def interval_plot(rows: Sequence[tuple[str, float, float | None, float | None]], width: float = 720.0) -> IntervalPlot:
     """Lay out rows of (label, value, low, high), the first on top."""
-    left = _label_room(label for label, *_ in rows) + 16
+    left = label_room(label for label, *_ in rows) + 16
     right = width - 16
     bottom = 8 + ROW * len(rows)
     scale, ticks = axis([number for _, *numbers in rows for number in numbers if number is not None], left, right)
@@ -113,7 +113,7 @@ def interval_plot(rows: Sequence[tuple[str, float, float | None, float | None]],
 def rank_plot(curve: Sequence[tuple[int, Sequence[str]]], width: float = 720.0) -> RankPlot:
     """Lay out (number of judgments, systems from best to worst), fewest judgments first; every entry names the same."""
     last = curve[-1][1]
-    left, right, top = 36.0, width - _label_room(last) - 24, 12.0
+    left, right, top = 36.0, width - label_room(last) - 24, 12.0
     bottom = top + ROW * len(last)
     numbers = [judgments for judgments, _ in curve]
     scale = Scale(float(numbers[0]), float(numbers[-1]), left, right)
@@ -208,7 +208,7 @@ def shortened(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
-def _label_room(labels: Iterable[str]) -> float:
+def label_room(labels: Iterable[str]) -> float:
     return max((_label_width(shortened(label)) for label in labels), default=0.0)
 
 

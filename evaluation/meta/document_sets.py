@@ -28,16 +28,21 @@ from formats.results.statistics import LEVEL
 
 def document_sets_report(scores: Scores, peers: Peers, level: float = LEVEL) -> DocumentSetsReport:
     """The topics by every scorer, people in each dimension and metrics; every metric against people in each."""
-    scorers = {**scores.human, **scores.metrics}
     return DocumentSetsReport(
         peers,
         level,
-        tuple(document_sets(name, matrix, scores, level) for name, matrix in scorers.items()),
+        tuple(
+            document_sets(name, matrix, scores, level, by_human=by_human)
+            for by_human, matrices in ((True, scores.human), (False, scores.metrics))
+            for name, matrix in matrices.items()
+        ),
         tuple(scatter(dimension, metric, scores) for dimension in scores.human for metric in scores.metrics),
     )
 
 
-def document_sets(by: str, matrix: Matrix, scores: Scores, level: float = LEVEL) -> DocumentSets:
+def document_sets(
+    by: str, matrix: Matrix, scores: Scores, level: float = LEVEL, *, by_human: bool = False
+) -> DocumentSets:
     """Whether the topics (columns of `matrix`) have equal scores, and which of them differ (Tukey, on mean ranks)."""
     matrix = without_dust(matrix)
     judged = np.asarray(np.isfinite(matrix).any(axis=0))
@@ -45,6 +50,7 @@ def document_sets(by: str, matrix: Matrix, scores: Scores, level: float = LEVEL)
     sets = _sets(names, matrix[:, judged], level)
     return DocumentSets(
         by,
+        by_human,
         kruskal_wallis(matrix),
         friedman(matrix),
         pairs=math.comb(len(sets), 2),

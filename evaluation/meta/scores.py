@@ -42,16 +42,17 @@ class Scores:
     signatures: Mapping[str, str]
     machines: tuple[bool, ...]
 
-    def judged(self, dimension: str) -> Scores:
-        """The topics where people scored a summary in that dimension, with the systems that have any score there."""
-        topics = np.asarray(np.isfinite(self.human[dimension]).any(axis=0))
-        tables = np.stack([self.human[dimension], *self.metrics.values()])
+    def judged(self, *dimensions: str) -> Scores:
+        """The topics where people scored a summary in any of them, with the systems that have any score there."""
+        human = {dimension: self.human[dimension] for dimension in dimensions}
+        topics = np.asarray(np.isfinite(np.stack([*human.values()])).any(axis=(0, 1)))
+        tables = np.stack([*human.values(), *self.metrics.values()])
         systems = np.asarray(np.isfinite(tables[:, :, topics]).any(axis=(0, 2)))
         kept = np.ix_(systems, topics)
         return Scores(
             tuple(compress(self.systems, systems)),
             tuple(compress(self.topics, topics)),
-            {dimension: self.human[dimension][kept]},
+            {dimension: matrix[kept] for dimension, matrix in human.items()},
             {name: matrix[kept] for name, matrix in self.metrics.items()},
             self.signatures,
             tuple(compress(self.machines, systems)),

@@ -27,6 +27,7 @@ from annotate.models import (
 from evaluation.worker import claims
 from evaluation.worker.records.annotators import studies_unreported
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
+from evaluation.worker.records.document_sets import studies_without_sets
 from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
 from evaluation.worker.records.system_pairs import studies_untested
 
@@ -169,6 +170,15 @@ OTHERS = (
         idle=True,
     ),
     Kind("bound_metrics", "bounds", studies_unbounded, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
+    Kind(
+        "compare_topics",
+        "document_sets",
+        studies_without_sets,
+        study="pk",
+        patience=10.0,
+        large=LARGE_STUDY,
+        idle=True,
+    ),
     Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
 )

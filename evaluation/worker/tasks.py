@@ -26,6 +26,7 @@ from evaluation.fit.similarity import KEPT, Similarity, similarity
 from evaluation.meta.reports import Sampling
 from evaluation.meta.study_pairs import counted, scorers
 from evaluation.meta.study_reports import agreements, bounded, names_for
+from evaluation.meta.study_sets import study_sets
 from evaluation.metrics import registry
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.ranking import Comparison
@@ -138,6 +139,12 @@ def bound_metrics(study_id: int) -> None:
 def count_pairs(study_id: int) -> None:
     """Say which systems people and metrics tell apart, once everything else about metrics is there."""
     attempt("count_pairs", study_id, _count_pairs, records.note_metrics_problem)
+
+
+@shared_task(name="compare_topics")
+def compare_topics(study_id: int) -> None:
+    """Say whether scores depend on the topic, and how far people's summaries are from machines'."""
+    attempt("compare_topics", study_id, _compare_topics, records.note_metrics_problem)
 
 
 def catch_up(study_id: int) -> dict[str, str]:
@@ -272,6 +279,12 @@ def _count_pairs(study_id: int) -> None:
         if time.perf_counter() - began > LONG_TURN:
             return
     records.note_pairs_tested(loaded, {scorer.key for scorer in scorers(loaded.scores)})
+
+
+def _compare_topics(study_id: int) -> None:
+    loaded = records.load_study_scores(study_id)
+    if loaded is not None:
+        records.save_document_sets(loaded, study_sets(loaded.scores))
 
 
 def _refit(topic_id: int) -> None:

@@ -225,10 +225,12 @@ class ScoreMatrix:
 class DocumentSets:
     """The topics by one scorer: whether their scores differ, which pairs of them do, and all scores.
 
-    `kruskal`: Kruskal and Wallis' test over topics; `friedman`: over systems, where no score is missing.
+    `by_human`: people in a dimension; else a metric. `kruskal`: Kruskal and Wallis' test over topics; `friedman`: over
+    systems, where no score is missing.
     """
 
     by: str
+    by_human: bool
     kruskal: RankTest | None
     friedman: RankTest | None
     pairs: int

@@ -61,12 +61,13 @@ def scored_study(**fields: Any) -> Study:
 
 
 def score_with_metrics(study: Study) -> None:
-    """Metrics compared with people, with intervals, and pairs of systems, by the real worker."""
+    """Metrics compared with people, with intervals, pairs of systems, and topics, by the real worker."""
     for key in Topic.objects.unscored().filter(study=study).values_list("pk", flat=True):
         tasks.score_with_metrics(key)
     tasks.compare_metrics(study.pk)
     tasks.bound_metrics(study.pk)
     tasks.count_pairs(study.pk)
+    tasks.compare_topics(study.pk)
 
 
 def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human", pseudonym: str = "judge-1") -> None:

@@ -97,11 +97,11 @@ IN_ADDRESSES = [
     *("[]", "%3Cscript%3E", "00000000-0000-0000-0000-000000000000"),
 ]
 #: Every name that a call looks for in its address, and some that Django's tables would know.
-ASKED = ["page", "page_size", "topic", "system", "filename", "act", "study__pk", "order_by"]
+ASKED = ["dimension", "peers", "page", "page_size", "topic", "system", "filename", "act", "study__pk", "order_by"]
 LISTS = [
     *("api_studies", "api_annotators", "api_documents", "api_invitations", "api_study", "api_members", "api_topics"),
     *("api_references", "api_summaries", "api_judges", "api_judgments", "api_acts", "api_uploads", "api_leaderboard"),
-    *("api_given_metrics", "api_metric_scores"),
+    *("api_given_metrics", "api_metric_scores", "api_metrics", "api_system_pairs", "api_document_sets"),
 ]
 #: Below the study's address.
 PAGES = [

@@ -56,6 +56,12 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg 
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_csv study_metrics_tex study_metrics_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_systems metrics_systems_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_metrics metrics_scores metrics_scores_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_tests_csv metrics_sets_tests_tex
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_topics_csv metrics_sets_topics_tex
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_topics_svg metrics_sets_scores_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scores_svg metrics_sets_scatter_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scatter_svg
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings upload_new upload document_mend
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file

@@ -7,7 +7,9 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotate.reports import set_plots
 from annotate.reports.plots import Scale, axis, decimals, interval_plot, rank_plot, round_step, shortened
+from formats.results import DocumentSet, Scatter, ScatterPoint, ScoreMatrix
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 9))
 
@@ -89,3 +91,57 @@ def test_a_course_ends_beside_its_label() -> None:
 def test_a_label_is_never_longer_than_there_is_room(label: str) -> None:
     assert len(shortened(label)) <= 32
     assert shortened(label) == label or shortened(label).endswith("…")
+
+
+def test_topics_are_marked_as_they_differ_from_the_chosen_one() -> None:
+    sets = [DocumentSet("a", 5, 3.0, 2.0, 4.0, ("c",)), DocumentSet("b", 5, 5.0, 4.0, 6.0, ())]
+    sets.append(DocumentSet("c", 5, 9.0, 8.0, 10.0, ("a",)))
+    ranks = set_plots.rank_intervals(sets, sets[0])
+    assert ranks is not None
+    assert [(row.topic.topic, row.mark) for row in ranks.rows] == [("c", "differs"), ("b", ""), ("a", "chosen")]
+    assert set_plots.rank_intervals([], None) is None
+
+
+def test_a_grid_is_darker_where_scores_are_higher_and_people_stand_apart() -> None:
+    grid = set_plots.score_grid(ScoreMatrix(("t", "u"), ("m", "n", "p"), 2, ((0.0, None, 4.0), (1.0, 2.0, 3.0))))
+    assert grid is not None
+    fills = [cell.fill for cell in grid.cells]
+    assert [fills[0], fills[1], fills[2]] == [set_plots.COLOURS[0], set_plots.MISSING, set_plots.COLOURS[-1]]
+    m, n, p = (cell.x for cell in grid.cells[:3])
+    assert math.isclose(p - n, n - m + set_plots.APART)
+    assert grid.humans_at == p
+    assert p + grid.cell_width <= grid.width
+    assert set_plots.score_grid(ScoreMatrix(("t",), ("m",), 1, ((None,),))) is None
+
+
+def test_a_grid_of_very_many_systems_is_a_picture_without_words() -> None:
+    names = tuple(f"system {k}" for k in range(set_plots.MOST_TITLED + 1))
+    grid = set_plots.score_grid(ScoreMatrix(("t",), names, len(names), ((1.0,) * len(names),)))
+    assert grid is not None
+    assert not grid.is_titled
+    assert grid.columns == ()
+
+
+def test_the_line_of_a_scatter_goes_on_to_the_lowest_person() -> None:
+    machines = tuple(ScatterPoint(f"m{k}", True, float(k), 2.0 * k) for k in range(3))
+    people = (ScatterPoint("A", False, 6.0, 20.0), ScatterPoint("B", False, 5.0, 15.0))
+    plot = set_plots.scatter_plot(Scatter("overall", "m", machines + people, 2.0, 0.0, 1.0, 6.5))
+    assert plot is not None
+    assert plot.line is not None
+    assert plot.drop is not None
+    dots = {dot.point.system: dot for dot in plot.dots}
+    assert plot.line[:2] == (dots["m0"].x, dots["m0"].y)
+    assert plot.line[2] == plot.drop[0] == dots["B"].x
+    assert plot.drop == (dots["B"].x, plot.line[3], dots["B"].y)
+    assert dots["A"].label == "A"
+    assert set_plots.scatter_plot(Scatter("overall", "m", ())) is None
+
+
+def test_labels_of_a_scatter_touch_no_other() -> None:
+    crowd = tuple(ScatterPoint(f"a rather long name {k}", True, k / 1000, k / 1000) for k in range(40))
+    far = (ScatterPoint("far", True, 0.0, 1.0),)
+    plot = set_plots.scatter_plot(Scatter("overall", "m", crowd + far))
+    assert plot is not None
+    labelled = [dot.label for dot in plot.dots if dot.label]
+    assert "far" in labelled
+    assert len(labelled) < 10

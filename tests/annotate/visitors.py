@@ -14,10 +14,12 @@ from django.forms import BaseForm
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+import formats
 from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
 from annotate.models import Annotator, Assignment, Membership, Sentence, Study, Topic
+from formats.records import HumanScore
 from tests.annotate import making, scored
 from tests.annotate.everything import Keys
 from tests.annotate.making import TOPIC, Role, lines
@@ -139,6 +141,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
         study, owner, consent=CONSENT, platform="prolific", code_done="D1", code_no_work="N1", code_screened_out="S1"
     )
     (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
+    imports.store(study, formats.Bundle(human_scores=(HumanScore("snow", "=hat", "pyramid", 2.0),)))
     scored.score_with_metrics(study)
     upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
     imports.process(upload)

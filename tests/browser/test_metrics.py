@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotate.models import Study
 from evaluation.worker import tasks
 from tests.annotate import making, scored
+from tests.annotate.test_document_set_pages import compared_study
 from tests.annotate.test_metric_pages import graded_study
 from tests.browser.conftest import sign_in
 from tests.conftest import Web
@@ -58,3 +59,37 @@ def test_it_fits_a_phone_in_the_dark_and_works_without_scripts(browser: Browser,
     assert figure is not None
     assert figure["x"] + figure["width"] <= 390
     context.close()
+
+
+def test_topics_that_differ_are_seen_on_a_phone_without_scripts(browser: Browser, web: Web) -> None:
+    compared = compared_study()
+    context = browser.new_context(
+        base_url=web.url,
+        java_script_enabled=False,
+        viewport={"width": 390, "height": 844},
+        color_scheme="dark",  # type: ignore[arg-type]
+    )
+    page = context.new_page()
+    sign_in(page, making.owner(compared), reverse("study_metrics", args=[compared.pk]))
+    page.get_by_role("link", name="Document sets").click()
+    page.get_by_role("link", name="T0", exact=True).click()
+    expect(page.get_by_text("T0 differs from")).to_be_visible()
+    assert page.locator("svg .differs").count() > 0
+    for region in page.get_by_role("region").all():
+        box = region.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
+    context.close()
+
+
+def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web: Web, axe: Axe) -> None:
+    compared = compared_study()
+    sign_in(page, making.owner(compared), reverse("metrics_sets", args=[compared.pk]))
+    axe(page)
+    page.get_by_label("Summaries of").select_option("all")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_label("Pictures of the scores by").select_option("ROUGE-2, one reference less")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("img", name="Systems’ means by the metric and by people")).to_be_visible()
+    page.get_by_role("link", name="T0", exact=True).click()
+    axe(page)

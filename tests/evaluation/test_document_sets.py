@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -189,6 +190,16 @@ def test_the_gap_is_how_far_people_are_above_the_machines_line() -> None:
     assert report.gap == pytest.approx(5 / math.sqrt(2))
     assert scatter("overall", "m", scores_of(y, x, (True,) * 5)).gap is None
     assert scatter("overall", "m", scores_of(y, x * 0, (True,) * 4 + (False,))).slope is None
+
+
+def test_a_dimension_named_like_a_metric_is_compared_for_itself() -> None:
+    human, metric = np.arange(12.0).reshape(4, 3), np.arange(12.0).reshape(4, 3)[:, ::-1]
+    scores = scores_of(human, metric, (True,) * 4)
+
+    report = document_sets_report(replace(scores, human={"m": human}), "machines")
+
+    assert [(scorer.by, scorer.by_human) for scorer in report.scorers] == [("m", True), ("m", False)]
+    assert report.scorers[0].matrix.scores != report.scorers[1].matrix.scores
 
 
 def test_a_report_survives_json() -> None:

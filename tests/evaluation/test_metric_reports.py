@@ -16,20 +16,21 @@ from annotate.models import (
     ComputedScore,
     MetricAgreementReport,
     Study,
+    StudyDocumentSets,
     StudyMetrics,
     SystemPairsReport,
     Topic,
     TopicMetrics,
 )
 from evaluation.__main__ import main
-from evaluation.meta import study_pairs
+from evaluation.meta import study_pairs, study_sets
 from evaluation.worker import agenda, tasks
 from formats.records import HumanScore
 from formats.results import DimensionAgreement, MetricAgreement
 from tests import studies
 
 pytestmark = pytest.mark.django_db
-METRICS = ("score_with_metrics", "compare_metrics", "bound_metrics", "count_pairs")
+METRICS = ("score_with_metrics", "compare_metrics", "bound_metrics", "compare_topics", "count_pairs")
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
 GRADES = {
@@ -275,7 +276,7 @@ def test_draws_are_as_many_as_there_is_time_for() -> None:
 def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study, _file = stored(tmp_path)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
-    monkeypatch.setitem(globals(), "METRICS", METRICS[:3])
+    monkeypatch.setitem(globals(), "METRICS", METRICS[:4])
     caught_up(study)
     tasks.count_pairs(study.pk)
     assert SystemPairsReport.objects.count() == 1
@@ -283,3 +284,67 @@ def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypat
     tasks.count_pairs(study.pk)
     assert StudyMetrics.objects.get().pairs_version == StudyMetrics.objects.get().version
     assert SystemPairsReport.objects.count() == len(report(study).metrics) + 1
+
+
+@pytest.mark.parametrize("peers", ["machines", "all"])
+def test_topics_are_compared_as_the_command_line_compares_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
+) -> None:
+    """Of the same topics: one that nobody scored a summary of is left out."""
+    study, file = stored(tmp_path, person=True)
+    unscored = lines()[0] | {"topic_id": "unscored", "summaries": [{"system": "good", "text": "Quakes."}]}
+    file.write_text(file.read_text() + json.dumps(unscored) + "\n")
+    imports.store(study, replace(formats.read(file), topics=formats.read(file).topics[3:]))
+    caught_up(study)
+    ours = StudyDocumentSets.objects.get(study=study, peers=peers).figures
+    names = [scorer["by"].removesuffix(":jackknife") for scorer in ours["scorers"] if not scorer["by_human"]]
+    asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
+    preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
+    assert main(["sets", str(file), *preferences, *asked]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert ours["scorers"][0]["matrix"]["topics"] == ["T0", "T1", "T2"]
+    assert close(ours, {key: said[key] for key in ours})
+
+
+def close(ours: object, theirs: object) -> bool:
+    """Equal but for the last digits, which the order of sums decides."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(close(ours[key], theirs[key]) for key in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(close, ours, theirs))
+    return bool(ours == (pytest.approx(theirs, abs=1e-9) if isinstance(theirs, float) else theirs))
+
+
+def test_topics_are_compared_anew_when_judgments_move(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    before = StudyDocumentSets.objects.get().record
+    for answer in ("right", "right", "right"):
+        studies.judge(Annotator.objects.get_or_create(study=study, pseudonym="late")[0], answer)
+    caught_up(study)
+    after = StudyDocumentSets.objects.get().record
+    moved = {new.by for new, old in zip(after.scorers, before.scorers, strict=True) if new != old}
+    assert moved
+    assert all(by.startswith("preferences:") for by in moved)
+    assert StudyMetrics.objects.get().sets_version == StudyMetrics.objects.get().version
+
+
+def test_an_older_comparison_of_topics_is_thrown_away(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    loaded = tasks.records.load_study_scores(study.pk)
+    assert loaded is not None
+    assert not tasks.records.save_document_sets(replace(loaded, version=loaded.version - 1), {})
+    assert StudyDocumentSets.objects.exists()
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_TOPICS", 2), ("MOST_SCORES", 11)])
+def test_too_many_topics_or_summaries_are_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    study, _file = stored(tmp_path)
+    caught_up(study)
+    monkeypatch.setattr(study_sets, limit, most)
+    StudyMetrics.objects.update(sets_version=0)
+    caught_up(study)
+    assert not StudyDocumentSets.objects.exists()

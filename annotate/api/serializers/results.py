@@ -12,7 +12,16 @@ from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
-from formats.results import Difference, DimensionAgreement, LeaderboardRow, PairCounts, Part, WordTerm, to_json
+from formats.results import (
+    Difference,
+    DimensionAgreement,
+    DocumentSetsReport,
+    LeaderboardRow,
+    PairCounts,
+    Part,
+    WordTerm,
+    to_json,
+)
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
@@ -287,3 +296,19 @@ class SystemPairsSerializer(serializers.Serializer[Any]):
     absent = serializers.ListField(child=serializers.CharField(), source="table.absent")
     human = serializer_of(PairCounts)(allow_null=True)
     metrics = serializers.ListField(child=serializer_of(PairCounts)())
+
+
+class DocumentSetsSerializer(serializers.Serializer[Any]):
+    """Whether scores depend on the topic: by people in one dimension, and by every metric.
+
+    `report`: null before the worker was there, or where `is_left_out`: there are too many topics or summaries.
+    `is_old`: it is of scores that have changed since, or still to come.
+    """
+
+    dimension = serializers.CharField(source="table.dimension")
+    dimensions = serializers.ListField(child=serializers.CharField(), source="table.dimensions")
+    peers = serializers.CharField(source="table.peers")
+    is_old = serializers.BooleanField()
+    is_left_out = serializers.BooleanField()
+    absent = serializers.ListField(child=serializers.CharField(), source="table.absent")
+    report = serializer_of(DocumentSetsReport)(allow_null=True)

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.serializers.results import (
+    DocumentSetsSerializer,
     JudgmentSerializer,
     LeaderboardSerializer,
     MetricsSerializer,
@@ -19,7 +20,7 @@ from annotate.api.serializers.results import (
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
-from annotate.reports import leaderboard, metrics, system_pairs
+from annotate.reports import document_sets, leaderboard, metrics, system_pairs
 from formats.results.metrics import Peers
 
 SCORED_BY = OpenApiParameter(
@@ -95,6 +96,19 @@ class SystemPairs(View):
         if pairs is None or (dimension and dimension != pairs.table.dimension):
             raise Http404
         return self.show(SystemPairsSerializer, pairs)
+
+
+@extend_schema(tags=["results"])
+class DocumentSets(View):
+    @extend_schema(operation_id="read_document_sets", parameters=CHOICE, responses=DocumentSetsSerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """Whether scores depend on the topic, and how far people are from machines; 404 without human scores."""
+        study = self.study(study_id)
+        dimension, peers = _choice(request)
+        sets = document_sets.of_study(study, dimension, peers)
+        if sets is None or (dimension and dimension != sets.table.dimension):
+            raise Http404
+        return self.show(DocumentSetsSerializer, sets)
 
 
 @extend_schema(tags=["results"])

@@ -1,6 +1,7 @@
 """What researchers see: their studies, what comes in, who judges, and what it all comes to."""
 
 from annotate.views.research import (
+    document_sets,
     exports,
     gold_pairs,
     kind_leaderboard,
@@ -25,6 +26,7 @@ urlpatterns = [
     *metrics.urlpatterns,
     *metric_scores.urlpatterns,
     *system_pairs.urlpatterns,
+    *document_sets.urlpatterns,
     *systems.urlpatterns,
     *members.urlpatterns,
     *recruitment.urlpatterns,

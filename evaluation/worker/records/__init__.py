@@ -18,6 +18,7 @@ from evaluation.worker.records.diagnostics import (
     save_examination,
     save_topic_examination,
 )
+from evaluation.worker.records.document_sets import save_document_sets
 from evaluation.worker.records.evidence import Snapshot, load_evidence
 from evaluation.worker.records.metrics import (
     MetricTexts,
@@ -79,6 +80,7 @@ __all__ = [
     "save_annotators",
     "save_bounds",
     "save_curve",
+    "save_document_sets",
     "save_examination",
     "save_metric_scores",
     "save_nothing",

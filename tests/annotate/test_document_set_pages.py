@@ -1,0 +1,211 @@
+"""The page that says whether scores depend on the document set, its pictures and its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+import formats
+from annotate import imports
+from annotate.models import Study, StudyDocumentSets, StudyMetrics
+from formats.results import DocumentSetsReport, to_json
+from tests.annotate import making, scored
+from tests.annotate.making import owner
+from tests.annotate.test_api import API, client_of
+from tests.annotate.test_monitor import signed_in
+
+pytestmark = pytest.mark.django_db
+
+FILES = [
+    ("tests", "csv"),
+    ("tests", "tex"),
+    ("topics", "csv"),
+    ("topics", "tex"),
+    ("topics", "svg"),
+    ("scores", "csv"),
+    ("scores", "svg"),
+    ("scatter", "csv"),
+    ("scatter", "svg"),
+]
+WORDS = ["rain", "fell", "in", "the", "towns", "of", "Ohio", "and", "schools", "were", "closed", "for", "three", "days"]
+#: A name that is no good citizen of an address, of a page or of a table.
+ODD = 'T3 & "<b>'
+
+
+@pytest.fixture
+def compared() -> Study:
+    return compared_study()
+
+
+def compared_study() -> Study:
+    """Four topics that differ very much, six machines, a person, two references; in one topic a score is missing."""
+    made = making.study(title="Sets")
+    references = (formats.Text("A", " ".join(WORDS[:9])), formats.Text("B", " ".join(WORDS[3:])))
+    person = formats.Summary("A", references[0].text, human={"overall": 9.5, "style": 4.0}, person=True, reference="A")
+    topics = tuple(
+        formats.Topic(
+            name,
+            documents=(),
+            references=references,
+            summaries=(
+                *(
+                    formats.Summary(
+                        f"system {k}",
+                        " ".join(WORDS[k : k + 5]),
+                        human={"overall": k / 2 + 3 * number, "style": k % 3.0},
+                    )
+                    for k in range(6)
+                    if (number, k) != (2, 5)
+                ),
+                person,
+            ),
+        )
+        for number, name in enumerate(["T0", "T1", "T2", ODD])
+    )
+    imports.store(made, formats.Bundle(topics=topics))
+    assert scored.tasks.catch_up(made.pk) == {}
+    scored.score_with_metrics(made)
+    return made
+
+
+def address(made: Study, file: str = "") -> str:
+    return reverse(f"metrics_sets{file}", args=[made.pk])
+
+
+def text_of(client: Client, url: str, **asked: str) -> str:
+    response = client.get(url, asked)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def record(made: Study, peers: str = "machines") -> DocumentSetsReport:
+    return StudyDocumentSets.objects.get(study=made, peers=peers).record
+
+
+def test_the_page_tests_people_and_every_metric(compared: Study) -> None:
+    text = text_of(signed_in(compared), address(compared))
+    assert text.index("People: overall") < text.index("ROUGE-1") < text.index("JS divergence from the consensus")
+    human = record(compared).scorers[0]
+    assert human.kruskal is not None
+    assert f">{human.kruskal.statistic:.1f}<" in text
+    assert f"{human.different} of 6" in text
+    assert "Topics by mean rank: People: overall" in text
+    assert "Gap:" not in text
+    assert address(compared) in text_of(signed_in(compared), reverse("study_metrics", args=[compared.pk]))
+
+
+def test_the_topics_that_differ_from_the_chosen_one_are_marked(compared: Study) -> None:
+    client = signed_in(compared)
+    plain = text_of(client, address(compared))
+    assert plain.count('class="differs"') == plain.count('class="chosen"') == 0
+    (differing,) = (topic.differs for topic in record(compared).scorers[0].sets if topic.topic == ODD)
+    assert differing
+    link = next(link for link in re.findall(r'<a href="(\?[^"]*#mean-ranks)"', plain) if "T3" in link)
+    chosen = client.get(address(compared) + link.replace("&amp;", "&").partition("#")[0]).content.decode()
+    assert chosen.count('class="chosen"') == 1
+    assert chosen.count('class="differs"') == len(differing)
+    assert "T3 &amp; &quot;&lt;b&gt;</bdi> differs from" in chosen
+    assert text_of(client, address(compared), topic="nothing").count('class="chosen"') == 0
+
+
+def test_a_metric_and_people_among_the_systems_can_be_chosen(compared: Study) -> None:
+    text = text_of(signed_in(compared), address(compared), peers="all", by="rouge-1:jackknife", dimension="style")
+    assert "All scores: ROUGE-1, one reference less" in text
+    assert "ROUGE-1, one reference less against human style" in text
+    assert "People: style" in text
+    assert "People: overall" not in text
+    assert "Gap:" in text
+    unknown = text_of(signed_in(compared), address(compared), peers="nobody", by="nothing", dimension="nothing")
+    assert "All scores: People: overall" in unknown
+
+
+def test_every_score_is_a_cell_and_a_missing_one_is_black(compared: Study) -> None:
+    text = text_of(signed_in(compared), address(compared))
+    assert text.count("T2, system ") == 6
+    cell = re.search(r'fill="(#\w+)"><title>T2, system 5: (.*?)</title>', text)
+    assert cell is not None
+    assert cell.groups() == ("#000000", "no score")
+
+
+@pytest.mark.parametrize(("part", "form"), FILES)
+def test_every_part_is_a_file(compared: Study, part: str, form: str) -> None:
+    response = signed_in(compared).get(address(compared, f"_{part}_{form}"), {"topic": ODD, "peers": "all"})
+    assert response.status_code == 200
+    assert f'.{form}"' in response["Content-Disposition"]
+    content = response.content.decode()
+    if form == "svg":
+        ElementTree.fromstring(content)  # our own
+        assert "<a " not in content
+    if form == "tex":
+        assert content.isascii()
+        assert {line.count(" & ") for line in content.splitlines() if line.endswith(r"\\")} in ({4}, {8})
+
+
+def test_the_files_say_what_the_record_says(compared: Study) -> None:
+    def rows(part: str, **asked: str) -> list[dict[str, str]]:
+        content = signed_in(compared).get(address(compared, f"_{part}_csv"), asked).content.decode()
+        return list(csv.DictReader(io.StringIO(content)))
+
+    report = record(compared, "all")
+    first = next(scorer for scorer in report.scorers if scorer.by == "overall")
+    assert first.kruskal is not None
+    tests = rows("tests", peers="all")
+    assert [row["scorer"] for row in tests][:2] == ["people", "metric"]
+    assert float(tests[0]["kruskal_p"]) == first.kruskal.p
+    assert [float(row["mean_rank"]) for row in rows("topics", peers="all")] == [topic.mean_rank for topic in first.sets]
+    scores = rows("scores", peers="all")
+    assert [(row["system"], row["machine"]) for row in scores[:7]][-1] == ("A", "0")
+    assert sum(row["score"] == "" for row in scores) == 1
+    points = rows("scatter", peers="all", by="rouge-2:jackknife")
+    scatter = next(one for one in report.scatters if (one.dimension, one.metric) == ("overall", "rouge-2:jackknife"))
+    assert [float(row["human overall"]) for row in points] == [point.y for point in scatter.points]
+
+
+def test_what_is_to_come_and_what_never_comes_look_different(compared: Study) -> None:
+    compared.document_sets.all().delete()
+    client = signed_in(compared)
+    assert "Not compared here" in text_of(client, address(compared))
+    StudyMetrics.objects.update(sets_version=0)
+    assert "Being worked out" in text_of(client, address(compared))
+    assert {client.get(address(compared, f"_{part}_{form}")).status_code for part, form in FILES} == {404}
+    assert "Upload human scores" in text_of(signed_in(other := making.study()), address(other))
+
+
+def test_a_picture_of_nothing_is_not_there() -> None:
+    """One topic: there is nothing to compare, and the page says so with dashes."""
+    made = making.study()
+    summaries = tuple(formats.Summary(name, f"Rain in {name}.", human={"overall": 1.0}) for name in "ab")
+    references = (formats.Text("A", "Rain in Ohio."),)
+    imports.store(made, formats.Bundle(topics=(formats.Topic("T", (), references=references, summaries=summaries),)))
+    scored.score_with_metrics(made)
+    client = signed_in(made)
+    assert "Topics by mean rank" not in text_of(client, address(made))
+    assert client.get(address(made, "_topics_svg")).status_code == 404
+    assert client.get(address(made, "_tests_csv")).status_code == 200
+
+
+def test_the_page_and_its_files_take_few_queries(compared: Study, django_assert_max_num_queries: Any) -> None:
+    client = signed_in(compared)
+    for file in ("", *(f"_{part}_{form}" for part, form in FILES)):
+        with django_assert_max_num_queries(20):
+            assert client.get(address(compared, file)).status_code == 200
+
+
+def test_the_api_has_the_same_report(compared: Study) -> None:
+    client = client_of(owner(compared))
+    said = client.get(f"{API}/studies/{compared.pk}/metrics/sets/?dimension=style&peers=all").json()
+    stored = to_json(record(compared, "all"))
+    assert said["report"]["scorers"][0]["by"] == "style"
+    assert said["report"]["scorers"] == [
+        one for one in stored["scorers"] if not one["by_human"] or one["by"] == "style"
+    ]
+    assert said["report"]["scatters"] == [one for one in stored["scatters"] if one["dimension"] == "style"]
+    assert client.get(f"{API}/studies/{compared.pk}/metrics/sets/?dimension=nothing").status_code == 404
+    assert client.get(f"{API}/studies/{compared.pk}/metrics/sets/?peers=nobody").status_code == 400
