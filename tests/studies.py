@@ -92,6 +92,7 @@ def judge(annotator: Annotator, answer: str = "left") -> Assignment:
 AFTER = {
     "score_with_metrics",
     "compare_metrics",
+    "compare_topics",
     "bound_metrics",
     "count_pairs",
     "report_annotators",
