@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import get_args
 
 from evaluation.commands import common
@@ -34,6 +35,13 @@ def add_arguments(group: argparse._ArgumentGroup, usual: Sequence[str] = USUAL) 
         metavar="LIST",
         type=listed,
         help=f"metrics, separated by commas (default: those of {','.join(usual)} that the topics allow)",
+    )
+    group.add_argument(
+        "--models",
+        metavar="LIST",
+        type=_numbers,
+        default=(),
+        help="each metric that rests on references by so many of them, such as 1,2,3,4 (Louis & Nenkova 2013, table 6)",
     )
     group.add_argument(
         "--without",
@@ -70,6 +78,10 @@ def described() -> str:
 
 def listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(common.positive, listed(text)))
 
 
 def _level(text: str) -> float:
@@ -125,6 +137,7 @@ def _note_peers(topics: Sequence[Evidence], loaded: Sequence[Evidence], peers: P
 
 def _metrics(options: argparse.Namespace, settings: Settings, usual: Sequence[str]) -> list[Metric]:
     names = usual if options.metrics is None else options.metrics
+    names = tuple(chain.from_iterable(registry.by_fewer_references(name, options.models) for name in names))
     if options.peers == "all":
         names = tuple(dict.fromkeys(map(registry.without_one_reference, names)))
     try:

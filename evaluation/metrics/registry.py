@@ -68,6 +68,8 @@ class SeesAllTopics(Protocol):
 
 JACKKNIFE = "jackknife"
 """The option of metrics that can leave out each reference in turn and take the mean."""
+MODELS = "models"
+"""The option of metrics that can take fewer references than there are."""
 
 Make = Callable[[str, Options, Settings], Metric]
 
@@ -135,11 +137,20 @@ def prepared(metrics: Iterable[Metric], topics: Sequence[Evidence]) -> list[Metr
 
 def without_one_reference(asked: str) -> str:
     """The metric that scores systems by one reference less, as people who wrote one are scored; else the same one."""
+    return f"{asked}:{JACKKNIFE}" if _takes(asked, JACKKNIFE) else asked
+
+
+def by_fewer_references(asked: str, numbers: Sequence[int]) -> tuple[str, ...]:
+    """The metric by each of these numbers of references; itself where it cannot do that or was told already."""
+    return tuple(f"{asked}:{MODELS}={number}" for number in numbers if _takes(asked, MODELS)) or (asked,)
+
+
+def _takes(asked: str, option: str) -> bool:
+    """Whether there is such a metric, with an option that it was not given yet."""
     _load()
     name, *given = asked.split(":")
     family = _families.get(name)
-    has_option = family is not None and JACKKNIFE in family.options
-    return f"{asked}:{JACKKNIFE}" if has_option and JACKKNIFE not in given else asked
+    return family is not None and option in family.options and option not in dict(map(_option, given))
 
 
 def whole_number(asked: str, options: Options, option: str) -> int | None:

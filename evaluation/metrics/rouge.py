@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.evidence import Evidence, Settings
-from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register, whole_number
+from evaluation.metrics.pseudomodels import PSEUDOMODELS, Pseudomodels, Scope, first_references
+from evaluation.metrics.registry import MODELS, Family, Metric, Need, Options, UnknownMetric, register, whole_number
 from evaluation.metrics.rouge_units import SKIP, Overlap, RougeOptions, Text, Texts
 
 Measure = Literal["rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4"]
+Value = Literal["recall", "precision", "f"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 USUAL = RougeOptions()
 """Stems, no stop words removed, no limit, all references pooled: what most papers report."""
@@ -128,12 +130,13 @@ def _share(part: int, whole: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Rouge:
-    """The metric: one of a summary's three values of one measure."""
+    """The metric: one of a summary's three values of one measure; `references`: by so many, the first by name."""
 
     name: str
     measure: Measure
-    value: Literal["recall", "precision", "f"]
+    value: Value
     settings: RougeOptions
+    references: int | None = None
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -141,10 +144,12 @@ class Rouge:
 
     @property
     def signature(self) -> str:
-        return f"{signature(self.measure, self.settings)} {self.value}"
+        kept = "" if self.references is None else f", by the first {self.references} references by name"
+        return f"{signature(self.measure, self.settings)} {self.value}{kept}"
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
         """A summary that is a reference itself is scored by the others; not a number where there is no other."""
+        topic = first_references(topic, self.references)
         summaries = tuple(summary.sentences for summary in topic.summaries)
         overlap = _overlap(_texts(summaries, topic.references, self.settings), self.measure)
         scores = _combined(overlap, self.settings)
@@ -158,7 +163,7 @@ class Rouge:
 _texts = lru_cache(maxsize=1)(Texts)
 
 
-def _make(asked: str, options: Options, _: Settings) -> Rouge:
+def _make(asked: str, options: Options, _: Settings) -> Metric:
     measure = next(name for name in MEASURES if name == asked.partition(":")[0])
     try:
         settings = RougeOptions(
@@ -169,11 +174,23 @@ def _make(asked: str, options: Options, _: Settings) -> Rouge:
             references="best" if "best" in options else "pooled",
             jackknife="jackknife" in options,
         )
+        numbers = {option: whole_number(asked, options, option) for option in (MODELS, "pseudo")}
+        if any(number is not None and number < 1 for number in numbers.values()):
+            raise ValueError("a number of models must be at least 1")
+        if "global" in options and "local" in options:
+            raise ValueError("pseudomodels are either global or local")
     except UnknownMetric:
         raise
     except ValueError as error:
         raise UnknownMetric(f"{asked}: {error}") from None
-    return Rouge(asked, measure, "f" if "f" in options else "precision" if "p" in options else "recall", settings)
+    value: Value = "f" if "f" in options else "precision" if "p" in options else "recall"
+    if not options.keys() & {"pseudo", "global", "local"}:
+        return Rouge(asked, measure, value, settings, numbers[MODELS])
+    by_references, by_pool = (
+        Rouge(asked, measure, value, replace(settings, jackknife=jackknife)) for jackknife in (False, True)
+    )
+    scope: Scope = "global" if "global" in options else "local"
+    return Pseudomodels(asked, by_references, by_pool, numbers["pseudo"] or PSEUDOMODELS, scope, numbers[MODELS])
 
 
 register(
@@ -189,6 +206,10 @@ register(
             "bytes": "=665: only the first so many bytes (-b)",
             "best": "the best reference in place of all pooled (-f B)",
             "jackknife": "the mean over the sets that lack one reference",
+            MODELS: "=1: by so many references, the first by name",
+            "pseudo": f"=3: the summaries of so many of the best machines are references, too ({PSEUDOMODELS})",
+            "local": "pseudomodels: the best of each topic",
+            "global": "pseudomodels: the best of all topics",
         },
         _make,
     )
