@@ -95,6 +95,7 @@ AFTER = {
     "compare_topics",
     "bound_metrics",
     "count_pairs",
+    "converge",
     "report_annotators",
     "examine_topic",
     "examine_study",

@@ -35,6 +35,7 @@ urlpatterns = [
     path(f"{STUDY}summaries/<id:summary_id>/", texts.OneSummary.as_view(), name="api_summary"),
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),
     path(f"{STUDY}metrics/", results.Metrics.as_view(), name="api_metrics"),
+    path(f"{STUDY}metrics/convergence/", results.Convergence.as_view(), name="api_convergence"),
     path(f"{STUDY}metrics/systems/", results.SystemPairs.as_view(), name="api_system_pairs"),
     path(f"{STUDY}metrics/sets/", results.DocumentSets.as_view(), name="api_document_sets"),
     path(f"{STUDY}judgments/", results.Judgments.as_view(), name="api_judgments"),

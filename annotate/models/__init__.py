@@ -23,11 +23,13 @@ from annotate.models.membership import Invitation, Membership
 from annotate.models.metric import MetricScore
 from annotate.models.metric_report import (
     ComputedScore,
+    ConvergenceReport,
     MetricAgreementReport,
     StudyDocumentSets,
     StudyMetrics,
     SystemPairsReport,
     TopicMetrics,
+    TopicSamples,
 )
 from annotate.models.preparation import Suggestion, TopicProgress
 from annotate.models.result import (
@@ -54,6 +56,7 @@ __all__ = [
     "Claim",
     "ComputedScore",
     "Consent",
+    "ConvergenceReport",
     "Examination",
     "Export",
     "Fit",
@@ -90,6 +93,7 @@ __all__ = [
     "TopicExamination",
     "TopicMetrics",
     "TopicProgress",
+    "TopicSamples",
     "Upload",
     "Utility",
     "WhatIfQuestion",

@@ -9,7 +9,14 @@ from django.db import models
 
 from annotate.models.corpus import Summary, Topic
 from annotate.models.study import Study
-from formats.results import DimensionAgreement, DocumentSetsReport, PairCounts, from_json
+from formats.results import (
+    Convergence,
+    DimensionAgreement,
+    DocumentSetsReport,
+    PairCounts,
+    SampledAgreement,
+    from_json,
+)
 
 
 class ComputedScore(models.Model):
@@ -50,8 +57,9 @@ class StudyMetrics(models.Model):
     `version`: what the agreement with people rests on; `bounded_version`: what its intervals and differences do, of
     which `bounds` counts those worked out so far; `texts_version`: the scores of all metrics but preferences that the
     agreement rests on. `pairs_version`: what the pairs of systems told apart rest on, of which `pairs` counts the
-    scorers tested so far. `sets_version`: what the comparison of topics rests on. `problem` says in plain words why the
-    last try failed.
+    scorers tested so far. `sets_version`: what the comparison of topics rests on. `converged_version`: what the growth
+    of agreement with judgments rests on; `sampled` of `to_sample` topics are ready for the next. `problem` says in
+    plain words why the last try failed.
     """
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="metrics")
@@ -62,6 +70,9 @@ class StudyMetrics(models.Model):
     pairs_version = models.PositiveBigIntegerField(default=0)
     pairs = models.PositiveBigIntegerField(default=0)
     sets_version = models.PositiveBigIntegerField(default=0)
+    converged_version = models.PositiveBigIntegerField(default=0)
+    sampled = models.PositiveIntegerField(default=0)
+    to_sample = models.PositiveIntegerField(default=0)
     problem = models.TextField(blank=True)
     computed_at = models.DateTimeField()
 
@@ -143,3 +154,51 @@ class StudyDocumentSets(models.Model):
     @property
     def record(self) -> DocumentSetsReport:
         return from_json(DocumentSetsReport, self.figures)
+
+
+class TopicSamples(models.Model):
+    """How a topic agrees with people when it has fewer judgments, as far as that is worked out.
+
+    `version`: the scores of metrics and the fit that it goes with; `judgments`: how many the topic has, by kind of
+    annotators; `remaining`: how many numbers of judgments are still to come.
+    """
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="samples")
+    version = models.PositiveBigIntegerField()
+    judgments = models.JSONField(default=dict)
+    figures = models.JSONField(default=list)
+    remaining = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.version}"
+
+    @property
+    def records(self) -> tuple[SampledAgreement, ...]:
+        return tuple(from_json(SampledAgreement, figure) for figure in self.figures)
+
+
+class ConvergenceReport(models.Model):
+    """How a study's agreement with people in a dimension grows with the number of judgments a topic.
+
+    `judgments`: all that it rests on, by kind of annotators; `left_out`: how many topics have too many sentences.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="convergences")
+    dimension = models.CharField(max_length=200)
+    peers = models.CharField(max_length=10)
+    figures = models.JSONField(default=dict)
+    judgments = models.JSONField(default=dict)
+    left_out = models.PositiveIntegerField(default=0)
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "dimension", "peers"], name="convergence_once_a_dimension")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.dimension}"
+
+    @property
+    def record(self) -> Convergence:
+        return from_json(Convergence, self.figures)

@@ -7,35 +7,13 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from formats.axes import Scale, Tick, axis, spread
+
 FONT = 12.0
 ROW = 26.0
 #: An average letter of a sans-serif is about this wide, in units of its size; there is no browser here to ask.
 LETTER = 0.56
 LONGEST_LABEL = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Values from `low` to `high` laid onto positions from `start` to `end`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """The position of a value, rounded to a hundredth: SVG needs no more."""
-        width = self.high - self.low
-        share = (value - self.low) / width if width else 0.5
-        return round(self.start + share * (self.end - self.start), 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A mark on an axis and what stands beside it."""
-
-    at: float
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +101,7 @@ def rank_plot(curve: Sequence[tuple[int, Sequence[str]]], width: float = 720.0) 
         dots = tuple((scale.at(judgments), heights[order.index(system)]) for judgments, order in curve)
         points = " ".join(f"{x},{y}" for x, y in dots)
         courses.append(Course(shortened(system), system, points, dots, right + 12, heights[rank]))
-    marks = _spread([Tick(scale.at(number), str(number)) for number in numbers], apart=44.0)
+    marks = spread([Tick(scale.at(number), str(number)) for number in numbers], apart=44.0)
     ranks = tuple(Tick(height, str(rank)) for rank, height in enumerate(heights, 1))
     return RankPlot(width, bottom + 44, left, right, top, bottom, tuple(courses), marks, ranks)
 
@@ -160,7 +138,7 @@ def line_plot(course: Sequence[tuple[int, float | None]], width: float = 720.0) 
         else:
             dots.append((across.at(number), up.at(value)))
             runs[-1].append(f"{across.at(number)},{up.at(value)}")
-    marks = _spread([Tick(across.at(number), str(number)) for number, _value in course], apart=44.0)
+    marks = spread([Tick(across.at(number), str(number)) for number, _value in course], apart=44.0)
     drawn = tuple(" ".join(run) for run in runs if len(run) > 1)
     return LinePlot(width, bottom + 44, left, right, top, bottom, drawn, tuple(dots), marks, levels)
 
@@ -171,29 +149,6 @@ def sparkline(values: Sequence[float], width: float = 100.0, height: float = 24.
         return ""
     across, up = Scale(0.0, len(values) - 1.0, 1.0, width - 1), Scale(0.0, max(values) or 1.0, height - 2, 2.0)
     return " ".join(f"{across.at(k)},{up.at(value)}" for k, value in enumerate(values))
-
-
-def axis(values: Sequence[float], start: float, end: float) -> tuple[Scale, tuple[Tick, ...]]:
-    """A scale that holds all values with a little air, and round numbers along it."""
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    air = (high - low) * 0.03 or abs(high) * 0.1 or 1.0
-    scale = Scale(low - air, high + air, start, end)
-    step = round_step((scale.high - scale.low) / 6)
-    digits = max(0, -math.floor(math.log10(step)))
-    first = math.ceil(scale.low / step)
-    last = math.floor(scale.high / step)
-    # Adding 0.0 turns the -0.0 of a rounded small negative number into 0.0.
-    marks = [(k * step) + 0.0 for k in range(first, last + 1)]
-    return scale, tuple(Tick(scale.at(mark), f"{mark:.{digits}f}") for mark in marks)
-
-
-def round_step(width: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is at least `width`."""
-    power = 10.0 ** math.floor(math.log10(width))
-    for times in (1, 2, 5):
-        if times * power >= width * (1 - 1e-9):
-            return times * power
-    return 10 * power
 
 
 def decimals(values: Sequence[float], digits: int = 4) -> int:
@@ -216,12 +171,3 @@ def _label_width(label: str) -> float:
     """About how wide a label is; wide (east Asian) letters are as wide as they are high."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in label)
     return FONT * (wide + (len(label) - wide) * LETTER)
-
-
-def _spread(ticks: Sequence[Tick], apart: float) -> tuple[Tick, ...]:
-    """The last tick, and of those before it as many as stand apart enough to be read."""
-    kept: list[Tick] = []
-    for tick in reversed(ticks):
-        if not kept or kept[-1].at - tick.at >= apart:
-            kept.append(tick)
-    return tuple(reversed(kept))

@@ -12,13 +12,11 @@ from annotate.reports.plots import (
     LETTER,
     Interval,
     IntervalPlot,
-    Scale,
-    Tick,
-    axis,
     interval_plot,
     label_room,
     shortened,
 )
+from formats.axes import Scale, Tick, axis
 from formats.results import DocumentSet, Scatter, ScatterPoint, ScoreMatrix
 
 #: From the lowest scores to the highest; none is near the black of a missing one (ColorBrewer's Blues, without the

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from evaluation.commands import common, compared
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.line_plot import Line, line_plot
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
-from evaluation.meta.convergence import RUNS, convergence_report
+from evaluation.meta.convergence import RUNS, SIZES, convergence_report
 from evaluation.metrics.preferences import Preferences
 from evaluation.metrics.registry import Metric
+from formats.line_plot import convergence_lines, line_plot
 from formats.results import Convergence, to_json
 
 USUAL = ("preferences", "preferences:published", "rouge-1", "rouge-2", "rouge-su4", "js")
-SIZES = "10,20,50,100,200,500,all"
+USUAL_SIZES = (*SIZES, None)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at",
         metavar="LIST",
         type=_sizes,
-        default=_sizes(SIZES),
-        help=f"numbers of judgments a topic, separated by commas; all: every one (default: {SIZES})",
+        default=USUAL_SIZES,
+        help="numbers of judgments a topic, separated by commas; all: every one "
+        f"(default: {','.join(map(str, SIZES))},all)",
     )
     group.add_argument(
         "--runs", metavar="N", type=common.positive, default=RUNS, help=f"samples of each size (default: {RUNS})"
@@ -119,8 +120,11 @@ def _curve_table(report: Convergence, label: str) -> Table:
 def _passing_table(report: Convergence) -> Table:
     return Table(
         title="Judgments a topic from which agreement is better than that of other metrics",
-        columns=("metric", "than", "judgments"),
-        rows=tuple((passing.metric, passing.baseline, passing.judgments) for passing in report.passings),
+        notes=("expected: with about so many, if agreement goes on to grow as it did (a - b / sqrt(n))",),
+        columns=("metric", "than", "judgments", "expected"),
+        rows=tuple(
+            (passing.metric, passing.baseline, passing.judgments, passing.expected) for passing in report.passings
+        ),
     )
 
 
@@ -138,17 +142,6 @@ def _rows(report: Convergence) -> Table:
 
 
 def _drawn(report: Convergence) -> str:
-    curves = [
-        Line(
-            metric.metric,
-            tuple((point.judgments, point.agreement) for point in metric.points if point.agreement is not None),
-        )
-        for metric in report.metrics
-    ]
-    ends = report.sizes[0], report.sizes[-1]
-    flat = [
-        Line(baseline.metric, tuple((x, baseline.agreement) for x in ends), is_dashed=True)
-        for baseline in report.baselines
-        if baseline.agreement is not None
-    ]
-    return line_plot([*curves, *flat], "judgments per topic", f"agreement, {report.dimension}")
+    about = f"Agreement with human {report.dimension} by number of judgments"
+    titles = "judgments per topic", f"agreement, {report.dimension}"
+    return line_plot(convergence_lines(report), *titles, about)

@@ -6,6 +6,7 @@ held against people (equation 1). Metrics without judgments are flat lines.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,10 @@ from formats.results import (
 )
 
 RUNS = 100
+#: Sizes of samples; all judgments are one more.
+SIZES = (10, 20, 50, 100, 200, 500)
+#: A curve is carried on to so many times the judgments that there are.
+FURTHEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +76,14 @@ def topic_runs(
     for metric in metrics:
         if isinstance(metric, Preferences):
             score = metric.scorer(topic)
-            rows = [_agreement(human, score(_samples(topic, size, runs, seed))) for size in sizes]
+            rows = [agreements(human, score(samples(topic, size, runs, seed))) for size in sizes]
             sampled[metric.name] = np.stack([np.broadcast_to(row, runs) for row in rows])
         else:
-            flat[metric.name] = float(_agreement(human, metric.score(topic)[None])[0])
+            flat[metric.name] = float(agreements(human, metric.score(topic)[None])[0])
     return TopicRuns(topic.topic_id, len(topic.judgments), sampled, flat)
 
 
-def _samples(topic: Evidence, size: int, runs: int, seed: int) -> Iterator[Judgments]:
+def samples(topic: Evidence, size: int, runs: int, seed: int) -> Iterator[Judgments]:
     """So many of the topic's judgments, without replacement, in the order in which they were given, for each run.
 
     Where there are no more than that, all of them, once. A larger sample of a run holds the smaller one.
@@ -94,7 +99,7 @@ def _samples(topic: Evidence, size: int, runs: int, seed: int) -> Iterator[Judgm
         yield topic.judgments.some(chosen)
 
 
-def _agreement(human: Vector, scores: Matrix) -> Vector:
+def agreements(human: Vector, scores: Matrix) -> Vector:
     """(b,): equation 1 for each of (b, summaries)."""
     return agreement(human[:, None], scores[:, :, None], Resamples.whole(len(human), 1)).mean
 
@@ -164,4 +169,21 @@ def _passing(metric: MetricConvergence, baseline: Baseline) -> Passing:
             first = None
         elif first is None:
             first = point.judgments
-    return Passing(metric.metric, baseline.metric, first)
+    expected = _expected(metric.points, baseline.agreement) if first is None else None
+    return Passing(metric.metric, baseline.metric, first, expected)
+
+
+def _expected(points: Sequence[ConvergencePoint], baseline: float | None) -> int | None:
+    """With how many judgments the curve may pass the baseline; None where that is not in sight.
+
+    Carried on as a - b / sqrt(n), as standard errors shrink; by least squares, weighted by n: more judgments say more.
+    """
+    defined = [(point.judgments, point.agreement) for point in points if point.agreement is not None]
+    if len(defined) < 3 or baseline is None:
+        return None
+    n, reached = np.array(defined, dtype=np.float64).T
+    slope, level = np.polyfit(n**-0.5, reached, 1, w=np.sqrt(n))
+    if level <= baseline or slope >= 0:
+        return None
+    needed = (slope / (baseline - level)) ** 2
+    return max(math.ceil(needed), int(n[-1]) + 1) if needed <= FURTHEST * n[-1] else None

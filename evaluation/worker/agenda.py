@@ -26,6 +26,7 @@ from annotate.models import (
 )
 from evaluation.worker import claims
 from evaluation.worker.records.annotators import studies_unreported
+from evaluation.worker.records.convergence import studies_unconverged
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
 from evaluation.worker.records.document_sets import studies_without_sets
 from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
@@ -180,6 +181,7 @@ OTHERS = (
         idle=True,
     ),
     Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
+    Kind("converge", "convergence", studies_unconverged, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
 )
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}

@@ -24,6 +24,7 @@ from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, Sum
 from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.similarity import KEPT, Similarity, similarity
 from evaluation.meta.reports import Sampling
+from evaluation.meta.study_convergence import converged, sampled
 from evaluation.meta.study_pairs import counted, scorers
 from evaluation.meta.study_reports import agreements, bounded, names_for
 from evaluation.meta.study_sets import study_sets
@@ -145,6 +146,12 @@ def count_pairs(study_id: int) -> None:
 def compare_topics(study_id: int) -> None:
     """Say whether scores depend on the topic, and how far people's summaries are from machines'."""
     attempt("compare_topics", study_id, _compare_topics, records.note_metrics_problem)
+
+
+@shared_task(name="converge")
+def converge(study_id: int) -> None:
+    """Say how agreement with people grows with the number of judgments, while nobody judges."""
+    attempt("converge", study_id, _converge, records.note_metrics_problem)
 
 
 def catch_up(study_id: int) -> dict[str, str]:
@@ -285,6 +292,29 @@ def _compare_topics(study_id: int) -> None:
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
         records.save_document_sets(loaded, study_sets(loaded.scores))
+
+
+def _converge(study_id: int) -> None:
+    """A turn of it, of one number of judgments in one topic at least."""
+    began = time.perf_counter()
+    loaded = records.load_to_sample(study_id)
+    if loaded is None:
+        return
+    waiting = [topic for topic in loaded.topics if topic.remaining != 0]
+    for done, topic in enumerate(waiting, len(loaded.topics) - len(waiting)):
+        records.note_sampled(study_id, done, len(loaded.topics))
+        snapshot = records.load_evidence(topic.topic_id, split)
+        if snapshot is None:
+            return
+        for step in sampled(snapshot.evidence, snapshot.settings, topic.human, topic.samples):
+            records.save_samples(topic, snapshot, step)
+            if time.perf_counter() - began > LONG_TURN:
+                return
+    if waiting:
+        return  # What was sampled is read back, and put together in the next turn.
+    records.save_convergence(
+        loaded, converged(loaded.scores.scores, {topic.name: topic.sampled for topic in loaded.topics})
+    )
 
 
 def _refit(topic_id: int) -> None:

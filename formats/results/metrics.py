@@ -319,11 +319,15 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """With how many judgments a topic, and any more, the metric agrees better than the baseline; None: not yet."""
+    """With how many judgments a topic, and any more, the metric agrees better than the baseline; None: not yet.
+
+    `expected`: not yet, but with about so many if agreement goes on as it grew; None: passed, or not in sight.
+    """
 
     metric: str
     baseline: str
     judgments: int | None
+    expected: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +341,17 @@ class Convergence:
     metrics: tuple[MetricConvergence, ...]
     baselines: tuple[Baseline, ...]
     passings: tuple[Passing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampledAgreement:
+    """A topic's agreement with people in each run with so many of its judgments; in one run, if those are all."""
+
+    metric: str
+    judgments: int
+    peers: Peers
+    dimension: str
+    runs: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

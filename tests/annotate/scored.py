@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils import timezone
+
 import formats
 from annotate import imports, judging
-from annotate.models import Study, Topic
-from evaluation.worker import tasks
+from annotate.models import Study, StudyMetrics, Topic
+from evaluation.worker import agenda, tasks
+from evaluation.worker.records.convergence import QUIET
 from tests.annotate import making
 
 RAIN = formats.Topic(
@@ -61,13 +64,21 @@ def scored_study(**fields: Any) -> Study:
 
 
 def score_with_metrics(study: Study) -> None:
-    """Metrics compared with people, with intervals, pairs of systems, and topics, by the real worker."""
+    """Metrics compared with people, with intervals, pairs of systems, topics, and curves, by the real worker."""
     for key in Topic.objects.unscored().filter(study=study).values_list("pk", flat=True):
         tasks.score_with_metrics(key)
     tasks.compare_metrics(study.pk)
     tasks.bound_metrics(study.pk)
     tasks.count_pairs(study.pk)
     tasks.compare_topics(study.pk)
+    converge(study)
+
+
+def converge(study: Study) -> None:
+    """Curves, as if nobody had judged for a while."""
+    StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)
+    while agenda.find("converge", study.pk):
+        tasks.converge(study.pk)
 
 
 def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human", pseudonym: str = "judge-1") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -11,7 +12,10 @@ from django.urls import reverse
 
 import formats
 from annotate import imports
-from annotate.models import Study, StudyMetrics, SystemPairsReport
+from annotate.models import ConvergenceReport, Fit, Study, StudyMetrics, SystemPairsReport
+from annotate.reports import convergence
+from evaluation.worker import claims
+from formats.results import Passing
 from tests.annotate import scored
 from tests.annotate.making import owner, study
 from tests.annotate.test_api import API, client_of
@@ -181,3 +185,102 @@ def test_the_api_counts_the_same_pairs(graded: Study) -> None:
     assert counted["human"] == SystemPairsReport.objects.get(by_human=True, by="style_2").figures
     assert counted["metrics"][0]["by"] == "preferences:importance"
     assert client.get(f"{API}/studies/{graded.pk}/metrics/systems/?dimension=nothing").status_code == 404
+
+
+def curves_address(made: Study, form: str = "") -> str:
+    return reverse(f"metrics_convergence{form}", args=[made.pk])
+
+
+def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahead(graded: Study) -> None:
+    client = signed_in(graded)
+    text = text_of(client, curves_address(graded) + "?dimension=style_2")
+    assert "Agreement with human style_2 by number of judgments" in text
+    assert "The curves rest on: 3 by people (computed" in " ".join(text.split())
+    assert "judgments a topic" in text
+    assert "agrees better with people than ROUGE-2" in text or "does not agree better with people than ROUGE-2" in text
+    assert "first &amp; best" not in text
+    assert curves_address(graded) in text_of(client, address(graded))
+
+
+@pytest.mark.parametrize(
+    ("passing", "said", "shortly"),
+    [
+        (Passing("preferences:importance", "rouge-2", 50), "From 50 judgments a topic on", "from 50"),
+        (
+            Passing("preferences:importance", "rouge-2", None, 1_297),
+            "about 1000 more judgments a topic",
+            "about 1000 more",
+        ),
+        (Passing("preferences:importance", "rouge-2", None), "it will not with many more", "not in sight"),
+    ],
+)
+def test_words_say_what_is_passed_and_what_is_still_needed(passing: Passing, said: str, shortly: str) -> None:
+    crossing = convergence.Crossing("Preferences: importance", "ROUGE-2", passing, 300)
+    assert said in crossing.words
+    assert crossing.shortly == shortly
+
+
+def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_out(graded: Study) -> None:
+    scored.judge(graded, ("T1", "d1:1", "d2:2", "b"))
+    assert scored.tasks.catch_up(graded.pk) == {}
+    scored.tasks.compare_metrics(graded.pk)
+    client = signed_in(graded)
+    text = " ".join(text_of(client, curves_address(graded)).split())
+    assert "Something has changed since these curves were worked out" in text
+    assert "The curves rest on: 3 by people (computed" in text
+    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/metrics/convergence/").json()
+    assert (said["is_old"], said["rests_on"]["human"]) == (True, 3)
+    StudyMetrics.objects.update(sampled=1, to_sample=3)
+    claims.give_sign_of_life("worker")
+    assert "1 of 3 topics are worked out" in text_of(client, curves_address(graded))
+
+
+def test_an_open_page_of_curves_hears_of_progress_alone(graded: Study) -> None:
+    client = signed_in(graded)
+    seen = convergence.version_of(graded)
+    assert client.get(curves_address(graded), {"seen": seen}).status_code == 204
+    StudyMetrics.objects.update(converged_version=0, to_sample=3)
+    news = client.get(curves_address(graded), {"seen": seen}).content.decode()
+    assert 'hx-swap-oob="innerHTML:#convergence"' in news
+    assert "<html" not in news
+
+
+def test_curves_that_are_to_come_and_curves_that_never_come_look_different(graded: Study) -> None:
+    ConvergenceReport.objects.all().delete()
+    client = signed_in(graded)
+    assert "Not worked out here" in text_of(client, curves_address(graded))
+    StudyMetrics.objects.update(converged_version=0)
+    assert "Being worked out" in text_of(client, curves_address(graded))
+    assert client.get(curves_address(graded, "_csv")).status_code == 404
+    Fit.objects.all().delete()
+    assert "No judgments yet" in text_of(client, curves_address(graded))
+    assert "Upload human scores" in text_of(signed_in(other := study()), curves_address(other))
+
+
+def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
+    client = signed_in(graded)
+    record = ConvergenceReport.objects.get(study=graded, dimension="overall").record
+    rows = list(csv.DictReader(io.StringIO(client.get(curves_address(graded, "_csv")).content.decode())))
+    whole = [row for row in rows if not row["topic"]]
+    assert float(whole[0]["agreement"]) == record.metrics[0].points[0].agreement
+    assert [row["metric"] for row in whole if not row["judgments"]] == [own.metric for own in record.baselines]
+    svg = client.get(curves_address(graded, "_svg")).content.decode()
+    assert svg.count("<polyline") == len(record.metrics) + sum(own.agreement is not None for own in record.baselines)
+    assert "3 by people" in svg
+    table = client.get(curves_address(graded, "_tex")).content.decode()
+    assert len([line for line in table.splitlines() if line.endswith(r"\\")]) == 1 + len(
+        record.metrics + record.baselines
+    )
+
+
+def test_the_api_has_the_same_curves(graded: Study) -> None:
+    client = client_of(owner(graded))
+    said = client.get(f"{API}/studies/{graded.pk}/metrics/convergence/?dimension=style_2").json()
+    assert said["convergence"] == ConvergenceReport.objects.get(study=graded, dimension="style_2").figures
+    assert client.get(f"{API}/studies/{graded.pk}/metrics/convergence/?dimension=nothing").status_code == 404
+
+
+def test_the_page_of_curves_asks_at_most_twenty_times(graded: Study, django_assert_max_num_queries: Any) -> None:
+    client = signed_in(graded)
+    with django_assert_max_num_queries(20):
+        client.get(curves_address(graded))

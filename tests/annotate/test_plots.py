@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.reports import set_plots
-from annotate.reports.plots import Scale, axis, decimals, interval_plot, rank_plot, round_step, shortened
+from annotate.reports.plots import decimals, interval_plot, rank_plot, shortened
+from formats.axes import Scale, axis, round_step
 from formats.results import DocumentSet, Scatter, ScatterPoint, ScoreMatrix
 
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value, 9))

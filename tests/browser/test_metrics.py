@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from annotate.models import Study
+from annotate.models import ConvergenceReport, Study, StudyMetrics, TopicSamples
 from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.test_document_set_pages import compared_study
@@ -93,3 +93,31 @@ def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web:
     expect(page.get_by_role("img", name="Systems’ means by the metric and by people")).to_be_visible()
     page.get_by_role("link", name="T0", exact=True).click()
     axe(page)
+
+
+def test_curves_are_seen_to_be_worked_out_and_fit_a_phone(page: Page, study: Study, axe: Axe) -> None:
+    StudyMetrics.objects.update(converged_version=0)
+    ConvergenceReport.objects.all().delete()
+    TopicSamples.objects.all().delete()
+    sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
+    page.get_by_role("link", name="Convergence").click()
+    expect(page.get_by_role("heading", name="Being worked out")).to_be_visible()
+    axe(page)
+    scored.converge(study)
+    figure = page.get_by_role("img", name="Agreement with people against the number of judgments")
+    expect(figure).to_be_visible(timeout=8000)
+    axe(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    axe(page)
+    assert page.problems == []
+
+
+def test_curves_are_there_without_scripts(browser: Browser, web: Web, study: Study) -> None:
+    context = browser.new_context(base_url=web.url, java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, making.owner(study), reverse("metrics_convergence", args=[study.pk]))
+    page.get_by_label("Scored by people for").select_option("style_2")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("heading", name="Agreement with human style_2 by number of judgments")).to_be_visible()
+    context.close()

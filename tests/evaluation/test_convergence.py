@@ -9,12 +9,13 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.evidence import Evidence, SummaryText
+from evaluation.meta.convergence import _passing as passing_of
 from evaluation.meta.convergence import convergence, topic_runs
 from evaluation.meta.reports import Sampling, dimension_agreement
 from evaluation.meta.scores import collect
 from evaluation.metrics.registry import metric
 from evaluation.scoring.simulate import judge
-from formats.results import Convergence, from_json, to_json
+from formats.results import Baseline, Convergence, ConvergencePoint, MetricConvergence, from_json, to_json
 
 NAMES = ("preferences", "preferences:published", "preferences:unsmoothed", "js")
 N = 24
@@ -84,6 +85,24 @@ def test_it_says_from_where_on_a_metric_is_passed() -> None:
     better = [point.agreement > converged.baselines[0].agreement for point in converged.metrics[0].points]
     assert passing.judgments == next((size for k, size in enumerate(converged.sizes) if all(better[k:])), None)
     assert passing.judgments is not None
+
+
+def test_what_is_not_passed_yet_is_carried_on() -> None:
+    def curve(*agreements: float) -> MetricConvergence:
+        points = (ConvergencePoint(n, reached, 0.0, 0) for n, reached in zip((25, 100, 400), agreements, strict=True))
+        return MetricConvergence("preferences", "", tuple(points), ())
+
+    grown = curve(*(0.7 - 1 / n**0.5 for n in (25, 100, 400)))
+
+    def passing(grown: MetricConvergence, baseline: float) -> tuple[int | None, int | None]:
+        passed = passing_of(grown, Baseline("js", "", baseline, {}))
+        return passed.judgments, passed.expected
+
+    assert passing(grown, 0.55) == (100, None)
+    assert passing(grown, 0.66) == (None, 625)  # 0.7 - 1 / 25 = 0.66
+    assert passing(grown, 0.69) == (None, None)  # 10,000 are more than ten times as many
+    assert passing(grown, 0.7) == passing(grown, 0.8) == (None, None)
+    assert passing(curve(0.6, 0.55, 0.5), 0.65) == (None, None)
 
 
 def test_samples_that_determine_nothing_are_counted() -> None:

@@ -10,9 +10,10 @@ from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
-from annotate.reports.rests_on import RestsOn
+from annotate.reports.rests_on import Judged, RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
 from formats.results import (
+    Convergence,
     Difference,
     DimensionAgreement,
     DocumentSetsReport,
@@ -312,3 +313,24 @@ class DocumentSetsSerializer(serializers.Serializer[Any]):
     is_left_out = serializers.BooleanField()
     absent = serializers.ListField(child=serializers.CharField(), source="table.absent")
     report = serializer_of(DocumentSetsReport)(allow_null=True)
+
+
+class ConvergenceSerializer(serializers.Serializer[Any]):
+    """How agreement with human scores grows with judgments, beside the metrics that rest on none.
+
+    `convergence`: null before anything was worked out, and where no topic has judgments and human scores. `is_old`:
+    something has changed since, or it is still to come; `sampled` of `to_sample` topics are ready. `rests_on`: the
+    judgments behind the curves, by kind. `left_out`: topics with too many sentences.
+    """
+
+    dimension = serializers.CharField(source="table.dimension")
+    dimensions = serializers.ListField(child=serializers.CharField(), source="table.dimensions")
+    peers = serializers.CharField(source="table.peers")
+    computed_at = serializers.DateTimeField(allow_null=True)
+    problem = serializers.CharField(source="table.problem")
+    is_old = serializers.BooleanField()
+    sampled = serializers.IntegerField()
+    to_sample = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+    rests_on = serializer_of(Judged)()
+    convergence = serializer_of(Convergence)(source="record", allow_null=True)

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.serializers.results import (
+    ConvergenceSerializer,
     DocumentSetsSerializer,
     JudgmentSerializer,
     LeaderboardSerializer,
@@ -20,7 +21,7 @@ from annotate.api.serializers.results import (
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
-from annotate.reports import document_sets, leaderboard, metrics, system_pairs
+from annotate.reports import convergence, document_sets, leaderboard, metrics, system_pairs
 from formats.results.metrics import Peers
 
 SCORED_BY = OpenApiParameter(
@@ -109,6 +110,19 @@ class DocumentSets(View):
         if sets is None or (dimension and dimension != sets.table.dimension):
             raise Http404
         return self.show(DocumentSetsSerializer, sets)
+
+
+@extend_schema(tags=["results"])
+class Convergence(View):
+    @extend_schema(operation_id="read_convergence", parameters=CHOICE, responses=ConvergenceSerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """How agreement with people grows with the number of judgments a topic; 404 without human scores."""
+        study = self.study(study_id)
+        dimension, peers = _choice(request)
+        curves = convergence.of_study(study, dimension, peers)
+        if curves is None or (dimension and dimension != curves.table.dimension):
+            raise Http404
+        return self.show(ConvergenceSerializer, curves)
 
 
 @extend_schema(tags=["results"])

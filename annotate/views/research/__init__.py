@@ -1,6 +1,7 @@
 """What researchers see: their studies, what comes in, who judges, and what it all comes to."""
 
 from annotate.views.research import (
+    convergence,
     document_sets,
     exports,
     gold_pairs,
@@ -27,6 +28,7 @@ urlpatterns = [
     *metric_scores.urlpatterns,
     *system_pairs.urlpatterns,
     *document_sets.urlpatterns,
+    *convergence.urlpatterns,
     *systems.urlpatterns,
     *members.urlpatterns,
     *recruitment.urlpatterns,

@@ -19,10 +19,11 @@ from annotate.access import in_study
 from annotate.models import Study
 from annotate.reports import metrics, rests_on
 from annotate.reports.metrics import COEFFICIENTS, LEVELS, AgreementTable, Line
-from annotate.reports.plots import Scale, interval_plot
+from annotate.reports.plots import interval_plot
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import CSV, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.results import p_value
+from formats.axes import Scale
 from formats.results import Bounded
 
 MARGIN = 4.0

@@ -23,9 +23,10 @@ from annotate.reports import diagnostics, metric_scores
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
-from annotate.reports.plots import IntervalPlot, RankPlot, Scale, decimals, interval_plot, rank_plot
+from annotate.reports.plots import IntervalPlot, RankPlot, decimals, interval_plot, rank_plot
 from annotate.reports.scores import parts_of, with_names, word_terms
 from annotate.views.research.pages import CSV, UNCHANGED, as_file, digest, is_seen, page
+from formats.axes import Scale
 from formats.results import LeaderboardRow
 from formats.results.statistics import MOST_COMPARED
 

@@ -14,9 +14,10 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Score, Study, Summary, System
 from annotate.reports import leaderboard as boards
 from annotate.reports import metric_scores
-from annotate.reports.plots import Scale, decimals
+from annotate.reports.plots import decimals
 from annotate.views.research.pages import page
 from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
+from formats.axes import Scale
 
 
 @in_study("see")

@@ -18,9 +18,9 @@ from annotate.forms import MendForm, complain
 from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic, Utility
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard
-from annotate.reports.plots import Scale
 from annotate.reports.study import topic_states, worker_is_there
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
+from formats.axes import Scale
 
 SENTENCES_A_PAGE = 100
 JUDGMENTS_A_PAGE = 100

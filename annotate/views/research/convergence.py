@@ -1,0 +1,129 @@
+"""How many judgments does agreement with human scores take? A page, and the same as files for a paper."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import path
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+import formats
+from annotate.access import in_study
+from annotate.models import Study
+from annotate.reports import convergence
+from annotate.reports.convergence import ConvergenceTable
+from annotate.reports.metrics import name_of
+from annotate.reports.study import worker_is_there
+from annotate.views.research.pages import CSV, UNCHANGED, as_file, is_seen, page
+from formats.line_plot import CurvePlot, convergence_lines, curve_plot
+from formats.results import Convergence, ConvergencePoint
+
+
+@in_study("see")
+@require_safe
+def metrics_convergence(request: HttpRequest, study: Study) -> HttpResponse:
+    """How agreement with people grows with the number of judgments a topic; says how far the worker is."""
+    if "seen" in request.GET and is_seen(request, convergence.version_of(study)):
+        return HttpResponse(status=UNCHANGED)
+    curves = _curves(request, study)
+    record = curves.record if curves else None
+    return page(
+        request,
+        study,
+        "research/convergence_news.html" if "seen" in request.GET else "research/convergence.html",
+        tab="metrics",
+        curves=curves,
+        table=curves.table if curves else None,
+        plot=_plot(record) if record else None,
+        has_worker=worker_is_there(),
+    )
+
+
+@in_study("see")
+@require_safe
+def metrics_convergence_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
+    """The same as a file; 404 before anything was worked out."""
+    curves = _curves(request, study)
+    if curves is None or curves.record is None:
+        raise Http404
+    content, kind = _FORMS[form](curves, curves.record)
+    name = "-".join(filter(None, ["convergence", slugify(study.title) or "study", slugify(curves.table.dimension)]))
+    return as_file(content, kind, f"{name}.{form}")
+
+
+def _curves(request: HttpRequest, study: Study) -> ConvergenceTable | None:
+    return convergence.of_study(study, request.GET.get("dimension", ""), request.GET.get("peers", ""))
+
+
+def _plot(record: Convergence) -> CurvePlot:
+    return curve_plot(convergence_lines(record, name_of))
+
+
+# Files
+
+
+def _csv(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
+    """Every metric over all topics, then in each; metrics without judgments have no number of them."""
+    file = io.BytesIO()
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for metric in record.metrics:
+        for topic, points in [("", metric.points), *((own.topic, own.points) for own in metric.topics)]:
+            rows += [
+                (metric.metric, topic, point.judgments, point.agreement, point.sd, point.undefined) for point in points
+            ]
+    for flat in record.baselines:
+        rows += [
+            (flat.metric, topic, None, value, None, None)
+            for topic, value in {"": flat.agreement, **flat.topics}.items()
+        ]
+    formats.write_rows(file, ("metric", "topic", "judgments", "agreement", "sd", "undefined"), rows)
+    return file.getvalue(), CSV
+
+
+def _latex(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
+    comment = _("Agreement with human %(dimension)s by number of judgments a topic: %(topics)d topics; %(rests_on)s")
+    about = {"dimension": record.dimension, "topics": curves.topics, "rests_on": curves.rests_on.words}
+    drawn = _("mean (sd) over %(runs)d samples, seed %(seed)d") % {"runs": record.runs, "seed": record.seed}
+    signatures = {own.metric: own.signature for own in record.metrics}
+    signatures |= {own.metric: own.signature for own in record.baselines}
+    named = [f"{name_of(metric)}: {signature}" for metric, signature in signatures.items()]
+    columns = [_("Metric"), *map(str, record.sizes)]
+    rows = [[name_of(own.metric), *map(_cell, own.points)] for own in record.metrics]
+    last = [""] * (len(record.sizes) - 1)
+    rows += [[name_of(own.metric), *last, _three(own.agreement)] for own in record.baselines]
+    content = formats.write_latex(columns, "l" + "r" * len(record.sizes), rows, [comment % about, drawn, *named])
+    return f"{content}\n".encode(), "application/x-tex; charset=utf-8"
+
+
+def _cell(point: ConvergencePoint) -> str:
+    return f"{_three(point.agreement)} ({_three(point.sd)})" if point.sd else _three(point.agreement)
+
+
+def _three(number: float | None) -> str:
+    return "–" if number is None else f"{number:.3f}"
+
+
+def _svg(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
+    context = {"plot": _plot(record), "alone": True, "rests_on": curves.rests_on.words}
+    return render_to_string("research/plots/curves.svg", context).encode(), "image/svg+xml"
+
+
+_FORMS: Mapping[str, Callable[[ConvergenceTable, Convergence], tuple[bytes, str]]] = {
+    "csv": _csv,
+    "tex": _latex,
+    "svg": _svg,
+}
+
+_PAGE = "studies/<int:study_id>/metrics/convergence"
+urlpatterns = [
+    path(f"{_PAGE}/", metrics_convergence, name="metrics_convergence"),
+    *[
+        path(f"{_PAGE}.{form}", metrics_convergence_file, {"form": form}, name=f"metrics_convergence_{form}")
+        for form in _FORMS
+    ],
+]

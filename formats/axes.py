@@ -1,0 +1,63 @@
+"""Where numbers lie along an axis: scales and round ticks. Plain arithmetic for every plot there is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values from `low` to `high` laid onto positions from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The position of a value, rounded to a hundredth: SVG needs no more."""
+        width = self.high - self.low
+        share = (value - self.low) / width if width else 0.5
+        return round(self.start + share * (self.end - self.start), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis and what stands beside it."""
+
+    at: float
+    label: str
+
+
+def axis(values: Sequence[float], start: float, end: float) -> tuple[Scale, tuple[Tick, ...]]:
+    """A scale that holds all values with a little air, and round numbers along it."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    air = (high - low) * 0.03 or abs(high) * 0.1 or 1.0
+    scale = Scale(low - air, high + air, start, end)
+    step = round_step((scale.high - scale.low) / 6)
+    digits = max(0, -math.floor(math.log10(step)))
+    first = math.ceil(scale.low / step)
+    last = math.floor(scale.high / step)
+    # Adding 0.0 turns the -0.0 of a rounded small negative number into 0.0.
+    marks = [(k * step) + 0.0 for k in range(first, last + 1)]
+    return scale, tuple(Tick(scale.at(mark), f"{mark:.{digits}f}") for mark in marks)
+
+
+def round_step(width: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is at least `width`."""
+    power = 10.0 ** math.floor(math.log10(width))
+    for times in (1, 2, 5):
+        if times * power >= width * (1 - 1e-9):
+            return times * power
+    return 10 * power
+
+
+def spread(ticks: Sequence[Tick], apart: float) -> tuple[Tick, ...]:
+    """The last tick, and of those before it as many as stand apart enough to be read."""
+    kept: list[Tick] = []
+    for tick in reversed(ticks):
+        if not kept or kept[-1].at - tick.at >= apart:
+            kept.append(tick)
+    return tuple(reversed(kept))

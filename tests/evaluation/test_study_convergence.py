@@ -1,0 +1,149 @@
+"""What the worker says of agreement by number of judgments: what converge says of the same data, in turns, in quiet."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from annotate import imports
+from annotate.models import Annotator, ConvergenceReport, Study, StudyMetrics, TopicSamples
+from evaluation.__main__ import main
+from evaluation.meta import study_convergence
+from evaluation.worker import agenda, tasks
+from evaluation.worker.records import convergence as records
+from formats.records import HumanScore
+from formats.results import Convergence
+from tests import studies
+from tests.evaluation import test_metric_reports as metric_reports
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for its turn, or for people to stop judging."""
+    monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
+    monkeypatch.setattr(records, "QUIET", timedelta(0))
+    monkeypatch.setattr(study_convergence, "RUNS", 4)
+    monkeypatch.setattr(study_convergence, "SIZES", (2, 4))
+
+
+def caught_up(study: Study) -> None:
+    """Everything about metrics is done, curves last."""
+    metric_reports.caught_up(study)
+    for _turn in range(60):
+        if not [work for work in agenda.find_work() if work.task == "converge"]:
+            return
+        tasks.converge(study.pk)
+    raise AssertionError("still to do")
+
+
+def report(study: Study, peers: str = "machines") -> Convergence:
+    return ConvergenceReport.objects.get(study=study, dimension="overall", peers=peers).record
+
+
+@pytest.mark.parametrize("peers", ["machines", "all"])
+def test_the_website_says_of_growth_what_the_command_line_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
+) -> None:
+    study, file = metric_reports.stored(tmp_path, person=True)
+    caught_up(study)
+    figures = ConvergenceReport.objects.get(study=study, dimension="overall", peers=peers).figures
+    flat = [baseline["metric"].removesuffix(":jackknife") for baseline in figures["baselines"]]
+    metrics = ",".join(["preferences:importance", "preferences:published", *flat])
+    asked = ["--metrics", metrics, "--peers", peers, "--dimension", "overall", "--at", "2,4,all", "--runs", "4"]
+    asked += ["--preferences", str(tmp_path / "preferences.jsonl"), "--format", "json"]
+    assert main(["converge", str(file), *asked]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert figures == {name: said[name] for name in figures}
+    assert figures["sizes"] == [2, 4, 5]
+
+
+def test_it_rests_on_what_counts_and_says_how_many(tmp_path: Path) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    caught_up(study)
+    assert ConvergenceReport.objects.get(study=study).judgments == {"human": 15}
+
+
+def test_judgments_have_only_their_topic_sampled_anew(tmp_path: Path) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    caught_up(study)
+    before = {row.topic_id: row.version for row in TopicSamples.objects.all()}
+    judged = studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
+    caught_up(study)
+    moved = {row.topic_id for row in TopicSamples.objects.all() if row.version != before[row.topic_id]}
+    assert moved == {judged.pair.topic_id}
+    assert report(study).sizes == (2, 4, 6)
+
+
+def test_nothing_is_sampled_while_people_judge_and_the_old_curves_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    caught_up(study)
+    before = report(study)
+    monkeypatch.setattr(records, "QUIET", timedelta(minutes=1))
+    studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
+    metric_reports.caught_up(study)
+    assert "converge" not in {work.task for work in agenda.find_work()}
+    tasks.converge(study.pk)
+    assert report(study) == before
+    StudyMetrics.objects.update(computed_at=StudyMetrics.objects.get().computed_at - timedelta(minutes=1))
+    assert "converge" in {work.task for work in agenda.find_work()}
+
+
+def test_it_waits_for_intervals_of_agreement(tmp_path: Path) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    caught_up(study)
+    StudyMetrics.objects.update(converged_version=0, bounded_version=0)
+    assert "converge" not in {work.task for work in agenda.find_work()}
+
+
+def test_curves_that_take_several_turns_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    caught_up(study)
+    whole = report(study)
+    TopicSamples.objects.all().delete()
+    ConvergenceReport.objects.all().delete()
+    StudyMetrics.objects.update(converged_version=0)
+    monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
+    tasks.converge(study.pk)
+    assert TopicSamples.objects.get().remaining == 5
+    progress = StudyMetrics.objects.get()
+    assert (progress.sampled, progress.to_sample) == (0, 3)
+    caught_up(study)
+    assert report(study) == whole
+
+
+def test_topics_of_too_many_sentences_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    monkeypatch.setattr(records, "MOST_SENTENCES", 3)
+    caught_up(study)
+    assert not ConvergenceReport.objects.exists()
+    assert StudyMetrics.objects.get().converged_version == StudyMetrics.objects.get().version
+
+
+def test_a_topic_without_judgments_is_in_no_curve(tmp_path: Path) -> None:
+    study = studies.study()
+    file = tmp_path / "topics.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in metric_reports.lines()))
+    imports.store(study, metric_reports.formats.read(file))
+    annotator = Annotator.objects.create(study=study, pseudonym="first")
+    judged = studies.judge(annotator)
+    caught_up(study)
+    (curve, _published) = report(study).metrics
+    assert [topic.topic for topic in curve.topics] == [judged.pair.topic.name]
+    assert list(report(study).baselines[0].topics) == [judged.pair.topic.name]
+
+
+def test_late_human_scores_move_the_curves(tmp_path: Path) -> None:
+    study, _file = metric_reports.stored(tmp_path)
+    caught_up(study)
+    before = report(study)
+    imports.store(study, metric_reports.formats.Bundle(human_scores=(HumanScore("T0", "good", "overall", 0.0),)))
+    caught_up(study)
+    assert report(study).metrics[0].topics[0] != before.metrics[0].topics[0]
+    assert report(study).metrics[0].topics[1] == before.metrics[0].topics[1]
