@@ -74,6 +74,8 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
         judging.raise_version(Topic.objects.filter(study=study).values_list("pk", flat=True))
     if "judgments_per_pair" in changes:
         judging.keep_needs(study)
+    if "metric_names" in changes:
+        Topic.objects.filter(study=study).score_anew()
     note(study, user, "change settings", changes=changes)
     return study
 

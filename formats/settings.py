@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from formats.limits import QUESTION_CHARACTERS
 from formats.records import Extra
 
-Group = Literal["asked", "judging", "quality", "scoring"]
+Group = Literal["asked", "judging", "quality", "scoring", "metrics"]
 ScoreChoice = Literal["importance", "combined", "coverage", "published"]
 SmoothChoice = Literal["kernel", "paper", "none"]
 SimilarityChoice = Literal["tfidf-jaccard", "tfidf", "jaccard"]
@@ -31,6 +31,13 @@ KINDS_COUNTED: Mapping[CountedKinds, tuple[str, ...]] = {
     "simulated": ("simulated",),
     "all": ("human", "machine", "simulated"),
 }
+
+#: The metrics that a study's summaries can be scored with, beside its own scores: those that need one topic alone. With
+#: options, and those that see all topics, on the command line only.
+METRICS = (
+    *("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-s4", "rouge-su4"),
+    *("js", "js-smoothed", "kl", "kl-summary", "js-consensus", "unigram", "multinomial", "pyramid", "pyramid-original"),
+)
 
 #: The format of archives in which one score took the place of five settings.
 SCORE_SINCE = 3
@@ -147,7 +154,21 @@ class StudySettings(Scoring):
     judgments_per_hour: Annotated[int, _quality(low=0, high=100_000)] = 0
     pilot: Annotated[bool, _quality()] = False
 
+    metric_names: Annotated[str, Setting(group="metrics", high=500, since=3)] = (
+        "rouge-1,rouge-2,rouge-su4,js,js-consensus,pyramid"
+    )
+
     extra: Extra = field(default_factory=dict)
+
+
+def listed_metrics(names: str) -> tuple[str, ...]:
+    """The metrics in a list with commas, each once."""
+    return tuple(dict.fromkeys(name for part in names.split(",") if (name := part.strip())))
+
+
+def unknown_metrics(names: str) -> list[str]:
+    """What is in the list and no metric that summaries can be scored with."""
+    return [name for name in listed_metrics(names) if name not in METRICS]
 
 
 def _declared(settings: StudySettings) -> tuple[Setting, ...]:

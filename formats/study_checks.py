@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from formats import limits, settings, shapes
 from formats.complaints import Place, shown
@@ -40,8 +41,16 @@ def _check_of(setting: Setting) -> shapes.Check:
     return shapes.real(setting.low, setting.high)
 
 
+def _metric_names(place: Place, value: Any) -> str:
+    names: str = shapes.words(500)(place, value)
+    for name in settings.unknown_metrics(names):
+        place.refuse_unknown("metric", name, settings.METRICS, "names of metrics with commas between them")
+    return names
+
+
 SETTINGS: dict[str, shapes.Check] = {
     **{setting.name: _check_of(setting) for setting in settings.SETTINGS},
+    "metric_names": _metric_names,
     "language": shapes.matching(LANGUAGE, "a language tag such as en, de or pt-BR"),
     "extra": shapes.free,
 }

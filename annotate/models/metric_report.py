@@ -36,13 +36,14 @@ class ComputedScore(models.Model):
 class TopicMetrics(models.Model):
     """Which metrics the summaries of a topic were scored with.
 
-    `version`: the topic's texts and evaluation that the scores rest on (`Topic.objects.unscored`); `signatures`: by the
-    metric's name, what someone else needs to know to get the same numbers; `absent`: by name, what the topic lacks for
-    it (`evaluation.metrics.registry.Need`).
+    `version`: the topic's texts and evaluation that the scores rest on (`Topic.objects.unscored`); `digest`: of what
+    metrics read of them; `signatures`: by the metric's name, what someone else needs to know to get the same numbers;
+    `absent`: by name, what the topic lacks for it (`evaluation.metrics.registry.Need`).
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="metrics")
     version = models.PositiveBigIntegerField(default=0)
+    digest = models.CharField(max_length=64, default="")
     signatures = models.JSONField(default=dict)
     absent = models.JSONField(default=dict)
     computed_at = models.DateTimeField()

@@ -13,7 +13,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from formats.settings import KINDS_COUNTED, QUESTION, SCORING, CountedKinds
+from formats.settings import KINDS_COUNTED, METRICS, QUESTION, SCORING, CountedKinds, StudySettings, unknown_metrics
 from formats.topics import LANGUAGE
 
 
@@ -21,6 +21,13 @@ def finite(value: float) -> None:
     """Refuse what no other validator does: every comparison with NaN is false."""
     if not math.isfinite(value):
         raise ValidationError(_("Enter a number."))
+
+
+def metrics_there_are(names: str) -> None:
+    """Refuse a list of metrics in which one is unknown."""
+    if unknown := unknown_metrics(names):
+        params = {"name": unknown[0], "names": ", ".join(METRICS)}
+        raise ValidationError(_("There is no metric called “%(name)s”. There are: %(names)s."), params=params)
 
 
 SHARE: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueValidator(1.0)]
@@ -243,9 +250,10 @@ class Study(models.Model):
             ("none", _("none")),
         ],
         help_text=_(
-            "How the recommended score spreads a judgment to similar sentences. The paper’s smoothing helps with few "
-            "judgments and blurs with many; “none” uses judgments alone. The paper’s own score always has the paper’s "
-            "smoothing."
+            "How the recommended score spreads a judgment to similar sentences. The kernel prior expects similar "
+            "sentences to have similar utilities, and learns from the judgments how alike and how far apart. The "
+            "paper’s smoothing helps with few judgments and blurs with many; “none” uses judgments alone. The paper’s "
+            "own score always has the paper’s smoothing."
         ),
     )
     prior = models.FloatField(
@@ -275,6 +283,20 @@ class Study(models.Model):
         help_text=_(
             "Judgments of annotators who agree more with the others on the topic count more. This helps if some "
             "people click at random, and costs almost nothing if nobody does."
+        ),
+    )
+
+    metric_names = models.CharField(
+        _("metrics"),
+        max_length=500,
+        blank=True,
+        default=StudySettings().metric_names,
+        validators=[metrics_there_are],
+        help_text=_(
+            "Summaries are scored with these, beside the study’s own scores. Names with commas between them: rouge-1, "
+            "rouge-2, rouge-3, rouge-4, rouge-l, rouge-s4, rouge-su4, js, js-smoothed, kl, kl-summary, js-consensus, "
+            "unigram, multinomial, pyramid, pyramid-original. A metric is left out where a topic lacks what it needs, "
+            "and pages say so."
         ),
     )
 

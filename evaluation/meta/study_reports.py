@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -16,8 +16,6 @@ from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
 from formats.results.scores import PREFERENCES
 
-#: What every topic's summaries are scored with, where it has what that takes; preferences come from its judgments.
-USUAL = ("rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus", "pyramid")
 #: Figures without intervals, which take a moment.
 AT_ONCE = Sampling(draws=0)
 
@@ -26,11 +24,15 @@ Part = tuple[Peers, str]
 Agreements = dict[Part, DimensionAgreement]
 
 
-def names_for(topic: Evidence) -> tuple[str, ...]:
+def names_for(topic: Evidence, chosen: Sequence[str]) -> tuple[str, ...]:
     """The metrics that a topic's summaries are scored with; with people among the peers, by one reference less, too."""
     has_people = any(summary.person for summary in topic.summaries)
-    among_people = map(without_one_reference, USUAL) if has_people else ()
-    return tuple(dict.fromkeys([*USUAL, *among_people]))
+    return with_jackknifed(chosen) if has_people else tuple(chosen)
+
+
+def with_jackknifed(chosen: Sequence[str]) -> tuple[str, ...]:
+    """Metrics, then those among them that can score by one reference less, doing so."""
+    return tuple(dict.fromkeys([*chosen, *map(without_one_reference, chosen)]))
 
 
 def agreements(scores: Scores, before: Mapping[Part, DimensionAgreement] | None = None) -> Agreements:

@@ -244,10 +244,12 @@ def _examine_whole(study_id: int) -> None:
 
 
 def _score_with_metrics(topic_id: int) -> None:
+    """By the metrics that have not scored these very texts before."""
     loaded = records.load_texts(topic_id)
     if loaded is not None:
-        metrics, absent = registry.usable(names_for(loaded.evidence), loaded.evidence)
-        scores = {metric.name: metric.score(loaded.evidence) for metric in metrics}
+        metrics, absent = registry.usable(names_for(loaded.evidence, loaded.metrics), loaded.evidence)
+        fresh = [metric for metric in metrics if loaded.signatures.get(metric.name) != metric.signature]
+        scores = {metric.name: metric.score(loaded.evidence) for metric in fresh}
         records.save_metric_scores(loaded, scores, {metric.name: metric.signature for metric in metrics}, absent)
 
 

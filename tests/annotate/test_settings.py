@@ -9,7 +9,8 @@ from annotate.models import Study
 from annotate.reports.method import settings_in_words
 from evaluation.evidence import AS_PUBLISHED, Settings
 from evaluation.fit.similarity import SIMILARITIES
-from formats.settings import PUBLISHED, SCORING, SETTINGS, Setting
+from evaluation.metrics import registry
+from formats.settings import METRICS, PUBLISHED, SCORING, SETTINGS, Setting, unknown_metrics
 
 COLUMNS = {
     str: (models.CharField, models.TextField),
@@ -44,6 +45,13 @@ def test_a_column_has_the_bounds_of_its_setting(setting):
     assert (max(low), min(high)) == (setting.low, setting.high)
 
 
+def test_a_study_can_have_every_metric_that_needs_one_topic_alone():
+    beyond_one_topic = {"cosine", "cosine-topic", "topic-share", "topic-fraction", "simetrix-regression"}
+    names = {name for family in registry.families() for name in family.names}
+    assert set(METRICS) == names - beyond_one_topic - {"preferences"}
+    assert not unknown_metrics(Study().metric_names)
+
+
 def test_every_similarity_that_a_study_can_choose_is_there():
     (similarity,) = (setting for setting in SCORING if setting.name == "similarity")
     assert set(similarity.choices) == set(SIMILARITIES)
@@ -56,7 +64,7 @@ def test_a_study_is_scored_by_default_as_the_command_line_and_the_mathematics_ar
 
 def test_a_form_asks_for_every_setting_once_group_by_group():
     groups = list(StudyForm().groups())
-    assert [group for group, _fields, _wrong in groups] == ["asked", "judging", "quality", "scoring"]
+    assert [group for group, _fields, _wrong in groups] == ["asked", "judging", "quality", "scoring", "metrics"]
     assert [field.name for _group, fields, _wrong in groups for field in fields] == [one.name for one in SETTINGS]
 
 

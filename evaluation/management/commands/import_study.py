@@ -54,6 +54,12 @@ class Command(BaseCommand):
             help="whose judgments count (default: %(default)s); an exported study says so itself",
         )
         parser.add_argument(
+            "--metrics",
+            dest="metric_names",
+            default=usual.metric_names,
+            help="what summaries are scored with, beside the study's scores (default: %(default)s)",
+        )
+        parser.add_argument(
             "--strict", action="store_true", help="also store nothing if anything was ignored or replaced"
         )
 
@@ -76,7 +82,8 @@ class Command(BaseCommand):
             self.stderr.write("Nothing was stored.")
             sys.exit(REFUSED)
         except Refusal as refusal:
-            raise CommandError(refusal.message, returncode=REFUSED) from refusal
+            reasons = [reason for several in refusal.fields.values() for reason in several] or [refusal.message]
+            raise CommandError("\n".join(reasons), returncode=REFUSED) from refusal
         self._tell(study, tasks.catch_up(study.pk))
 
     def _begin(self, path: Path, owner: Any, options: dict[str, Any]) -> Study:
@@ -87,7 +94,7 @@ class Command(BaseCommand):
             self.stderr.write(formats.message(remark))
         if options["strict"] and bundle.remarks:
             raise CommandError("Nothing was stored: --strict allows no notes.", returncode=REFUSED)
-        fields = {name: options[name] for name in ("title", "question", "language", "counted_kinds")}
+        fields = {name: options[name] for name in ("title", "question", "language", "counted_kinds", "metric_names")}
         with transaction.atomic():
             study = studies.make_study(owner, **fields)
             imports.store(study, bundle, kind=options["kind"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,12 +32,14 @@ from annotate.models import (
 )
 from evaluation.evidence import Evidence, evidence
 from evaluation.meta.scores import Scores
+from evaluation.meta.study_reports import with_jackknifed
 from evaluation.metrics import registry
 from evaluation.statistics import finite
 from evaluation.worker.records.evidence import settings_of
 from formats.results import DimensionAgreement, to_json
 from formats.results.metrics import Peers
 from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
+from formats.settings import listed_metrics
 
 Vector = NDArray[np.float64]
 Matrices = dict[str, NDArray[np.float64]]
@@ -50,12 +53,18 @@ VERSIONS = ("metrics__version", "progress__fitted_version")
 
 @dataclass(frozen=True, slots=True)
 class MetricTexts:
-    """A topic's texts as metrics read them, at one version; `summary_keys` in the order of `evidence.summaries`."""
+    """A topic's texts as metrics read them, at one version; `summary_keys` in the order of `evidence.summaries`.
+
+    `metrics`: those that the study wants; `signatures`: of those, by name, that scored the texts of this `digest` last.
+    """
 
     topic_id: int
     version: int
     evidence: Evidence
     summary_keys: tuple[int, ...]
+    metrics: tuple[str, ...]
+    digest: str
+    signatures: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +90,49 @@ def load_texts(topic_id: int) -> MetricTexts | None:
     record = next(exports.topic_records(Topic.objects.filter(pk=topic_id)))
     keys = dict(Summary.objects.filter(topic=row).values_list("system__name", "pk"))
     texts = evidence(replace(record, language=record.language or row.study.language))
-    return MetricTexts(topic_id, version, texts, tuple(keys[summary.system] for summary in texts.summaries))
+    digest = _digest(texts)
+    before = TopicMetrics.objects.filter(topic=row, digest=digest).first()
+    return MetricTexts(
+        topic_id,
+        version,
+        texts,
+        tuple(keys[summary.system] for summary in texts.summaries),
+        listed_metrics(row.study.metric_names),
+        digest,
+        before.signatures if before else {},
+    )
+
+
+def _digest(texts: Evidence) -> str:
+    """Of all that metrics read of a topic, so that none scores the same texts twice."""
+    summaries = [(summary.system, summary.sentences, summary.person, summary.reference) for summary in texts.summaries]
+    references = texts.references, texts.reference_names
+    read = (texts.sentence_ids, texts.sentences, references, summaries, texts.language, texts.pyramid)
+    return hashlib.sha256(repr(read).encode()).hexdigest()
 
 
 @transaction.atomic
 def save_metric_scores(
     loaded: MetricTexts, scores: Mapping[str, Vector], signatures: Mapping[str, str], absent: Mapping[str, str]
 ) -> bool:
-    """Publish what metrics say of a topic's summaries; False where newer scores are there, or the topic is gone."""
+    """Publish what metrics say of a topic's summaries; False where newer scores are there, or the topic is gone.
+
+    `signatures`: of all metrics; the scores of those that are not in `scores` stay as they are.
+    """
     if not Topic.objects.select_for_update(no_key=True).filter(pk=loaded.topic_id).values_list("pk"):
         return False
     if TopicMetrics.objects.filter(topic=loaded.topic_id, version__gte=loaded.version).exists():
         return False
-    ComputedScore.objects.filter(summary__topic=loaded.topic_id).delete()
+    kept = signatures.keys() - scores.keys()
+    ComputedScore.objects.filter(summary__topic=loaded.topic_id).exclude(metric__in=kept).delete()
     ComputedScore.objects.bulk_create(
         ComputedScore(summary_id=key, metric=name, score=finite(score))
         for name, column in scores.items()
         for key, score in zip(loaded.summary_keys, column.tolist(), strict=True)
     )
-    values = {"version": loaded.version, "signatures": signatures, "absent": absent, "computed_at": timezone.now()}
-    TopicMetrics.objects.update_or_create(topic_id=loaded.topic_id, defaults=values)
+    values = {"version": loaded.version, "digest": loaded.digest, "signatures": signatures, "absent": absent}
+    now = {"computed_at": timezone.now()}
+    TopicMetrics.objects.update_or_create(topic_id=loaded.topic_id, defaults=values | now)
     return True
 
 
@@ -172,9 +204,12 @@ def _signatures(study: Study) -> dict[str, str]:
     """Of every metric that any topic was scored with, preferences first, what it takes to get the same numbers."""
     settings = settings_of(study)
     own = {name: registry.metric(name, settings).signature for name in (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)}
+    scored: dict[str, str] = {}
     rows = TopicMetrics.objects.filter(topic__study=study).order_by("topic__position")
     for signatures in rows.values_list("signatures", flat=True):
-        own |= {name: signature for name, signature in signatures.items() if name not in own}
+        scored = signatures | scored
+    order = [*with_jackknifed(listed_metrics(study.metric_names)), *sorted(scored)]
+    own |= {name: scored[name] for name in order if name in scored}
     given = MetricScore.objects.given().filter(summary__topic__study=study).order_by("metric")
     return own | {name: f"{name}, worked out elsewhere" for name in given.values_list("metric", flat=True).distinct()}
 
