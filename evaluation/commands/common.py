@@ -54,9 +54,7 @@ class Command:
 
 def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = True) -> None:
     """TOPICS, and where judgments come from; whether simulated ones may take the place of people's."""
-    parser.add_argument(
-        "topics", metavar="TOPICS", type=Path, help="topics as JSON Lines, a folder, or a ZIP file (docs/formats.md)"
-    )
+    add_topics(parser)
     group = parser.add_argument_group("judgments")
     source = group.add_mutually_exclusive_group()
     source.add_argument(
@@ -70,9 +68,15 @@ def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = Tru
             help="simulate judgments from the references (equation 6) or the Pyramid annotations (7 and 8)",
         )
     group.add_argument(
-        "--pairs", metavar="N", type=_whole, help=f"simulated judgments for each topic (default: {PAIRS})"
+        "--pairs", metavar="N", type=whole, help=f"simulated judgments for each topic (default: {PAIRS})"
     )
-    group.add_argument("--seed", metavar="N", type=_whole, default=0, help="seed for everything random (default: 0)")
+    group.add_argument("--seed", metavar="N", type=whole, default=0, help="seed for everything random (default: 0)")
+
+
+def add_topics(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "topics", metavar="TOPICS", type=Path, help="topics as JSON Lines, a folder, or a ZIP file (docs/formats.md)"
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -122,15 +126,21 @@ def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: b
     """The topics of TOPICS with their judgments: given, found in TOPICS, or simulated."""
     if options.pairs is not None and options.simulate is None:
         raise InputError("--pairs is the number of simulated judgments: it needs --simulate")
-    bundle = read(options.topics)
-    _remark(bundle)
-    if not bundle.topics:
-        raise InputError(f"{options.topics}: contains no topics, only tables about topics")
+    bundle = bundle_from(options.topics)
     if options.simulate:
         pairs = PAIRS if options.pairs is None else options.pairs
         return _simulated(bundle, options.simulate, settings, pairs, options.seed)
     preferences = _preferences(options.preferences, bundle, judgments_needed)
     return [evidence(topic, preferences) for topic in bundle.topics]
+
+
+def bundle_from(path: Path) -> Bundle:
+    """What TOPICS holds, which must be topics; notes say what was passed over."""
+    bundle = read(path)
+    _remark(bundle)
+    if not bundle.topics:
+        raise InputError(f"{path}: contains no topics, only tables about topics")
+    return bundle
 
 
 def with_documents(topics: Sequence[Evidence]) -> list[Evidence]:
@@ -211,14 +221,14 @@ def some_topics(names: Sequence[str]) -> str:
     return f"topic {shown}" if len(names) == 1 else f"topics {shown}" + " ..." * (len(names) > 5)
 
 
-def _whole(text: str) -> int:
+def whole(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
 
 
 def positive(text: str) -> int:
-    if _whole(text) == 0:
+    if whole(text) == 0:
         raise argparse.ArgumentTypeError("it must be at least 1")
     return int(text)
 

@@ -8,7 +8,7 @@ that of the inverse document frequency.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -49,6 +49,15 @@ def log_likelihood_ratio(c: Vector, n: float, b: Vector, total: float) -> Vector
 
 def _log_likelihood(k: Vector, n: float, p: Vector) -> Vector:
     return np.asarray(xlogy(k, p) + xlogy(n - k, 1 - p))
+
+
+def topic_words(
+    c: Vector, vocabulary: Iterable[str], background: WordCounts, cutoff: float = CUTOFF, natural: bool = False
+) -> Mask:
+    """(v,): which of the words that documents have c times (v,) are topic words beside the background."""
+    b = np.array([background.counts.get(word, 0) for word in vocabulary], dtype=np.float64)
+    ratio = log_likelihood_ratio(c, c.sum(), b, sum(background.counts.values()))
+    return np.asarray((ratio / (1.0 if natural else np.log(10)) > cutoff) & (c > 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,10 +187,8 @@ class InputSimilarity:
             df = np.array([background.document_counts.get(word, 0) or 1 for word in vocabulary], dtype=np.float64)
             counts = replace(counts, idf=np.log(background.documents / df))
         if self._kind.topic_words:
-            b = np.array([background.counts.get(word, 0) for word in vocabulary], dtype=np.float64)
-            ratio = log_likelihood_ratio(counts.c, counts.c.sum(), b, sum(background.counts.values()))
-            own = ratio / (1.0 if self.natural else np.log(10)) > self.cutoff
-            counts = replace(counts, topic=own & (counts.c > 0))
+            own = topic_words(counts.c, vocabulary, background, self.cutoff, self.natural)
+            counts = replace(counts, topic=own)
         return counts
 
     def _background_of(self, topic: Evidence) -> WordCounts:
