@@ -18,7 +18,9 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -65,7 +67,7 @@ def another_study() -> int:
     return study.pk
 
 
-def store_upload(study: int, content: bytes) -> tuple[float, set[int]]:
+def store_upload(study: int, content: bytes, name: str = "preferences.jsonl") -> tuple[float, set[int]]:
     """Upload, confirm, wait; seconds from the confirmation on, and how many of its judgments counted on the way."""
     from django.contrib.auth.models import User
     from django.core.files.uploadedfile import SimpleUploadedFile
@@ -74,7 +76,7 @@ def store_upload(study: int, content: bytes) -> tuple[float, set[int]]:
     from annotate.models import Judgment, Study
 
     owner = User.objects.get()
-    upload = imports.receive(Study.objects.get(pk=study), owner, SimpleUploadedFile("preferences.jsonl", content))
+    upload = imports.receive(Study.objects.get(pk=study), owner, SimpleUploadedFile(name, content))
     end = time.monotonic() + LONGEST
     counted = Judgment.objects.counted().filter(assignment__upload=upload)
     seen, began = set(), time.monotonic()
@@ -99,52 +101,67 @@ def measure(trial: Trial) -> None:
 
         study = Study.objects.get().pk if trial.into == "own" else another_study()
         content = judgments(study, trial.judgments)
-        people = [Annotator("127.0.0.1", port, link, case, seed) for seed in range(case.annotators)]
-        problems: list[BaseException] = []
-        stop = threading.Event()
-
-        def work(annotator: Annotator, _until: float) -> None:
-            while not stop.is_set():
-                annotator.think()
-                annotator.judge()
-
-        threads = [
-            threading.Thread(target=carefully, args=(partial(work, annotator), 0.0, problems)) for annotator in people
-        ]
-        for thread in threads:
-            thread.start()
-        time.sleep(SETTLING)
-        took(people)
-        time.sleep(ALONE)
-        alone = took(people)
-        try:
+        with judging(case, port, link) as times:
             lasted, seen = store_upload(study, content)
-            meanwhile = took(people)
-        finally:
-            stop.set()
-            for thread in threads:
-                thread.join(60)
-        if problems:
-            raise problems[0]
-        report(trial, lasted, seen, alone, meanwhile)
+            meanwhile = times.since()
+        report(trial, lasted, seen, times.alone, meanwhile)
 
 
-def took(people: list[Annotator]) -> list[float]:
-    """What the answers since the last call took."""
-    several = []
-    for annotator in people:
-        several += annotator.browser.took.pop(JUDGE, [])
-    return several
+@dataclass
+class Times:
+    """What answers took, in seconds: while nothing else was done, and since somebody asked last."""
+
+    annotators: list[Annotator]
+    alone: list[float] = field(default_factory=list)
+
+    def since(self) -> list[float]:
+        return [seconds for annotator in self.annotators for seconds in annotator.browser.took.pop(JUDGE, [])]
+
+
+@contextmanager
+def judging(case: Case, port: int, link: str) -> Iterator[Times]:
+    """People judge for a while with nothing beside them, and on while the body lasts."""
+    times = Times([Annotator("127.0.0.1", port, link, case, seed) for seed in range(case.annotators)])
+    problems: list[BaseException] = []
+    stop = threading.Event()
+
+    def work(annotator: Annotator, _until: float) -> None:
+        while not stop.is_set():
+            annotator.think()
+            annotator.judge()
+
+    threads = [
+        threading.Thread(target=carefully, args=(partial(work, annotator), 0.0, problems))
+        for annotator in times.annotators
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(SETTLING)
+    times.since()
+    time.sleep(case.seconds)
+    times.alone = times.since()
+    try:
+        yield times
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+    if problems:
+        raise problems[0]
 
 
 def report(trial: Trial, lasted: float, seen: set[int], alone: list[float], meanwhile: list[float]) -> None:
     where = "the study that is judged" if trial.into == "own" else "another study"
     print(f"\n{trial.on}, {trial.judgments:,} judgments into {where}: stored in {lasted:.0f} s")
+    report_times(alone, meanwhile)
+    print(f"  seen to count on the way: {sorted(seen)}", flush=True)
+
+
+def report_times(alone: list[float], meanwhile: list[float]) -> None:
     for name, several in (("alone", alone), ("meanwhile", meanwhile)):
         p50, p95, worst = (at(share, several) * 1000 for share in (0.5, 0.95, 1.0))
         print(f"  {name:10} {len(several):6,} answers: p50 {p50:.1f} ms, p95 {p95:.1f} ms, longest {worst:.0f} ms")
-    ratio = at(0.95, meanwhile) / at(0.95, alone)
-    print(f"  p95 meanwhile to alone: {ratio:.2f}; seen to count on the way: {sorted(seen)}", flush=True)
+    print(f"  p95 meanwhile to alone: {at(0.95, meanwhile) / at(0.95, alone):.2f}")
 
 
 def main() -> None:

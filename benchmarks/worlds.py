@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence import Judgments, SummaryText
+from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.fit.similarity import Similarity, similarity
 
 Vector = NDArray[np.float64]
 TRUTHS = ("words", "clusters", "independent")
+ENDINGS = ["", "", "", "s", "ed", "ing", "ation", "ly", "ement", "ness", "ies", "er"]
 
 
 @dataclass(frozen=True)
@@ -80,3 +81,35 @@ def world(truth: str, n: int, spread: float, rng: np.random.Generator) -> World:
     values = (values - values.mean()) * (spread / values.std())
     sentences = tuple(" ".join(f"w{word}" for word in text) for text in texts)
     return World(sentences, similarity(sentences), values)
+
+
+def made_up(topics: int, systems: int, references: int, seed: int = 0) -> list[Evidence]:
+    """A whole evaluation: news of 10 documents, references about some of their themes, better and worse systems."""
+    rng = np.random.default_rng(seed)
+    letters, vowels = list("bcdfglmnprstv"), list("aeiou")
+    roots = ["".join(rng.choice(letters) + rng.choice(vowels) for _ in range(k % 3 + 1)) for k in range(8000)]
+    words = np.array([root + str(rng.choice(ENDINGS)) for root in roots])
+    often = 1 / np.arange(1, len(words) + 1)
+    often /= often.sum()
+    quality = rng.normal(size=systems)
+    none = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
+    made = []
+    for number in range(topics):
+        themes = [rng.choice(words, 12) for _ in range(8)]  # what the references write about more than others
+
+        def sentence(theme: int, themes: list[np.ndarray] = themes) -> str:
+            drawn = rng.choice(words, 20, p=often)
+            return " ".join(np.where(rng.random(20) < 0.4, rng.choice(themes[theme], 20), drawn)) + "."
+
+        sentences = tuple(sentence(int(theme)) for theme in rng.integers(0, 8, 200))
+        summaries = []
+        for system in range(systems):
+            good = quality[system] + rng.normal()
+            chosen = [int(rng.integers(0, 3) if rng.normal() < good else rng.integers(3, 8)) for _ in range(5)]
+            human = float(np.clip(round(3 + good), 1, 5))
+            text = tuple(sentence(theme) for theme in chosen)
+            summaries.append(SummaryText(f"S{system:02}", text, {"overall": human}))
+        written = tuple(tuple(sentence(int(rng.integers(0, 3))) for _ in range(5)) for _ in range(references))
+        names = tuple(f"d{i // 20}:{i % 20}" for i in range(200))
+        made.append(Evidence(f"T{number:02}", names, sentences, none, tuple(summaries), written))
+    return made

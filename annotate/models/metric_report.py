@@ -85,7 +85,7 @@ class MetricAgreementReport(models.Model):
     """How well every metric orders a study's summaries as people do in one dimension.
 
     `peers`: whether people's summaries are among the machines' (`formats.results.metrics.Peers`). `figures`: without
-    intervals, at once; `bounded`: with intervals and differences, once nobody waits for scores.
+    intervals, at once; `bounded`: with intervals and differences, which take turns.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="metric_agreements")

@@ -143,6 +143,7 @@ TOPICS = (
 )
 RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
 #: Metrics and figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
+#: What takes turns rests for twice as long as each took: where people judge without a pause, scores always wait.
 OTHERS = (
     Kind("score_with_metrics", "metrics", lambda: Topic.objects.unscored(), large=LARGE_TOPIC),
     Kind("compare_metrics", "agreement", studies_uncompared, study="pk", patience=2.0, large=LARGE_STUDY),
@@ -170,7 +171,7 @@ OTHERS = (
         patience=20.0,
         idle=True,
     ),
-    Kind("bound_metrics", "bounds", studies_unbounded, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
+    Kind("bound_metrics", "bounds", studies_unbounded, study="pk", patience=2.0, large=LARGE_STUDY),
     Kind(
         "compare_topics",
         "document_sets",
@@ -178,10 +179,9 @@ OTHERS = (
         study="pk",
         patience=10.0,
         large=LARGE_STUDY,
-        idle=True,
     ),
-    Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
-    Kind("converge", "convergence", studies_unconverged, study="pk", patience=1.0, large=LARGE_STUDY, idle=True),
+    Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=2.0, large=LARGE_STUDY),
+    Kind("converge", "convergence", studies_unconverged, study="pk", patience=2.0, large=LARGE_STUDY),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
 )
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}

@@ -132,7 +132,7 @@ def compare_metrics(study_id: int) -> None:
 
 @shared_task(name="bound_metrics")
 def bound_metrics(study_id: int) -> None:
-    """The same with intervals, and tests of the differences between metrics, once nobody waits for scores."""
+    """The same with intervals, and tests of the differences between metrics: a turn of it."""
     attempt("bound_metrics", study_id, _bound_metrics, records.note_metrics_problem)
 
 

@@ -189,6 +189,17 @@ def test_intervals_that_take_several_turns_come_to_the_same(tmp_path: Path, monk
     assert report(study) == whole
 
 
+def test_intervals_come_while_another_study_is_judged_without_a_pause(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    tasks.catch_up(study.pk)
+    for topic_id in Topic.objects.filter(study=study).values_list("pk", flat=True):
+        tasks.score_with_metrics(topic_id)
+    tasks.compare_metrics(study.pk)
+    _other, judged = studies.example_study()  # a topic that waits for scores
+    tasks_due = {(work.task, work.key) for work in agenda.find_work()}
+    assert {("refit_topic", judged.pk), ("bound_metrics", study.pk)} <= tasks_due
+
+
 def test_a_report_of_older_scores_is_thrown_away(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
