@@ -28,12 +28,16 @@ def all_system_pairs(
     level: float = LEVEL,
     watched: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> tuple[SystemPairs, ...]:
-    """Every two systems by people in each dimension and by each metric. `watched` counts these for who waits."""
+    """Every two systems by people in each dimension, then by each metric, which may have a dimension's name.
+
+    `watched` counts these for who waits.
+    """
     draws = draws_for(len(scores.systems), draws)
-    scorers = {**scores.human, **scores.metrics}
+    scorers = [*scores.human.items(), *scores.metrics.items()]
+    names = watched([name for name, _matrix in scorers])
     return tuple(
-        system_pairs(name, scorers[name], scores.systems, scores.machines, draws, seed, level)
-        for name in watched(list(scorers))
+        system_pairs(name, matrix, scores.systems, scores.machines, draws, seed, level)
+        for name, (_name, matrix) in zip(names, scorers, strict=True)
     )
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.meta.scores import collect, judged_topics
-from evaluation.meta.system_pairs import TESTS, system_pairs
+from evaluation.meta.scores import Scores, collect, judged_topics
+from evaluation.meta.system_pairs import TESTS, all_system_pairs, system_pairs
 from evaluation.metrics.registry import metric, without_one_reference
 from formats.pyramid import Annotation, Contributor, Peer, Pyramid, Scu
 from formats.results import SystemPairs, from_json, to_json
@@ -144,3 +144,11 @@ def test_pairs_of_systems_are_counted_apart_and_survive_json() -> None:
     assert [pair.kind for pair in pairs.pairs] == ["machines", "mixed", "mixed", "mixed", "mixed", "humans"]
     assert pairs.pairs[2].p == dict.fromkeys(TESTS)
     assert from_json(SystemPairs, json.loads(json.dumps(to_json(pairs)))) == pairs
+
+
+def test_a_metric_that_has_a_dimensions_name_does_not_take_peoples_place() -> None:
+    grades, figures = (np.array(rows, dtype=np.float64) for rows in ([[1, 2, 3], [4, 5, 7]], [[1, 2, 3], [1, 2, 3]]))
+    scores = Scores(("a", "b"), ("x", "y", "z"), {"pyramid": grades}, {"pyramid": figures}, {}, (True, True))
+    people, machine = all_system_pairs(scores, 100, 0)
+    assert (people.by, machine.by) == ("pyramid", "pyramid")
+    assert [pairs.pairs[0].difference for pairs in (people, machine)] == [-10 / 3, 0]
