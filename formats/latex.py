@@ -14,6 +14,12 @@ _ESCAPED = {character: "\\" + character for character in "&%$#_{}"} | {
     "ρ": r"$\rho$",
     "τ": r"$\tau$",
     "χ": r"$\chi$",
+    # The usual fonts of LaTeX have other signs in the places of these.
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "“": "``",
+    "”": "''",
 }
 
 
@@ -29,7 +35,9 @@ def write_latex(
 
 
 def _row(cells: Iterable[str]) -> str:
-    return " & ".join(_escaped(_one_line(cell)) for cell in cells) + r" \\"
+    """The end of a row takes a star or a bracket behind it for its own."""
+    row = " & ".join(_escaped(_one_line(cell)) for cell in cells)
+    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
 def _escaped(text: str) -> str:

@@ -20,7 +20,7 @@ from annotate.reports import document_sets, rests_on
 from annotate.reports.document_sets import DocumentSetsTable, ScorerLine
 from annotate.reports.set_plots import MISSING, rank_intervals, scatter_plot, score_grid
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import page
+from annotate.views.research.pages import CSV, as_file, page
 from annotate.views.research.results import p_value
 from formats.results import DocumentSets, RankTest, Scatter
 
@@ -53,10 +53,8 @@ def metrics_sets_file(request: HttpRequest, study: Study, part: str, form: str) 
     if shown is None or shown.scorer is None:
         raise Http404
     content, kind = _FILES[part, form](request, study, shown)
-    response = HttpResponse(content, content_type=kind)
     names = [_NAMES[part], slugify(study.title) or "study", slugify(shown.table.dimension), slugify(shown.by)]
-    response["Content-Disposition"] = f'attachment; filename="{"-".join(filter(None, names))}.{form}"'
-    return response
+    return as_file(content, kind, f"{'-'.join(filter(None, names))}.{form}")
 
 
 def _shown(request: HttpRequest, study: Study) -> DocumentSetsTable | None:
@@ -90,7 +88,7 @@ def _p(test: RankTest | None) -> str:
 def _written(columns: Sequence[str], rows: Iterable[Sequence[str | float | int | None]]) -> Content:
     file = io.BytesIO()
     formats.write_rows(file, columns, rows)
-    return file.getvalue(), "text/csv; charset=utf-8"
+    return file.getvalue(), CSV
 
 
 def _tests_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:

@@ -20,7 +20,7 @@ from annotate.audit_log import note
 from annotate.forms import RecruitmentForm, complain
 from annotate.models import Participation, Recruitment, Study
 from annotate.refusal import Refusal
-from annotate.views.research.pages import page, user_of
+from annotate.views.research.pages import CSV, as_file, page, user_of
 
 Outcome = Participation.Outcome
 COLUMNS = ("person", "session", "outcome", "code", "entered_at", "left_at")
@@ -66,9 +66,7 @@ def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
     formats.write_rows(
         file, COLUMNS, [(*texts, came.isoformat(), left.isoformat() if left else None) for *texts, came, left in rows]
     )
-    response = HttpResponse(file.getvalue(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="participants-{study.pk}.csv"'
-    return response
+    return as_file(file.getvalue(), CSV, f"participants-{study.pk}.csv")
 
 
 def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:

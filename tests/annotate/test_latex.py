@@ -1,0 +1,71 @@
+"""The tables for papers, as they are downloaded, put through a real TeX."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+import formats
+from annotate import imports
+from annotate.models import Study
+from tests.annotate import scored
+from tests.annotate.making import owner
+from tests.annotate.test_metric_pages import graded_study, text_of
+from tests.annotate.test_monitor import signed_in
+from tests.annotate.visitors import pages
+from tests.conftest import MUST_RUN
+
+pytestmark = pytest.mark.django_db
+
+NAMES = ("[best]", "*", "a < b > c | d", r"\input{x} & 100% #1 $2 ~ ^ _x", "“quoted”", "f(x) = -1; --x `y` 'z' \"w\"")
+
+
+@pytest.fixture
+def graded() -> Study:
+    made = graded_study()
+    file = io.BytesIO()
+    rows = [("T1", system, name, number) for number, name in enumerate(NAMES) for system in ("third", "first & best")]
+    formats.write_rows(file, ("topic", "system", "metric", "score"), rows)
+    file.seek(0)
+    imports.put_metric_scores(made, owner(made), file, "the body")
+    scored.score_with_metrics(made)
+    return made
+
+
+def typeset(table: str, folder: Path) -> str:
+    """What pdflatex says of a document with nothing but this table; skips where there is none."""
+    program = shutil.which("pdflatex")
+    if program is None:
+        assert "latex" not in MUST_RUN
+        pytest.skip("no LaTeX here (Debian: apt-get install texlive-latex-recommended)")
+    lines = (r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", table, r"\end{document}")
+    (folder / "paper.tex").write_text("\n".join(lines))
+    command = [program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout
+    assert (folder / "paper.pdf").stat().st_size > 0
+    return done.stdout
+
+
+def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
+    client, topic = signed_in(graded), scored.topic(graded, "T1")
+    named = [(name, holes) for name, _address, holes in pages() if name.endswith("_tex")]
+    assert {"study_metrics_tex", "leaderboard_tex"} <= {name for name, _holes in named}
+    for name, holes in named:
+        keys = {hole: {"study_id": graded.pk, "topic_id": topic.pk}[hole] for hole in holes}
+        table = text_of(client, reverse(name, kwargs=keys))
+        assert "Missing character" not in typeset(table, tmp_path), name
+
+
+def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Path) -> None:
+    table = text_of(signed_in(graded), reverse("study_metrics_tex", args=[graded.pk]))
+    assert "\n{}[best] & " in table
+    assert "a $<$ b $>$ c $|$ d" in table
+    assert r"\textbackslash{}input\{x\} \& 100\% \#1 \$2 \textasciitilde{} \textasciicircum{} \_x" in table
+    rows = formats.write_latex(["Name"], "l", [[name] for name in NAMES])
+    assert "Missing character" not in typeset(rows, tmp_path)
