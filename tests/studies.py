@@ -96,6 +96,7 @@ AFTER = {
     "bound_metrics",
     "count_pairs",
     "converge",
+    "rank_sentences",
     "report_annotators",
     "examine_topic",
     "examine_study",

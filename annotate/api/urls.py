@@ -31,6 +31,7 @@ urlpatterns = [
     path(f"{TOPIC}references/", texts.References.as_view(), name="api_references"),
     path(f"{TOPIC}sentences/", texts.Sentences.as_view(), name="api_sentences"),
     path(f"{TOPIC}leaderboard/", results.TopicLeaderboard.as_view(), name="api_topic_leaderboard"),
+    path(f"{TOPIC}sentence-ranking/", results.SentenceRanking.as_view(), name="api_sentence_ranking"),
     path(f"{STUDY}summaries/", texts.Summaries.as_view(), name="api_summaries"),
     path(f"{STUDY}summaries/<id:summary_id>/", texts.OneSummary.as_view(), name="api_summary"),
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),

@@ -15,6 +15,7 @@ from formats.results import (
     DocumentSetsReport,
     PairCounts,
     SampledAgreement,
+    SentenceReport,
     from_json,
 )
 
@@ -203,3 +204,23 @@ class ConvergenceReport(models.Model):
     @property
     def record(self) -> Convergence:
         return from_json(Convergence, self.figures)
+
+
+class SentenceRankingReport(models.Model):
+    """How well judgments, and ones simulated with `seed`, order a topic's sentences: against references and Pyramid.
+
+    `version`: the topic's texts and fit that it rests on (`records.sentence_ranking`).
+    """
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="sentence_ranking")
+    version = models.PositiveBigIntegerField(default=0)
+    seed = models.PositiveBigIntegerField(default=0)
+    figures = models.JSONField(default=list)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.version}"
+
+    @property
+    def records(self) -> tuple[SentenceReport, ...]:
+        return tuple(from_json(SentenceReport, figures) for figures in self.figures)

@@ -30,6 +30,7 @@ from evaluation.worker.records.convergence import studies_unconverged
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
 from evaluation.worker.records.document_sets import studies_without_sets
 from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
+from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
 from evaluation.worker.records.system_pairs import studies_untested
 
 #: Work that takes so many seconds, or failed the last time, is long: it must not keep others waiting.
@@ -182,6 +183,15 @@ OTHERS = (
     ),
     Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=2.0, large=LARGE_STUDY),
     Kind("converge", "convergence", studies_unconverged, study="pk", patience=2.0, large=LARGE_STUDY),
+    Kind(
+        "rank_sentences",
+        "sentences",
+        topics_with_unranked_sentences,
+        large=LARGE_TOPIC,
+        rest=timedelta(seconds=30),
+        patience=20.0,
+        idle=True,
+    ),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
 )
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}

@@ -28,6 +28,7 @@ from evaluation.meta.study_convergence import converged, sampled
 from evaluation.meta.study_pairs import counted, scorers
 from evaluation.meta.study_reports import agreements, bounded, names_for
 from evaluation.meta.study_sets import study_sets
+from evaluation.meta.topic_sentences import topic_sentences
 from evaluation.metrics import registry
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.ranking import Comparison
@@ -152,6 +153,12 @@ def compare_topics(study_id: int) -> None:
 def converge(study_id: int) -> None:
     """Say how agreement with people grows with the number of judgments, while nobody judges."""
     attempt("converge", study_id, _converge, records.note_metrics_problem)
+
+
+@shared_task(name="rank_sentences")
+def rank_sentences(topic_id: int) -> None:
+    """Say how well utilities order a topic's sentences, as its references and its Pyramid value them."""
+    attempt("rank_sentences", topic_id, _rank_sentences, _tell_the_log)
 
 
 def catch_up(study_id: int) -> dict[str, str]:
@@ -317,6 +324,12 @@ def _converge(study_id: int) -> None:
     records.save_convergence(
         loaded, converged(loaded.scores.scores, {topic.name: topic.sampled for topic in loaded.topics})
     )
+
+
+def _rank_sentences(topic_id: int) -> None:
+    loaded = records.load_ranked_sentences(topic_id, split)
+    if loaded is not None:
+        records.save_sentence_ranking(loaded, list(topic_sentences(loaded.evidence, loaded.settings, loaded.seed)))
 
 
 def _refit(topic_id: int) -> None:

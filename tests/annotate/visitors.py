@@ -19,6 +19,7 @@ from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
 from annotate.models import Annotator, Assignment, Membership, Sentence, Study, Topic
+from evaluation.worker import tasks
 from formats.records import HumanScore
 from tests.annotate import making, scored
 from tests.annotate.everything import Keys
@@ -143,6 +144,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
     imports.store(study, formats.Bundle(human_scores=(HumanScore("snow", "=hat", "pyramid", 2.0),)))
     scored.score_with_metrics(study)
+    tasks.rank_sentences(scored.topic(study).pk)
     upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
     imports.process(upload)
     export = exports.request_export(study, owner)

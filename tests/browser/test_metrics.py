@@ -13,6 +13,7 @@ from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.test_document_set_pages import compared_study
 from tests.annotate.test_metric_pages import graded_study
+from tests.annotate.test_sentence_ranking_pages import ranked_topic
 from tests.browser.conftest import sign_in
 from tests.conftest import Web
 
@@ -121,3 +122,16 @@ def test_curves_are_there_without_scripts(browser: Browser, web: Web, study: Stu
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="Agreement with human style_2 by number of judgments")).to_be_visible()
     context.close()
+
+
+def test_the_ranking_of_sentences_can_be_read_by_everybody(page: Page, web: Web, axe: Axe) -> None:
+    topic = ranked_topic()
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(page, making.owner(topic.study), reverse("topic", args=[topic.study_id, topic.pk]))
+    page.get_by_role("link", name="Sentence ranking").click()
+    region = page.get_by_role("region", name="Against the Pyramid")
+    expect(region.get_by_role("row")).to_have_count(4)
+    box = region.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390
+    axe(page)

@@ -20,6 +20,7 @@ from formats.results import (
     LeaderboardRow,
     PairCounts,
     Part,
+    SentenceReport,
     WordTerm,
     to_json,
 )
@@ -334,3 +335,20 @@ class ConvergenceSerializer(serializers.Serializer[Any]):
     left_out = serializers.IntegerField()
     rests_on = serializer_of(Judged)()
     convergence = serializer_of(Convergence)(source="record", allow_null=True)
+
+
+class TopicSentencesSerializer(serializers.Serializer[Any]):
+    """How well judgments order a topic's sentences: against its Pyramid, its references, or both.
+
+    `minutes`: how long the judgments that count took; null where that is not known. `seed`: of the simulated judgments.
+    `has_values`: the topic has references or a Pyramid. `is_old`: something has changed since, or nothing was worked
+    out yet; `is_left_out`: the topic has no sentences, or too many.
+    """
+
+    minutes = serializers.FloatField(allow_null=True)
+    reports = serializers.ListField(child=serializer_of(SentenceReport)())
+    seed = serializers.IntegerField()
+    has_values = serializers.BooleanField()
+    is_old = serializers.BooleanField()
+    is_left_out = serializers.BooleanField()
+    computed_at = serializers.DateTimeField(allow_null=True)

@@ -18,10 +18,11 @@ from annotate.api.serializers.results import (
     LeaderboardSerializer,
     MetricsSerializer,
     SystemPairsSerializer,
+    TopicSentencesSerializer,
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
-from annotate.reports import convergence, document_sets, leaderboard, metrics, system_pairs
+from annotate.reports import convergence, document_sets, leaderboard, metrics, sentence_ranking, system_pairs
 from formats.results.metrics import Peers
 
 SCORED_BY = OpenApiParameter(
@@ -51,6 +52,15 @@ class TopicLeaderboard(View):
         """The leaderboard of a topic."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
         return self.show(LeaderboardSerializer, leaderboard.of_topic(topic, _scored_by(request)))
+
+
+@extend_schema(tags=["results"])
+class SentenceRanking(View):
+    @extend_schema(operation_id="read_sentence_ranking", responses=TopicSentencesSerializer)
+    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
+        """How well judgments order the topic's sentences, as its references and its Pyramid value them."""
+        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
+        return self.show(TopicSentencesSerializer, sentence_ranking.of_topic(topic))
 
 
 class MetricsFilter(serializers.Serializer[None]):

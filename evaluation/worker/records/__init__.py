@@ -54,6 +54,7 @@ from evaluation.worker.records.results import (
     save_results,
     standings_by_topic,
 )
+from evaluation.worker.records.sentence_ranking import load_ranked_sentences, save_sentence_ranking
 from evaluation.worker.records.suggestions import pairs_filled
 from evaluation.worker.records.system_pairs import note_pairs_tested, pairs_known, save_pairs
 from evaluation.worker.records.what_if import topics_judged
@@ -71,6 +72,7 @@ __all__ = [
     "load_answers",
     "load_evidence",
     "load_examinations",
+    "load_ranked_sentences",
     "load_standings",
     "load_study_scores",
     "load_texts",
@@ -99,6 +101,7 @@ __all__ = [
     "save_ranking",
     "save_results",
     "save_samples",
+    "save_sentence_ranking",
     "save_topic_examination",
     "standings_by_topic",
     "stored_agreements",

@@ -1,0 +1,147 @@
+"""The page that says how well a topic's sentences are ordered, its files and the API's answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+import formats
+from annotate import judging
+from annotate.models import SentenceRankingReport, Study, Topic
+from evaluation.worker import tasks
+from formats.results import to_json
+from tests.annotate import making, scored
+from tests.annotate.making import PYRAMID, TOPIC, owner
+from tests.annotate.test_api import API, client_of
+from tests.annotate.test_monitor import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def topic() -> Topic:
+    return ranked_topic()
+
+
+def ranked_topic(**fields: Any) -> Topic:
+    """A topic with references and a Pyramid, three judgments, and what the worker makes of them."""
+    made = making.study(title="Rain")
+    (topic,) = making.take_in(made, TOPIC | {"pyramid": PYRAMID} | fields)
+    scored.judge(made, ("M1", "d1:0", "d1:1", "a"), ("M1", "d1:2", "d1:1", "a"), ("M1", "d1:0", "d2:1", "a"))
+    assert tasks.catch_up(made.pk) == {}
+    tasks.rank_sentences(topic.pk)
+    return topic
+
+
+def address(topic: Topic, form: str = "") -> str:
+    return reverse(f"topic_sentence_ranking{form}", args=[topic.study_id, topic.pk])
+
+
+def text_of(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_page_says_how_well_each_kind_of_judgments_orders_sentences(topic: Topic) -> None:
+    text = text_of(signed_in(topic.study), address(topic))
+    assert text.index("Against the Pyramid") < text.index("Against the references")
+    record = SentenceRankingReport.objects.get(topic=topic).records[0]
+    assert f">{record.rankings[0].agreement:.3f}<" in text
+    for words in (
+        "Judgments that count",
+        "Simulated from references",
+        "Simulated from the Pyramid",
+        "kernel smoothing",
+    ):
+        assert words in text
+    assert address(topic) in text_of(signed_in(topic.study), reverse("topic", args=[topic.study_id, topic.pk]))
+
+
+def test_the_files_say_what_the_record_says(topic: Topic) -> None:
+    client = signed_in(topic.study)
+    rows = list(csv.DictReader(io.StringIO(client.get(address(topic, "_csv")).content.decode())))
+    by_source = {report.against: report for report in SentenceRankingReport.objects.get(topic=topic).records}
+    assert len(rows) == 2 * 3 * 3
+    for row in rows:
+        (ranking,) = (
+            ranking
+            for ranking in by_source[row["against"]].rankings  # type: ignore[index]  # a Literal
+            if (ranking.judgments, ranking.smooth) == (row["judgments"], row["smoothing"])
+        )
+        assert float(row["agreement"]) == ranking.agreement
+        assert int(row["n"]) == ranking.topics[0].judgments
+    table = client.get(address(topic, "_tex")).content.decode()
+    assert table.isascii()
+    assert {line.count(" & ") for line in table.splitlines() if line.endswith(r"\\")} == {5}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("nothing", "Being worked out"),
+        ("too many", "Not worked out here"),
+        ("no values", "No references and no Pyramid"),
+    ],
+)
+def test_what_is_not_there_says_why(topic: Topic, change: str, words: str) -> None:
+    if change == "nothing":
+        SentenceRankingReport.objects.all().delete()
+    elif change == "too many":
+        SentenceRankingReport.objects.update(figures=[])
+    else:
+        topic.references.all().delete()
+        topic.pyramid.delete()
+    assert words in text_of(signed_in(topic.study), address(topic))
+    assert signed_in(topic.study).get(address(topic, "_csv")).status_code == 404
+
+
+def test_figures_of_older_judgments_say_so(topic: Topic) -> None:
+    assert "being worked in" not in text_of(signed_in(topic.study), address(topic))
+    SentenceRankingReport.objects.update(version=1)
+    assert "being worked in" in text_of(signed_in(topic.study), address(topic))
+
+
+def test_a_topics_page_says_how_long_its_judgments_took(topic: Topic) -> None:
+    client = signed_in(topic.study)
+    page = reverse("topic", args=[topic.study_id, topic.pk])
+    assert "minutes" not in text_of(client, page)
+    timed = [formats.Preference("M1", "d1:0", "d1:1", "a", seconds=45.0)] * 2
+    judging.import_judgments(topic.study, timed, "human", "judge-2")
+    assert "1.5 minutes" in text_of(client, page)
+    assert "1.5 minutes" in text_of(client, address(topic))
+
+
+def test_the_page_and_its_files_take_few_queries(topic: Topic, django_assert_max_num_queries: Any) -> None:
+    client = signed_in(topic.study)
+    for form in ("", "_csv", "_tex"):
+        with django_assert_max_num_queries(20):
+            assert client.get(address(topic, form)).status_code == 200
+
+
+def test_the_api_has_the_same_report(topic: Topic) -> None:
+    client = client_of(owner(topic.study))
+    place = f"{API}/studies/{topic.study_id}/topics/{topic.pk}/sentence-ranking/"
+    answer = client.get(place).json()
+    assert answer["reports"] == to_json(SentenceRankingReport.objects.get(topic=topic).records)
+    assert not answer["is_old"]
+    SentenceRankingReport.objects.all().delete()
+    assert client.get(place).json() | {"minutes": None} == {
+        "reports": [],
+        "seed": 0,
+        "has_values": True,
+        "is_old": True,
+        "is_left_out": False,
+        "computed_at": None,
+        "minutes": None,
+    }
+
+
+def test_a_study_that_may_not_be_seen_has_no_such_page(topic: Topic) -> None:
+    other: Study = making.study()
+    assert signed_in(other).get(address(topic)).status_code == 404
