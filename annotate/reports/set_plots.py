@@ -172,11 +172,12 @@ def _fill(score: float | None, low: float, high: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A system; its label where that touches no other, else ""."""
+    """A system; its label, to the right or else to the left, where it touches no other, else ""."""
 
     x: float
     y: float
     label: str
+    is_left: bool
     point: ScatterPoint
 
 
@@ -219,7 +220,7 @@ def scatter_plot(scatter: Scatter) -> ScatterPlot | None:
         right=right,
         top=top,
         bottom=bottom,
-        dots=tuple(_dots(points, across, up, right)),
+        dots=tuple(_dots(points, across, up, left, right)),
         line=line if len(line) == 4 else None,
         drop=drop,
         ticks=ticks,
@@ -235,16 +236,22 @@ def _ends(scatter: Scatter, lowest: ScatterPoint | None) -> tuple[tuple[float, f
     return tuple((x, scatter.intercept + scatter.slope * x) for x in (min(reach), max(reach)))
 
 
-def _dots(points: Sequence[ScatterPoint], across: Scale, up: Scale, right: float) -> Iterator[Dot]:
+def _dots(points: Sequence[ScatterPoint], across: Scale, up: Scale, left: float, right: float) -> Iterator[Dot]:
     """People first: they are fewer, and their labels are looked for."""
     taken = [(across.at(point.x) - 6, up.at(point.y) - 6, 12.0, 12.0) for point in points]
     for point in sorted(points, key=lambda point: (point.machine, -point.y)):
         x, y, label = across.at(point.x), up.at(point.y), shortened(point.system)
-        box = (x + 7, y - 6, label_room([label]), 12.0)
-        is_free = box[0] + box[2] <= right + 12 and not any(_meet(box, other) for other in taken)
-        if is_free:
+        room = label_room([label])
+        sides = ((is_left, (x - 7 - room if is_left else x + 7, y - 6, room, 12.0)) for is_left in (False, True))
+        free = (
+            (is_left, box)
+            for is_left, box in sides
+            if box[0] >= left and box[0] + room <= right + 12 and not any(_meet(box, other) for other in taken)
+        )
+        is_left, box = next(free, (False, None))
+        if box is not None:
             taken.append(box)
-        yield Dot(x, y, label if is_free else "", point)
+        yield Dot(x, y, label if box else "", is_left, point)
 
 
 def _meet(box: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:

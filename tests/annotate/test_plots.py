@@ -140,9 +140,10 @@ def test_the_line_of_a_scatter_goes_on_to_the_lowest_person() -> None:
 
 def test_labels_of_a_scatter_touch_no_other() -> None:
     crowd = tuple(ScatterPoint(f"a rather long name {k}", True, k / 1000, k / 1000) for k in range(40))
-    far = (ScatterPoint("far", True, 0.0, 1.0),)
+    far = (ScatterPoint("far", True, 0.0, 1.0), ScatterPoint("the last to the right", True, 1.0, 1.0))
     plot = set_plots.scatter_plot(Scatter("overall", "m", crowd + far))
     assert plot is not None
+    assert {dot.label: dot.is_left for dot in plot.dots if dot.point in far} == {"far": False, far[1].system: True}
     labelled = [dot.label for dot in plot.dots if dot.label]
     assert "far" in labelled
     assert len(labelled) < 10
