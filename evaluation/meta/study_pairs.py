@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from evaluation.meta.resampling import Matrix
 from evaluation.meta.scores import Scores
-from evaluation.meta.study_reports import all_peers, among
+from evaluation.meta.study_reports import judged_among
 from evaluation.meta.system_pairs import draws_for, system_pairs
 from formats.results import PairCounts
 from formats.results.metrics import Peers
@@ -45,8 +45,7 @@ def scorers(scores: Scores) -> Iterator[Scorer]:
 
     Two systems are the fewest; `affordable_draws` says what too many are.
     """
-    for peers in all_peers(scores):
-        own = among(scores, peers)
+    for peers, own in judged_among(scores):
         if len(own.systems) > 1 and affordable_draws(len(own.systems), len(own.topics)):
             for by_human, matrices in ((True, own.human), (False, own.metrics)):
                 for name, matrix in matrices.items():

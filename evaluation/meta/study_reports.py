@@ -81,6 +81,14 @@ def all_peers(scores: Scores) -> tuple[Peers, ...]:
     return ("machines",) if all(scores.machines) else ("machines", "all")
 
 
+def judged_among(scores: Scores) -> Iterator[tuple[Peers, Scores]]:
+    """Among machines and, if there are people, among all: the topics where people scored a summary in any dimension."""
+    for peers in all_peers(scores):
+        own = among(scores, peers)
+        if own.human:
+            yield peers, own.judged(*own.human)
+
+
 def among(scores: Scores, peers: Peers) -> Scores:
     """The scores of machines alone; or of all, by metrics that score machines by one reference less, as people are."""
     jackknifed = {name for name in scores.metrics if name.endswith(f":{JACKKNIFE}")}

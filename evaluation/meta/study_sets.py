@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluation.meta.document_sets import document_sets_report
 from evaluation.meta.scores import Scores
-from evaluation.meta.study_reports import all_peers, among
+from evaluation.meta.study_reports import judged_among
 from formats.results import DocumentSetsReport
 from formats.results.metrics import Peers
 
@@ -14,8 +14,7 @@ MOST_TOPICS, MOST_SCORES = 200, 10_000
 
 def study_sets(scores: Scores) -> dict[Peers, DocumentSetsReport]:
     """The topics that people scored any summary of, among machines and, if there are people, among all."""
-    judged = {peers: own.judged(*own.human) for peers in all_peers(scores) if (own := among(scores, peers)).human}
-    return {peers: document_sets_report(own, peers) for peers, own in judged.items() if _is_small(own)}
+    return {peers: document_sets_report(own, peers) for peers, own in judged_among(scores) if _is_small(own)}
 
 
 def _is_small(scores: Scores) -> bool:

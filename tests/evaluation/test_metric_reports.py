@@ -79,6 +79,12 @@ def stored(tmp_path: Path, *, person: bool = False) -> tuple[Study, Path]:
     return study, file
 
 
+def add_topic_without_human_scores(study: Study, file: Path) -> None:
+    summaries = [{"system": system, "text": text} for system, (text, _grade) in GRADES.items()]
+    file.write_text(file.read_text() + json.dumps(lines()[0] | {"topic_id": "T9", "summaries": summaries}) + "\n")
+    imports.store(study, formats.Bundle(topics=formats.read(file).topics[-1:]))
+
+
 def caught_up(study: Study) -> None:
     """Everything that the agenda asks for is done, in its order."""
     tasks.catch_up(study.pk)
@@ -224,7 +230,9 @@ def test_a_topic_without_documents_is_scored_by_what_needs_none(tmp_path: Path) 
 def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
 ) -> None:
+    """Of the same topics: one that nobody scored a summary of is left out."""
     study, file = stored(tmp_path, person=True)
+    add_topic_without_human_scores(study, file)
     caught_up(study)
     stored_pairs = SystemPairsReport.objects.filter(study=study, peers=peers)
     ours = {(row.by_human, row.by): row.figures for row in stored_pairs}
@@ -246,6 +254,16 @@ def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
     assert len(said) == len(ours)
     for theirs in said:
         assert ours[theirs["by"] == "overall", theirs["by"]] == {key: theirs[key] for key in theirs if key != "pairs"}
+
+
+def test_pairs_rest_on_topics_with_human_scores_alone(tmp_path: Path) -> None:
+    study, file = stored(tmp_path)
+    add_topic_without_human_scores(study, file)
+    caught_up(study)
+    loaded = tasks.records.load_study_scores(study.pk)
+    assert loaded is not None
+    assert "T9" in loaded.scores.topics
+    assert {scorer.scores.topics for scorer in study_pairs.scorers(loaded.scores)} == {("T0", "T1", "T2")}
 
 
 def test_judgments_have_pairs_tested_anew_by_preferences_alone(tmp_path: Path) -> None:
@@ -303,9 +321,7 @@ def test_topics_are_compared_as_the_command_line_compares_them(
 ) -> None:
     """Of the same topics: one that nobody scored a summary of is left out."""
     study, file = stored(tmp_path, person=True)
-    unscored = lines()[0] | {"topic_id": "unscored", "summaries": [{"system": "good", "text": "Quakes."}]}
-    file.write_text(file.read_text() + json.dumps(unscored) + "\n")
-    imports.store(study, replace(formats.read(file), topics=formats.read(file).topics[3:]))
+    add_topic_without_human_scores(study, file)
     caught_up(study)
     ours = StudyDocumentSets.objects.get(study=study, peers=peers).figures
     names = [scorer["by"].removesuffix(":jackknife") for scorer in ours["scorers"] if not scorer["by_human"]]
