@@ -95,7 +95,7 @@ def look_at_pages(study: int) -> None:
     from django.test.utils import CaptureQueriesContext
     from django.urls import reverse
 
-    client = Client()
+    client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(User.objects.get())
     for name in PAGES:
         client.get(reverse(name, args=[study]))  # templates are compiled once
