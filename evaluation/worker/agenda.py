@@ -46,6 +46,8 @@ MANY_SYSTEMS = 1_000
 #: whoever judges has the machine for most of the time, and all at the same beat, so that the systems are put in order
 #: once for all of them.
 ROUND = timedelta(seconds=2)
+#: How many times as long as a turn took the next one waits while topics wait for scores.
+BESIDE_SCORES = 2.0
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -56,7 +58,8 @@ class Kind:
     `behind`: a query whose rows are annotated with the version of the data that they wait for, `wanted`; `key`,
     `study`: its columns. `large`: which of its rows take long whatever was measured, by their size. After an attempt
     that succeeded it rests for so long, and for `patience` times as long as that took. `idle`: done only while no
-    topic waits for scores.
+    topic waits for scores. `turns`: it goes on at once, but rests for twice as long as it took while topics wait:
+    where people judge without a pause, some always do.
     """
 
     task: str
@@ -68,6 +71,7 @@ class Kind:
     rest: timedelta = timedelta()
     patience: float = 0.0
     idle: bool = False
+    turns: bool = False
 
     def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int, bool]]:
         """Of each thing that is behind, or of this one: its key, its study's, its version, whether it is large."""
@@ -75,9 +79,10 @@ class Kind:
         is_large = self.large or Value(False)
         yield from rows.annotate(is_large=is_large).values_list(self.key, self.study, "wanted", "is_large")
 
-    def is_rested(self, claim: Claim, now: datetime) -> bool:
+    def is_rested(self, claim: Claim, now: datetime, scores_wait: bool) -> bool:
         """Whether it was left alone for long enough; or the clock was set back since."""
-        rest = max(self.rest, timedelta(seconds=self.patience * (claim.seconds or 0.0)))
+        patience = max(self.patience, BESIDE_SCORES if self.turns and scores_wait else 0.0)
+        rest = max(self.rest, timedelta(seconds=patience * (claim.seconds or 0.0)))
         return claim.attempts > 0 or not now - rest < claim.since <= now
 
 
@@ -144,7 +149,6 @@ TOPICS = (
 )
 RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
 #: Metrics and figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
-#: What takes turns rests for twice as long as each took: where people judge without a pause, scores always wait.
 OTHERS = (
     Kind("score_with_metrics", "metrics", lambda: Topic.objects.unscored(), large=LARGE_TOPIC),
     Kind("compare_metrics", "agreement", studies_uncompared, study="pk", patience=2.0, large=LARGE_STUDY),
@@ -172,7 +176,7 @@ OTHERS = (
         patience=20.0,
         idle=True,
     ),
-    Kind("bound_metrics", "bounds", studies_unbounded, study="pk", patience=2.0, large=LARGE_STUDY),
+    Kind("bound_metrics", "bounds", studies_unbounded, study="pk", large=LARGE_STUDY, turns=True),
     Kind(
         "compare_topics",
         "document_sets",
@@ -181,8 +185,8 @@ OTHERS = (
         patience=10.0,
         large=LARGE_STUDY,
     ),
-    Kind("count_pairs", "system_pairs", studies_untested, study="pk", patience=2.0, large=LARGE_STUDY),
-    Kind("converge", "convergence", studies_unconverged, study="pk", patience=2.0, large=LARGE_STUDY),
+    Kind("count_pairs", "system_pairs", studies_untested, study="pk", large=LARGE_STUDY, turns=True),
+    Kind("converge", "convergence", studies_unconverged, study="pk", large=LARGE_STUDY, turns=True),
     Kind(
         "rank_sentences",
         "sentences",
@@ -236,7 +240,7 @@ def look() -> Agenda:
     seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()})
     jobs, topics, rankings = seen.at(JOBS), seen.at(TOPICS), seen.at(RANKINGS)
     scores_wait = bool(topics) or any(work.claim.startswith("topic:") for work in seen.running)
-    others = seen.at([kind for kind in OTHERS if not (kind.idle and scores_wait)])
+    others = seen.at([kind for kind in OTHERS if not (kind.idle and scores_wait)], scores_wait)
     if any(work.task == "examine_topic" for work in (*others, *seen.running)):
         others = [work for work in others if work.task != "examine_study"]
     first, rest = topics[:TOPICS_BEFORE_RANKING], topics[TOPICS_BEFORE_RANKING:]
@@ -257,7 +261,7 @@ class _Look:
         self.usual = _usual(by_name.values())
         self.running: list[Work] = []
 
-    def at(self, kinds: Sequence[Kind]) -> list[Work]:
+    def at(self, kinds: Sequence[Kind], scores_wait: bool = False) -> list[Work]:
         """What may be begun of these kinds, the longest untouched first."""
         waiting: list[Work] = []
         for kind in kinds:
@@ -269,7 +273,7 @@ class _Look:
                     waiting.append(Work(kind.task, key, name, study, seconds=seconds, is_long=is_large))
                 elif claims.is_held(claim, self.now):
                     self.running.append(_of(claim, kind, key, study, is_large or claim.attempts > 1))
-                elif claims.is_due(claim, version, self.now) and kind.is_rested(claim, self.now):
+                elif claims.is_due(claim, version, self.now) and kind.is_rested(claim, self.now, scores_wait):
                     waiting.append(_of(claim, kind, key, study, is_large or claim.attempts > 0))
         return sorted(waiting, key=lambda work: (work.since or LONG_AGO, work.key))
 
