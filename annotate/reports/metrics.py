@@ -29,8 +29,14 @@ _NAMES = {
     AS_PRINTED: gettext_lazy("Preferences: as published"),
     COVERAGE: gettext_lazy("Coverage (words alone)"),
     "js": gettext_lazy("JS divergence"),
+    "js-smoothed": gettext_lazy("JS divergence, smoothed"),
     "js-consensus": gettext_lazy("JS divergence from the consensus"),
+    "kl": gettext_lazy("KL divergence of the documents"),
+    "kl-summary": gettext_lazy("KL divergence of the summary"),
+    "unigram": gettext_lazy("Unigram probability"),
+    "multinomial": gettext_lazy("Multinomial probability"),
     "pyramid": gettext_lazy("Pyramid"),
+    "pyramid-original": gettext_lazy("Pyramid, original"),
 }
 #: What a topic may lack for a metric (`evaluation.metrics.registry.Need`).
 _LACKING = {
@@ -187,11 +193,12 @@ def _lines(values: DimensionAgreement, bounded: DimensionAgreement | None) -> tu
 
 
 def why_absent(rows: Iterable[TopicMetrics]) -> Iterable[str]:
-    """Why a metric is not there, or not for every topic of these."""
+    """Why a metric is not there, or not for every topic of these; with options it lacks what it lacks without them."""
     lacking: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for metric, need in row.absent.items():
-            lacking.setdefault((metric, need), []).append(row.topic.name)
+            if (plain := metric.partition(":")[0]) == metric or plain not in row.absent:
+                lacking.setdefault((metric, need), []).append(row.topic.name)
     for (metric, need), topics in lacking.items():
         yield str(_LACKING[need]) % {"metric": name_of(metric), "topics": _listed(topics)}
 

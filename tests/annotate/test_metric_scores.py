@@ -10,7 +10,7 @@ from django.urls import reverse
 
 import formats
 from annotate import imports
-from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, System, Topic
+from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, System, Topic, TopicMetrics
 from evaluation.worker import tasks
 from tests.annotate import scored
 from tests.annotate.making import owner, study
@@ -136,6 +136,15 @@ def test_the_api_says_the_same_of_a_topic_and_of_all(graded: Study) -> None:
     assert listed["results"] == [row]
     assert client.get(f"{here}/metrics/scores/?page_size=2").json()["count"] == Summary.objects.count()
     assert client.get(f"{here}/metrics/scores/?topic=x").status_code == 400
+
+
+def test_what_is_missing_is_said_once_where_people_are_among_the_systems(graded: Study) -> None:
+    absent = {"pyramid": "pyramids", "pyramid:jackknife": "pyramids"}
+    TopicMetrics.objects.filter(topic__name="T1").update(absent=absent)
+    client = client_of(owner(graded))
+    topic = Topic.objects.get(study=graded, name="T1")
+    reasons = client.get(f"{API}/studies/{graded.pk}/topics/{topic.pk}/metrics/").json()["absent"]
+    assert reasons == ["Pyramid needs Pyramids. Topics without one: T1."]
 
 
 def test_a_study_without_scores_says_so() -> None:

@@ -1,0 +1,83 @@
+"""Metrics and human scores beside the study's own, in a real Chromium: found, filtered, followed, on any screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from annotate.models import Study, System
+from tests.annotate import making, scored
+from tests.annotate.test_metric_pages import graded_study
+from tests.browser.conftest import sign_in
+from tests.conftest import Web
+
+Axe = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(web: Web) -> Study:
+    return graded_study()
+
+
+def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, study: Study, axe: Axe) -> None:
+    sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
+    page.get_by_role("navigation", name="Metrics").get_by_role("link", name="Scores").click()
+    table = page.get_by_role("region", name="Scores of summaries")
+    expect(table.get_by_role("row")).to_have_count(2 + 9)
+    axe(page)
+    page.get_by_label("Topic").select_option("T1")
+    page.get_by_role("button", name="Show").click()
+    expect(table.get_by_role("row")).to_have_count(2 + 3)
+    table.get_by_role("link", name="third").click()
+    expect(page.get_by_role("heading", name="Metrics and human scores")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="All summaries of this topic").click()
+    expect(page.get_by_role("link", name="Metrics", exact=True)).to_have_attribute("aria-current", "page")
+    expect(page.get_by_text("Pyramid needs Pyramids.")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Do metrics agree with human scores?").click()
+    expect(page.get_by_role("heading", name="Agreement with human overall")).to_be_visible()
+
+
+def test_metrics_are_chosen_in_the_settings(page: Page, study: Study, axe: Axe) -> None:
+    sign_in(page, making.owner(study), reverse("study_settings", args=[study.pk]))
+    page.get_by_text("Metrics beside the scores").click()
+    axe(page)
+    page.get_by_label("metrics").fill("rouge-2,bleu")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("There is no metric called “bleu”.")).to_be_visible()
+    page.get_by_label("metrics").fill("rouge-2,kl")
+    page.get_by_role("button", name="Save").click()
+    scored.score_with_metrics(study)
+    page.goto(reverse("metrics_scores", args=[study.pk]))
+    expect(page.get_by_role("columnheader", name="KL")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="ROUGE-1")).to_have_count(0)
+
+
+def test_they_fit_a_phone_in_the_dark_and_work_without_scripts(browser: Browser, web: Web, study: Study) -> None:
+    context = browser.new_context(
+        base_url=web.url,
+        java_script_enabled=False,
+        viewport={"width": 390, "height": 844},
+        color_scheme="dark",
+    )
+    page = context.new_page()
+    sign_in(page, making.owner(study), reverse("metrics_scores", args=[study.pk]))
+    system = System.objects.get(study=study, name="third")
+    page.get_by_label("System").select_option("third")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("link", name="third")).to_have_count(3)
+    topic = scored.topic(study, "T1")
+    summary = topic.summaries.get(system=system)
+    for address in (
+        page.url,
+        reverse("topic_metrics", args=[study.pk, topic.pk]),
+        reverse("summary", args=[study.pk, summary.pk]),
+        reverse("system", args=[study.pk, system.pk]),
+    ):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+    context.close()
