@@ -78,6 +78,7 @@ def test_the_files_say_what_the_record_says(topic: Topic) -> None:
         assert int(row["n"]) == ranking.topics[0].judgments
     table = client.get(address(topic, "_tex")).content.decode()
     assert table.isascii()
+    assert table.startswith("% Judgments that count: 3 by people")
     assert {line.count(" & ") for line in table.splitlines() if line.endswith(r"\\")} == {5}
 
 

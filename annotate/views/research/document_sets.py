@@ -129,7 +129,7 @@ def _printed(test: RankTest | None) -> list[str]:
 
 
 def _latex(columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], study: Study) -> Content:
-    content = formats.write_latex(columns, alignment, rows, [rests_on.of_study(study).counted.words])
+    content = formats.write_latex(columns, alignment, rows, [_rests_on(study)])
     return f"{content}\n".encode(), "application/x-tex; charset=utf-8"
 
 
@@ -169,13 +169,17 @@ def _scatter_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -
 
 def _svg(picture: str) -> Callable[[HttpRequest, Study, DocumentSetsTable], Content]:
     def draw(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
-        context = {"shown": shown, "alone": True, "rests_on": rests_on.of_study(study).counted.words}
+        context = {"shown": shown, "alone": True, "rests_on": _rests_on(study)}
         context |= _pictures(shown)
         if context[picture] is None:
             raise Http404
         return render(request, f"research/plots/{picture}.svg", context).content, "image/svg+xml"
 
     return draw
+
+
+def _rests_on(study: Study) -> str:
+    return f"{_('Preferences rest on:')} {rests_on.of_study(study).counted.words}"
 
 
 def _scorer(shown: DocumentSetsTable) -> DocumentSets:

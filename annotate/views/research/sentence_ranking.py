@@ -74,7 +74,8 @@ def _latex(ranked: TopicSentences, words: str) -> bytes:
         for table in ranked.tables
         for line in table.lines
     ]
-    return f"{formats.write_latex(columns, 'llrrrr', rows, [words])}\n".encode()
+    comment = f"{_('Judgments that count:')} {words}"
+    return f"{formats.write_latex(columns, 'llrrrr', rows, [comment])}\n".encode()
 
 
 def _three(number: float | None) -> str:
