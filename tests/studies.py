@@ -95,6 +95,7 @@ AFTER = {
     "compare_topics",
     "bound_metrics",
     "count_pairs",
+    "mix_judgments",
     "converge",
     "rank_sentences",
     "report_annotators",

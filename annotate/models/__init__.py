@@ -30,6 +30,7 @@ from annotate.models.metric_report import (
     StudyMetrics,
     SystemPairsReport,
     TopicMetrics,
+    TopicMixtures,
     TopicSamples,
 )
 from annotate.models.preparation import Suggestion, TopicProgress
@@ -94,6 +95,7 @@ __all__ = [
     "Topic",
     "TopicExamination",
     "TopicMetrics",
+    "TopicMixtures",
     "TopicProgress",
     "TopicSamples",
     "Upload",

@@ -60,8 +60,9 @@ class StudyMetrics(models.Model):
     which `bounds` counts those worked out so far; `texts_version`: the scores of all metrics but preferences that the
     agreement rests on. `pairs_version`: what the pairs of systems told apart rest on, of which `pairs` counts the
     scorers tested so far. `sets_version`: what the comparison of topics rests on. `converged_version`: what the growth
-    of agreement with judgments rests on; `sampled` of `to_sample` topics are ready for the next. `problem` says in
-    plain words why the last try failed.
+    of agreement with judgments rests on; `sampled` of `to_sample` topics are ready for the next. `mixed` counts how
+    often scores with simulated judgments were published, which `version` has in it; `mixed_version`: the version,
+    less `mixed`, that they rest on. `problem` says in plain words why the last try failed.
     """
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="metrics")
@@ -75,6 +76,8 @@ class StudyMetrics(models.Model):
     converged_version = models.PositiveBigIntegerField(default=0)
     sampled = models.PositiveIntegerField(default=0)
     to_sample = models.PositiveIntegerField(default=0)
+    mixed_version = models.PositiveBigIntegerField(default=0)
+    mixed = models.PositiveBigIntegerField(default=0)
     problem = models.TextField(blank=True)
     computed_at = models.DateTimeField()
 
@@ -177,6 +180,22 @@ class TopicSamples(models.Model):
     @property
     def records(self) -> tuple[SampledAgreement, ...]:
         return tuple(from_json(SampledAgreement, figure) for figure in self.figures)
+
+
+class TopicMixtures(models.Model):
+    """Scores of a topic's summaries from its judgments and simulated ones together, by metric and system.
+
+    `version`: the scores of metrics and the fit that they go with. They count from when all topics of the study have
+    theirs (`StudyMetrics.mixed`).
+    """
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="mixtures")
+    version = models.PositiveBigIntegerField()
+    scores = models.JSONField(default=dict)
+    signatures = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.version}"
 
 
 class ConvergenceReport(models.Model):

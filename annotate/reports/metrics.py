@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.models import HumanScore, MetricAgreementReport, Study, StudyMetrics, TopicMetrics
+from annotate.reports import minutes
 from formats.results import Bounded, Correlation, DimensionAgreement, MetricAgreement, MetricDifference, Tested
 from formats.results.metrics import Level, Peers
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, PREFERENCES
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, MIXED, PREFERENCES
 
 #: What correlations are between, in the order in which they are shown.
 LEVELS: dict[Level, object] = {
@@ -95,7 +96,9 @@ class AgreementTable:
     """How the metrics of a study agree with people in one dimension.
 
     `dimensions`: all that there are. `with_human_peers`: people are among the systems, so that `peers` can be chosen.
-    `is_old`: intervals and tests are of scores that have changed since.
+    `is_old`: intervals and tests are of scores that have changed since; `is_mixed_old`: the judgments that simulated
+    ones are mixed with have. `minutes`: how long the judgments that count took, by topic, where that is known and asked
+    for.
     """
 
     dimension: str
@@ -107,8 +110,20 @@ class AgreementTable:
     absent: tuple[str, ...]
     problem: str
     is_old: bool
+    is_mixed_old: bool
+    minutes: Mapping[str, float]
     computed_at: datetime | None
     version: str
+
+    @property
+    def mean_minutes(self) -> float | None:
+        """How long a topic took on average."""
+        return sum(self.minutes.values()) / len(self.minutes) if self.minutes else None
+
+    @property
+    def has_mixed(self) -> bool:
+        """Whether simulated judgments are mixed with people's in some rows."""
+        return any(MIXED in line.metric.metric for line in self.lines)
 
     @property
     def agreement(self) -> DimensionAgreement | None:
@@ -127,8 +142,11 @@ class AgreementTable:
         return self.lines[0].name if self.lines else ""
 
 
-def of_study(study: Study, dimension: str = "", peers: str = "") -> AgreementTable | None:
-    """The table of the dimension, or of the first one; None where nobody scored any summary."""
+def of_study(study: Study, dimension: str = "", peers: str = "", *, timed: bool = False) -> AgreementTable | None:
+    """The table of the dimension, or of the first one; None where nobody scored any summary.
+
+    `timed`: with how long the judgments took.
+    """
     progress = StudyMetrics.objects.filter(study=study).first()
     rows = list(MetricAgreementReport.objects.filter(study=study).order_by("dimension", "peers"))
     dimensions = tuple(dict.fromkeys(row.dimension for row in rows)) or _dimensions(study)
@@ -148,6 +166,8 @@ def of_study(study: Study, dimension: str = "", peers: str = "") -> AgreementTab
         absent=tuple(why_absent(lacking.select_related("topic"))),
         problem=progress.problem if progress else "",
         is_old=progress is not None and progress.bounded_version < progress.version,
+        is_mixed_old=progress is not None and progress.mixed_version < progress.version - progress.mixed,
+        minutes=minutes.by_topic(study) if timed else {},
         computed_at=progress.computed_at if progress else None,
         version=_version(progress),
     )
@@ -164,6 +184,9 @@ def _version(progress: StudyMetrics | None) -> str:
 
 def name_of(metric: str) -> str:
     """What a metric is called on pages."""
+    whose, _space, mixture = metric.partition(" ")
+    if MIXED in metric and whose in _NAMES:
+        return f"{_NAMES[whose]}, {mixture}"
     name, _colon, options = metric.partition(":")
     if metric in _NAMES:
         return str(_NAMES[metric])

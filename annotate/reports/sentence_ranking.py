@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Sum
 from django.utils.translation import gettext_lazy
 
-from annotate.models import Judgment, PyramidAnnotation, SentenceRankingReport, Topic, TopicProgress
+from annotate.models import PyramidAnnotation, SentenceRankingReport, Topic, TopicProgress
+from annotate.reports import minutes
 from formats.results import SentenceReport
 from formats.results.metrics import Judged, Values
 
@@ -88,18 +88,12 @@ def of_topic(topic: Topic) -> TopicSentences:
     return TopicSentences(
         reports=reports,
         seed=row.seed if row else 0,
-        minutes=minutes_of(topic),
+        minutes=minutes.of_topic(topic),
         has_values=has_values,
         is_old=has_values and is_old,
         is_left_out=has_values and not is_old and not reports,
         computed_at=row.computed_at if row else None,
     )
-
-
-def minutes_of(topic: Topic) -> float | None:
-    """How long the judgments that count took together; None where no time is known."""
-    seconds = Judgment.objects.counted().filter(assignment__topic=topic).aggregate(sum=Sum("seconds"))["sum"]
-    return None if seconds is None else seconds / 60
 
 
 def _table(report: SentenceReport) -> RankingTable:

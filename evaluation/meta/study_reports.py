@@ -14,7 +14,7 @@ from evaluation.meta.scores import Scores
 from evaluation.metrics.registry import JACKKNIFE, without_one_reference
 from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
-from formats.results.scores import PREFERENCES
+from formats.results.scores import MIXED, PREFERENCES
 
 #: Figures without intervals, which take a moment.
 AT_ONCE = Sampling(draws=0)
@@ -109,9 +109,14 @@ def _with_metrics(scores: Scores, names: Collection[str]) -> Scores:
     return replace(scores, metrics={name: scores.metrics[name] for name in names})
 
 
+def _moves(name: str) -> bool:
+    """Whether the metric's scores move with every judgment. Those with simulated ones beside them come in turns."""
+    return name.startswith(PREFERENCES) and MIXED not in name
+
+
 def _agreement(scores: Scores, dimension: str, before: DimensionAgreement | None) -> DimensionAgreement:
     older = {} if before is None else {metric.metric: metric for metric in before.metrics}
-    kept = {name: older[name] for name in scores.metrics if name in older and not name.startswith(PREFERENCES)}
+    kept = {name: older[name] for name in scores.metrics if name in older and not _moves(name)}
     moving = _with_metrics(scores, [name for name in scores.metrics if name not in kept])
     agreement = dimension_agreement(moving, dimension, AT_ONCE)
     rows = kept | {metric.metric: metric for metric in agreement.metrics}

@@ -30,6 +30,7 @@ from evaluation.worker.records.convergence import studies_unconverged
 from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
 from evaluation.worker.records.document_sets import studies_without_sets
 from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
+from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
 from evaluation.worker.records.system_pairs import studies_untested
 
@@ -186,6 +187,7 @@ OTHERS = (
         large=LARGE_STUDY,
     ),
     Kind("count_pairs", "system_pairs", studies_untested, study="pk", large=LARGE_STUDY, turns=True),
+    Kind("mix_judgments", "mixtures", studies_unmixed, study="pk", large=LARGE_STUDY, turns=True),
     Kind("converge", "convergence", studies_unconverged, study="pk", large=LARGE_STUDY, turns=True),
     Kind(
         "rank_sentences",

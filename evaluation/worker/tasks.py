@@ -25,6 +25,7 @@ from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.similarity import KEPT, Similarity, similarity
 from evaluation.meta.reports import Sampling
 from evaluation.meta.study_convergence import converged, sampled
+from evaluation.meta.study_mixtures import mixtures, unmixed
 from evaluation.meta.study_pairs import counted, scorers
 from evaluation.meta.study_reports import agreements, bounded, names_for
 from evaluation.meta.study_sets import study_sets
@@ -147,6 +148,12 @@ def count_pairs(study_id: int) -> None:
 def compare_topics(study_id: int) -> None:
     """Say whether scores depend on the topic, and how far people's summaries are from machines'."""
     attempt("compare_topics", study_id, _compare_topics, records.note_metrics_problem)
+
+
+@shared_task(name="mix_judgments")
+def mix_judgments(study_id: int) -> None:
+    """Score a study's summaries from its judgments and simulated ones together, while nobody judges."""
+    attempt("mix_judgments", study_id, _mix, records.note_metrics_problem)
 
 
 @shared_task(name="converge")
@@ -290,17 +297,34 @@ def _count_pairs(study_id: int) -> None:
     loaded = records.load_study_scores(study_id)
     if loaded is None:
         return
-    for scorer, counts in counted(loaded.scores, records.pairs_known(study_id)):
+    for scorer, counts in counted(unmixed(loaded.scores), records.pairs_known(study_id)):
         records.save_pairs(study_id, scorer, counts)
         if time.perf_counter() - began > LONG_TURN:
             return
-    records.note_pairs_tested(loaded, {scorer.key for scorer in scorers(loaded.scores)})
+    records.note_pairs_tested(loaded, {scorer.key for scorer in scorers(unmixed(loaded.scores))})
 
 
 def _compare_topics(study_id: int) -> None:
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
-        records.save_document_sets(loaded, study_sets(loaded.scores))
+        records.save_document_sets(loaded, study_sets(unmixed(loaded.scores)))
+
+
+def _mix(study_id: int) -> None:
+    """A turn of it, of one topic at least."""
+    began = time.perf_counter()
+    loaded = records.load_to_mix(study_id)
+    if loaded is None:
+        return
+    for topic in loaded.topics:
+        snapshot = records.load_with_sources(topic[0], split)
+        if snapshot is None:
+            return
+        systems = [summary.system for summary in snapshot.evidence.summaries]
+        records.save_mixtures(topic, systems, mixtures(snapshot.evidence, snapshot.settings))
+        if time.perf_counter() - began > LONG_TURN:
+            return
+    records.publish_mixtures(loaded)
 
 
 def _converge(study_id: int) -> None:

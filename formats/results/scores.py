@@ -16,6 +16,8 @@ PREFERENCES = "preferences:"
 IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE = (
     f"{PREFERENCES}{name}" for name in ("importance", "combined", "published", "coverage")
 )
+#: In the names of scores from people's judgments (man) and simulated ones together, as in table 2 of Zopf (2018).
+MIXED = " man+"
 
 
 @dataclass(frozen=True, slots=True)

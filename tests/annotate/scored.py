@@ -74,6 +74,15 @@ def score_with_metrics(study: Study) -> None:
     converge(study)
 
 
+def mix(study: Study) -> None:
+    """Scores from judgments and simulated ones together, likewise, and what follows from them."""
+    StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)
+    while agenda.find("mix_judgments", study.pk):
+        tasks.mix_judgments(study.pk)
+    tasks.compare_metrics(study.pk)
+    tasks.bound_metrics(study.pk)
+
+
 def converge(study: Study) -> None:
     """Curves, as if nobody had judged for a while."""
     StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)

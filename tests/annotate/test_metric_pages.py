@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 import formats
-from annotate import imports
+from annotate import imports, judging
 from annotate.models import ConvergenceReport, Fit, Study, StudyMetrics, SystemPairsReport
 from annotate.reports import convergence
 from evaluation.worker import claims
@@ -185,6 +185,28 @@ def test_the_api_counts_the_same_pairs(graded: Study) -> None:
     assert counted["human"] == SystemPairsReport.objects.get(by_human=True, by="style_2").figures
     assert counted["metrics"][0]["by"] == "preferences:importance"
     assert client.get(f"{API}/studies/{graded.pk}/metrics/systems/?dimension=nothing").status_code == 404
+
+
+def test_simulated_judgments_stand_beside_peoples_in_rows_of_their_own(graded: Study) -> None:
+    client = signed_in(graded)
+    assert "as in table 2" not in text_of(client, address(graded))
+    scored.mix(graded)
+    text = text_of(client, address(graded))
+    assert text.index("Preferences: as published") < text.index("Preferences: importance, man+ref")
+    assert "200 a topic that are simulated" in text
+    assert "These rows are of earlier judgments" not in text
+    StudyMetrics.objects.update(mixed_version=0)
+    assert "These rows are of earlier judgments" in text_of(client, address(graded))
+
+
+def test_the_page_says_how_long_judging_took(graded: Study) -> None:
+    client = signed_in(graded)
+    assert "minutes a topic" not in text_of(client, address(graded))
+    timed = formats.Preference("T0", "d1:0", "d1:1", "a", annotator="w1", seconds=90.0)
+    judging.import_judgments(graded, [timed])
+    assert "Judging took 1.5 minutes a topic on average." in text_of(client, address(graded))
+    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/metrics/").json()
+    assert said["minutes"] == {"T0": 1.5}
 
 
 def curves_address(made: Study, form: str = "") -> str:

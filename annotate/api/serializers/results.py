@@ -270,7 +270,8 @@ class MetricsSerializer(serializers.Serializer[Any]):
     """How well metrics order summaries as people do in one dimension; `dimensions`: all that people scored.
 
     `agreement`: null before anything was worked out. `is_old`: intervals and differences, where there are any, are of
-    scores that have changed since.
+    scores that have changed since; `is_mixed_old`: the rows of simulated judgments beside people's (`man+ref` and the
+    like) are of earlier judgments. `minutes`: by topic, how long the judgments that count took, where that is known.
     """
 
     dimension = serializers.CharField()
@@ -279,6 +280,8 @@ class MetricsSerializer(serializers.Serializer[Any]):
     computed_at = serializers.DateTimeField(allow_null=True)
     problem = serializers.CharField()
     is_old = serializers.BooleanField()
+    is_mixed_old = serializers.BooleanField()
+    minutes = serializers.DictField(child=serializers.FloatField())
     absent = serializers.ListField(child=serializers.CharField())
     agreement = serializer_of(DimensionAgreement)(allow_null=True)
 

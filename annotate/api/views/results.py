@@ -90,7 +90,7 @@ class Metrics(View):
         """How well metrics, preferences first, order summaries as people do; 404 if no person scored any summary."""
         study = self.study(study_id)
         dimension, peers = _choice(request)
-        table = metrics.of_study(study, dimension, peers)
+        table = metrics.of_study(study, dimension, peers, timed=True)
         if table is None or (dimension and dimension != table.dimension):
             raise Http404
         return self.show(MetricsSerializer, table)

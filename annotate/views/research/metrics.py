@@ -36,7 +36,7 @@ def metrics_agreement(request: HttpRequest, study: Study) -> HttpResponse:
     """How well each metric orders summaries as people do; moves by itself while it is open."""
     if "seen" in request.GET and is_seen(request, metrics.version_of(study)):
         return HttpResponse(status=UNCHANGED)
-    table = _table(request, study)
+    table = _table(request, study, timed=True)
     return page(
         request,
         study,
@@ -65,8 +65,9 @@ def metrics_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     return as_file(content, kind, f"{name}.{form}")
 
 
-def _table(request: HttpRequest, study: Study) -> AgreementTable | None:
-    return metrics.of_study(study, request.GET.get("dimension", ""), request.GET.get("peers", ""))
+def _table(request: HttpRequest, study: Study, *, timed: bool = False) -> AgreementTable | None:
+    asked = request.GET.get("dimension", ""), request.GET.get("peers", "")
+    return metrics.of_study(study, *asked, timed=timed)
 
 
 def _drawn(lines: Sequence[Line]) -> list[dict[str, Any]]:

@@ -17,8 +17,7 @@ from annotate.database.snapshot import snapshot
 from annotate.forms import MendForm, complain
 from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic, Utility
 from annotate.refusal import Refusal
-from annotate.reports import leaderboard
-from annotate.reports.sentence_ranking import minutes_of
+from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 from formats.axes import Scale
@@ -54,7 +53,7 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
         chosen=chosen,
         rows=[_drawn(utility, scale) for utility in chosen],
         zero=scale.at(0.0),
-        minutes=minutes_of(topic),
+        minutes=minutes.of_topic(topic),
         worker_missing=(state.is_behind or not state.is_cut) and not worker_is_there(),
         show="sentences",
     )

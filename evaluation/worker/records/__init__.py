@@ -40,6 +40,13 @@ from evaluation.worker.records.metrics import (
     stored_agreements,
     texts_version,
 )
+from evaluation.worker.records.mixtures import (
+    StudyToMix,
+    load_to_mix,
+    load_with_sources,
+    publish_mixtures,
+    save_mixtures,
+)
 from evaluation.worker.records.results import (
     Results,
     Standings,
@@ -67,6 +74,7 @@ __all__ = [
     "Standings",
     "StudyAnswers",
     "StudyScores",
+    "StudyToMix",
     "StudyToSample",
     "fitted_version",
     "load_answers",
@@ -76,7 +84,9 @@ __all__ = [
     "load_standings",
     "load_study_scores",
     "load_texts",
+    "load_to_mix",
     "load_to_sample",
+    "load_with_sources",
     "note_annotators_problem",
     "note_bounded",
     "note_metrics_problem",
@@ -88,6 +98,7 @@ __all__ = [
     "pairs_filled",
     "pairs_known",
     "problems_of",
+    "publish_mixtures",
     "save_agreements",
     "save_annotators",
     "save_bounds",
@@ -96,6 +107,7 @@ __all__ = [
     "save_document_sets",
     "save_examination",
     "save_metric_scores",
+    "save_mixtures",
     "save_nothing",
     "save_pairs",
     "save_ranking",

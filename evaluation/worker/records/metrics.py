@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -29,6 +29,7 @@ from annotate.models import (
     Summary,
     Topic,
     TopicMetrics,
+    TopicMixtures,
 )
 from evaluation.evidence import Evidence, evidence
 from evaluation.meta.scores import Scores
@@ -152,7 +153,7 @@ def studies_unbounded() -> QuerySet[Study]:
 def _version() -> Combinable:
     """Of all that a study's reports on metrics rest on."""
     scored, fitted = (Coalesce(Sum(f"topics__{name}"), Value(0)) for name in VERSIONS)
-    return scored + fitted
+    return scored + fitted + Coalesce(Max("metrics__mixed"), Value(0))
 
 
 @snapshot()
@@ -163,14 +164,16 @@ def load_study_scores(study_id: int) -> StudyScores | None:
         return None
     version = Study.objects.filter(pk=study_id).annotate(version=_version()).values_list("version", flat=True).get()
     texts_version = Topic.objects.filter(study=study).aggregate(version=Sum(VERSIONS[0]))["version"] or 0
+    texts_version += StudyMetrics.objects.filter(study=study).values_list("mixed", flat=True).first() or 0
     topics = list(Topic.objects.filter(study=study).order_by("position").values_list("pk", "name"))
     summaries = Summary.objects.filter(topic__study=study)
     systems = sorted(set(summaries.values_list("system__name", flat=True)))
     place = [key for key, _name in topics], systems
     people = set(summaries.filter(person=True).values_list("system__name", flat=True))
+    mixed = _mixed(study, systems)
     signatures = _signatures(study)
     tables = (ComputedScore.objects.filter(summary__in=summaries), MetricScore.objects.filter(summary__in=summaries))
-    by_metric = _preferences(study) | _by_name(tables[0], "metric") | _by_name(tables[1], "metric")
+    by_metric = _preferences(study) | mixed | _by_name(tables[0], "metric") | _by_name(tables[1], "metric")
     scores = Scores(
         systems=tuple(systems),
         topics=tuple(name for _key, name in topics),
@@ -200,10 +203,24 @@ def _preferences(study: Study) -> dict[str, dict[Cell, float]]:
     return cells
 
 
+def _mixed(study: Study, systems: Collection[str]) -> dict[str, dict[Cell, float]]:
+    """The study's scores with simulated judgments beside its own."""
+    cells: dict[str, dict[Cell, float]] = {}
+    for topic, scores in TopicMixtures.objects.filter(topic__study=study).values_list("topic", "scores"):
+        for name, by_system in scores.items():
+            own = {system: score for system, score in by_system.items() if system in systems}
+            cells.setdefault(name, {}).update(
+                ((topic, system), math.nan if score is None else score) for system, score in own.items()
+            )
+    return cells
+
+
 def _signatures(study: Study) -> dict[str, str]:
     """Of every metric that any topic was scored with, preferences first, what it takes to get the same numbers."""
     settings = settings_of(study)
     own = {name: registry.metric(name, settings).signature for name in (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)}
+    for mixtures in TopicMixtures.objects.filter(topic__study=study).order_by("topic__position"):
+        own |= mixtures.signatures
     scored: dict[str, str] = {}
     rows = TopicMetrics.objects.filter(topic__study=study).order_by("topic__position")
     for signatures in rows.values_list("signatures", flat=True):

@@ -1,0 +1,44 @@
+"""People's judgments and simulated ones together, for a study's page: table 2 of Zopf (2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from evaluation.evidence import Evidence, Settings
+from evaluation.fit.zermelo import Undetermined
+from evaluation.meta.resampling import Vector
+from evaluation.meta.scores import Scores
+from evaluation.meta.study_convergence import metrics_for
+from evaluation.metrics.preferences import MixedPreferences, mixed
+from evaluation.scoring.simulations import Simulation
+from formats.results.scores import MIXED
+
+#: So many judgments a topic are simulated from each source, as in the paper.
+SIMULATED, SEED = 200, 0
+
+
+def mixtures(topic: Evidence, settings: Settings) -> Iterator[tuple[MixedPreferences, Vector]]:
+    """The study's own score and that of the paper, (summaries,) each, with every choice of what the topic has.
+
+    Not a number where the judgments determine no utilities.
+    """
+    simulations = []
+    if topic.references:
+        simulations.append(Simulation("references", SIMULATED, SEED))
+    if topic.pyramid is not None:
+        simulations.append(Simulation("pyramid", SIMULATED, SEED))
+    for metric in metrics_for(settings):
+        for mixture in mixed(metric, simulations):
+            if mixture.simulations:
+                try:
+                    yield mixture, mixture.score(topic)
+                except Undetermined:
+                    yield mixture, np.full(len(topic.summaries), np.nan)
+
+
+def unmixed(scores: Scores) -> Scores:
+    """Without the scores that rest on simulated judgments beside people's."""
+    return replace(scores, metrics={name: own for name, own in scores.metrics.items() if MIXED not in name})

@@ -1,0 +1,148 @@
+"""People's judgments and simulated ones together: what agree --add says of the same data, in turns, in quiet."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import formats
+from annotate import imports
+from annotate.models import Annotator, MetricAgreementReport, Study, StudyMetrics, SystemPairsReport, TopicMixtures
+from evaluation.__main__ import main
+from evaluation.worker import agenda, tasks
+from evaluation.worker.records import mixtures as records
+from formats.results.scores import MIXED
+from tests import studies
+from tests.evaluation import test_metric_reports as metric_reports
+
+pytestmark = pytest.mark.django_db
+
+PYRAMID = {
+    "models": ["A", "B"],
+    "scus": [
+        {"uid": "1", "label": "quakes in Chile", "contributors": [{"model": "A", "parts": ["quakes hit Chile"]}]},
+        {"uid": "2", "label": "late aid", "contributors": [{"model": "B", "parts": ["Aid reached Chile late"]}]},
+    ],
+    "peers": {"good": {"1": ["Quakes hit Chile"]}},
+}
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits for its turn, or for people to stop judging."""
+    monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
+    monkeypatch.setattr(records, "QUIET", timedelta(0))
+
+
+def stored(tmp_path: Path) -> tuple[Study, Path]:
+    """Three topics with references and Pyramids, grades and judgments, and the file that they came from."""
+    file = tmp_path / "topics.jsonl"
+    file.write_text("".join(json.dumps(line | {"pyramid": PYRAMID}) + "\n" for line in metric_reports.lines()))
+    bundle = formats.read(file)
+    preferences = tuple(
+        formats.Preference(topic.topic_id, f"d:{a}", f"d:{b}", "a", annotator="w1")
+        for topic in bundle.topics
+        for a, b in ((0, 2), (1, 2), (0, 3), (1, 3), (3, 2))
+    )
+    study = studies.study()
+    imports.store(study, replace(bundle, preferences=preferences))
+    with (tmp_path / "preferences.jsonl").open("wb") as written:
+        formats.write_preferences(preferences, written)
+    return study, file
+
+
+def mixed(study: Study) -> None:
+    """Everything about metrics is done, mixtures and what follows from them last."""
+    metric_reports.caught_up(study)
+    for _turn in range(20):
+        if agenda.find("mix_judgments", study.pk) is None:
+            break
+        tasks.mix_judgments(study.pk)
+    metric_reports.caught_up(study)
+    assert agenda.find("mix_judgments", study.pk) is None
+
+
+def rows(study: Study) -> dict[str, dict[str, object]]:
+    metrics = MetricAgreementReport.objects.get(study=study, dimension="overall", peers="machines").bounded["metrics"]
+    return {metric["metric"]: metric for metric in metrics}
+
+
+def test_the_website_says_of_mixtures_what_the_command_line_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, file = stored(tmp_path)
+    mixed(study)
+    asked = ["--metrics", "preferences:importance,preferences:published", "--add", "references=200,pyramid=200"]
+    asked += ["--preferences", str(tmp_path / "preferences.jsonl"), "--dimension", "overall", "--format", "json"]
+    assert main(["agree", str(file), *asked]) == 0
+    (said,) = json.loads(capsys.readouterr().out)["dimensions"]
+    theirs = {metric["metric"]: metric for metric in said["metrics"] if MIXED in metric["metric"]}
+    ours = {name: row for name, row in rows(study).items() if MIXED in name}
+    assert list(ours) == list(theirs)
+    assert {name.rpartition(" ")[2] for name in ours} == {"man+ref", "man+py", "man+ref+py"}
+    for name, row in ours.items():
+        assert row["signature"] == theirs[name]["signature"]
+        assert row["agreement"] == pytest.approx(theirs[name]["agreement"])
+
+
+def test_mixtures_come_after_a_while_without_judgments_and_stay_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, _file = stored(tmp_path)
+    mixed(study)
+    before = {name: row for name, row in rows(study).items() if MIXED in name}
+    monkeypatch.setattr(records, "QUIET", timedelta(minutes=1))
+    judged = studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
+    metric_reports.caught_up(study)
+    assert agenda.find("mix_judgments", study.pk) is None
+    assert {name: row for name, row in rows(study).items() if MIXED in name} == before
+    versions = dict(TopicMixtures.objects.values_list("topic", "version"))
+    monkeypatch.setattr(records, "QUIET", timedelta(0))
+    mixed(study)
+    moved = {row.topic_id for row in TopicMixtures.objects.all() if row.version != versions[row.topic_id]}
+    assert moved == {judged.pair.topic_id}
+
+
+def test_mixtures_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _file = stored(tmp_path)
+    metric_reports.caught_up(study)
+    monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
+    tasks.mix_judgments(study.pk)
+    assert TopicMixtures.objects.count() == 1
+    assert StudyMetrics.objects.get().mixed == 0
+    monkeypatch.setattr(tasks, "LONG_TURN", 10.0)
+    mixed(study)
+    assert TopicMixtures.objects.count() == 3
+
+
+def test_without_references_or_a_pyramid_there_is_nothing_to_mix(tmp_path: Path) -> None:
+    file = tmp_path / "topics.jsonl"
+    file.write_text("".join(json.dumps(line | {"references": []}) + "\n" for line in metric_reports.lines()))
+    study = studies.study()
+    imports.store(study, formats.read(file))
+    studies.judge(Annotator.objects.create(study=study, pseudonym="first"))
+    metric_reports.caught_up(study)
+    assert agenda.find("mix_judgments", study.pk) is None
+
+
+def test_pairs_of_systems_are_not_counted_by_mixtures(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    mixed(study)
+    assert not SystemPairsReport.objects.filter(study=study, by__contains=MIXED).exists()
+
+
+def test_a_summary_that_is_gone_is_passed_over(tmp_path: Path) -> None:
+    study, _file = stored(tmp_path)
+    mixed(study)
+    row = TopicMixtures.objects.first()
+    assert row is not None
+    for by_system in row.scores.values():
+        by_system["nobody"] = 1.0
+    row.save()
+    loaded = tasks.records.load_study_scores(study.pk)
+    assert loaded is not None
+    assert "nobody" not in loaded.scores.systems
