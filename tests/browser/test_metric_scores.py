@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from annotate.models import Study, System
+from annotate import judging
+from annotate.models import Assignment, Study, System
 from tests.annotate import making, scored
+from tests.annotate.test_latex import typeset
 from tests.annotate.test_metric_pages import graded_study
 from tests.browser.conftest import sign_in
 from tests.conftest import Web
+from tests.evaluation.test_metric_replay import SENTENCES, topic
 
 Axe = Callable[[Page], None]
 
@@ -20,6 +24,43 @@ Axe = Callable[[Page], None]
 @pytest.fixture
 def study(web: Web) -> Study:
     return graded_study()
+
+
+@pytest.mark.usefixtures("worker")
+def test_from_an_upload_to_a_table_for_a_paper(page: Page, web: Web, tmp_path: Path) -> None:
+    """Topics with ratings, a person's summary and Pyramids come in, ten pairs are judged, and the open page moves."""
+    made = making.study(judgments_per_pair=2, person_cap=1.0)
+    sign_in(page, making.owner(made), reverse("upload_new", args=[made.pk]))
+    content = making.lines(*map(topic, ("one", "three", "four")))
+    file = page.get_by_label("Drop a file here, or choose one")
+    file.set_input_files({"name": "topics.jsonl", "mimeType": "application/jsonl", "buffer": content})
+    page.get_by_role("button", name="Upload").click()
+    page.get_by_role("button", name="Add to the study").click()
+    expect(page.get_by_text("Everything below is now part of the study.")).to_be_visible()
+    judge(made, list(reversed(SENTENCES)))
+    page.goto(reverse("study_metrics", args=[made.pk]))
+    table = page.get_by_role("region", name="Agreement with human overall")
+    row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Preferences: importance"))
+    expect(row).to_be_visible(timeout=60_000)
+    before = row.locator(".score").inner_text()
+    judge(made, SENTENCES)
+    expect(row.locator(".score")).not_to_have_text(before, timeout=60_000)
+    expect(table.get_by_role("rowheader", name="Pyramid", exact=True)).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="LaTeX").first.click()
+    paper = download.value.path().read_text()
+    assert "Preferences: importance" in paper
+    typeset(paper, tmp_path)
+
+
+def judge(made: Study, ordered: Sequence[str]) -> None:
+    """Five pairs, by somebody who prefers the sentences in this order."""
+    annotator = judging.join(made)
+    for _ in range(5):
+        drawn = judging.draw(annotator)
+        assert isinstance(drawn, Assignment), drawn
+        is_left = ordered.index(drawn.left.text) < ordered.index(drawn.right.text)
+        judging.record_judgment(drawn, 1, "left" if is_left else "right", 4.0)
 
 
 def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, study: Study, axe: Axe) -> None:

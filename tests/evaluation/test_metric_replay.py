@@ -16,6 +16,7 @@ from tests.studies import person
 
 pytestmark = pytest.mark.django_db
 
+SENTENCES = ["Heavy rain flooded three towns.", "He wore a hat.", "Schools closed."]
 TEXTS = {"Heavy rain flooded three towns.": (4, 5), "He wore a hat.": (1, 2), "It rained in Ohio.": (3, 3)}
 
 
@@ -31,7 +32,7 @@ def topic(name: str) -> dict[str, Any]:
         for k, (text, (one, two)) in enumerate(TEXTS.items())
     ]
     author = {"system": "A", "text": "Rain closed roads.", "person": True, "reference": "A", "human": {"overall": 5}}
-    documents = [{"id": "d", "sentences": ["Heavy rain flooded three towns.", "He wore a hat.", "Schools closed."]}]
+    documents = [{"id": "d", "sentences": SENTENCES}]
     references = [{"id": "A", "text": "Rain closed roads."}, {"id": "B", "text": "Heavy rain flooded towns in Ohio."}]
     parts = {"A": "Rain closed roads", "B": "Heavy rain"}
     contributors = [{"model": name, "parts": [part]} for name, part in parts.items()]
