@@ -39,6 +39,13 @@ _NAMES = {
     "pyramid": gettext_lazy("Pyramid"),
     "pyramid-original": gettext_lazy("Pyramid, original"),
 }
+#: The same behind the name of a mixture: pictures have little room for names.
+_SHORT = {
+    IMPORTANCE: gettext_lazy("importance"),
+    COMBINED: gettext_lazy("combined"),
+    AS_PRINTED: gettext_lazy("as published"),
+    COVERAGE: gettext_lazy("coverage"),
+}
 #: What a topic may lack for a metric (`evaluation.metrics.registry.Need`).
 _LACKING = {
     "documents": gettext_lazy("%(metric)s needs documents. Topics without any: %(topics)s."),
@@ -185,8 +192,8 @@ def _version(progress: StudyMetrics | None) -> str:
 def name_of(metric: str) -> str:
     """What a metric is called on pages."""
     whose, _space, mixture = metric.partition(" ")
-    if MIXED in metric and whose in _NAMES:
-        return f"{_NAMES[whose]}, {mixture}"
+    if MIXED in metric and whose in _SHORT:
+        return f"{mixture}, {_SHORT[whose]}"
     name, _colon, options = metric.partition(":")
     if metric in _NAMES:
         return str(_NAMES[metric])

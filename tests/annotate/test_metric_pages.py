@@ -192,7 +192,7 @@ def test_simulated_judgments_stand_beside_peoples_in_rows_of_their_own(graded: S
     assert "as in table 2" not in text_of(client, address(graded))
     scored.mix(graded)
     text = text_of(client, address(graded))
-    assert text.index("Preferences: as published") < text.index("Preferences: importance, man+ref")
+    assert text.index("Preferences: as published") < text.index("man+ref, importance")
     assert "200 a topic that are simulated" in text
     assert "These rows are of earlier judgments" not in text
     StudyMetrics.objects.update(mixed_version=0)
