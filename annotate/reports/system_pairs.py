@@ -102,6 +102,11 @@ class SystemPairsTable:
         return [KindCounts(kind, tuple(self._of_kind(kind))) for kind in KINDS if kind in present]
 
     @property
+    def lines(self) -> list[tuple[KindCounts, ScorerCounts, Counts]]:
+        """Every line of every scorer, kind by kind."""
+        return [(kind, scorer, line) for kind in self.kinds for scorer in kind.scorers for line in scorer.lines]
+
+    @property
     def draws(self) -> int:
         return max((record.draws for record in self.scorers), default=0)
 

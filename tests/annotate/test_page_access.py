@@ -54,7 +54,7 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv 
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg study_metrics
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_csv study_metrics_tex study_metrics_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_systems metrics_systems_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_systems metrics_systems_csv metrics_systems_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_metrics metrics_scores metrics_scores_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_tests_csv metrics_sets_tests_tex

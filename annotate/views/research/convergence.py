@@ -19,7 +19,7 @@ from annotate.reports import convergence
 from annotate.reports.convergence import ConvergenceTable
 from annotate.reports.metrics import name_of
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, UNCHANGED, as_file, is_seen, page
+from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from formats.line_plot import CurvePlot, convergence_lines, curve_plot
 from formats.results import Convergence, ConvergencePoint
 
@@ -97,7 +97,7 @@ def _latex(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
     last = [""] * (len(record.sizes) - 1)
     rows += [[name_of(own.metric), *last, _three(own.agreement)] for own in record.baselines]
     content = formats.write_latex(columns, "l" + "r" * len(record.sizes), rows, [comment % about, drawn, *named])
-    return f"{content}\n".encode(), "application/x-tex; charset=utf-8"
+    return f"{content}\n".encode(), LATEX
 
 
 def _cell(point: ConvergencePoint) -> str:

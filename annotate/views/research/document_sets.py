@@ -20,7 +20,7 @@ from annotate.reports import document_sets, rests_on
 from annotate.reports.document_sets import DocumentSetsTable, ScorerLine
 from annotate.reports.set_plots import MISSING, rank_intervals, scatter_plot, score_grid
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, as_file, page
+from annotate.views.research.pages import CSV, LATEX, as_file, page
 from annotate.views.research.results import p_value
 from formats.results import DocumentSets, RankTest, Scatter
 
@@ -130,7 +130,7 @@ def _printed(test: RankTest | None) -> list[str]:
 
 def _latex(columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], study: Study) -> Content:
     content = formats.write_latex(columns, alignment, rows, [_rests_on(study)])
-    return f"{content}\n".encode(), "application/x-tex; charset=utf-8"
+    return f"{content}\n".encode(), LATEX
 
 
 def _topics_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:

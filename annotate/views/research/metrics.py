@@ -21,7 +21,7 @@ from annotate.reports import metrics, rests_on
 from annotate.reports.metrics import COEFFICIENTS, LEVELS, AgreementTable, Line
 from annotate.reports.plots import interval_plot
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, UNCHANGED, as_file, is_seen, page
+from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.results import p_value
 from formats.axes import Scale
 from formats.results import Bounded
@@ -132,7 +132,7 @@ def _latex(request: HttpRequest, study: Study, table: AgreementTable) -> tuple[b
     signatures = [f"{line.name}: {line.metric.signature}" for line in table.lines]
     columns = [_("Metric"), _("Agreement"), _("95% interval"), "r", "ρ", "τ", _("p (Holm)")]
     content = formats.write_latex(columns, "lrcrrrr", map(_latex_cells, table.lines), [comment, *signatures])
-    return f"{content}\n".encode(), "application/x-tex; charset=utf-8"
+    return f"{content}\n".encode(), LATEX
 
 
 def _latex_cells(line: Line) -> list[str]:

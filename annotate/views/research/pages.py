@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 #: htmx swaps nothing for this answer: the reader's page is as it should be.
 UNCHANGED = 204
-#: The media type of tables.
+#: The media types of tables.
 CSV = "text/csv; charset=utf-8"
+LATEX = "application/x-tex; charset=utf-8"
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:

@@ -25,7 +25,7 @@ from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
 from annotate.reports.plots import IntervalPlot, RankPlot, decimals, interval_plot, rank_plot
 from annotate.reports.scores import parts_of, with_names, word_terms
-from annotate.views.research.pages import CSV, UNCHANGED, as_file, digest, is_seen, page
+from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, digest, is_seen, page
 from formats.axes import Scale
 from formats.results import LeaderboardRow
 from formats.results.statistics import MOST_COMPARED
@@ -266,7 +266,7 @@ def _latex(request: HttpRequest, board: Board) -> tuple[bytes, str]:
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
     comments = [comment, *outdated, *(_("Could not be scored: %s") % problem for problem in failed)]
     content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
-    return content.encode(), "application/x-tex; charset=utf-8"
+    return content.encode(), LATEX
 
 
 def _latex_cells(row: LeaderboardRow, board: Board) -> list[str]:

@@ -18,9 +18,9 @@ from annotate.models import Study, Topic
 from annotate.reports import rests_on, sentence_ranking
 from annotate.reports.sentence_ranking import SMOOTHINGS, TopicSentences
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import page
+from annotate.views.research.pages import CSV, LATEX, page
 
-_TYPES: Mapping[str, str] = {"csv": "text/csv; charset=utf-8", "tex": "application/x-tex; charset=utf-8"}
+_TYPES: Mapping[str, str] = {"csv": CSV, "tex": LATEX}
 
 
 @in_study("see")
