@@ -64,30 +64,36 @@ def scored_study(**fields: Any) -> Study:
 
 
 def score_with_metrics(study: Study) -> None:
-    """Metrics compared with people, with intervals, pairs of systems, topics, and curves, by the real worker."""
+    """Metrics compared with people, with intervals, pairs of systems, topics, sentences, curves, by the real worker."""
     for key in Topic.objects.unscored().filter(study=study).values_list("pk", flat=True):
         tasks.score_with_metrics(key)
     tasks.compare_metrics(study.pk)
-    tasks.bound_metrics(study.pk)
-    tasks.count_pairs(study.pk)
+    in_turns("bound_metrics", study)
+    in_turns("count_pairs", study)
     tasks.compare_topics(study.pk)
+    for key in Topic.objects.filter(study=study).values_list("pk", flat=True):
+        tasks.rank_sentences(key)
     converge(study)
+
+
+def in_turns(task: str, study: Study) -> None:
+    """As many turns as it takes: a busy machine does little in one."""
+    while agenda.find(task, study.pk):
+        getattr(tasks, task)(study.pk)
 
 
 def mix(study: Study) -> None:
     """Scores from judgments and simulated ones together, likewise, and what follows from them."""
     StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)
-    while agenda.find("mix_judgments", study.pk):
-        tasks.mix_judgments(study.pk)
+    in_turns("mix_judgments", study)
     tasks.compare_metrics(study.pk)
-    tasks.bound_metrics(study.pk)
+    in_turns("bound_metrics", study)
 
 
 def converge(study: Study) -> None:
     """Curves, as if nobody had judged for a while."""
     StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)
-    while agenda.find("converge", study.pk):
-        tasks.converge(study.pk)
+    in_turns("converge", study)
 
 
 def judge(study: Study, *judged: tuple[str, str, str, str], kind: str = "human", pseudonym: str = "judge-1") -> None:
