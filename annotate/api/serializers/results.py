@@ -303,7 +303,7 @@ class SystemPairsSerializer(serializers.Serializer[Any]):
     metrics = serializers.ListField(child=serializer_of(PairCounts)())
 
 
-class DocumentSetsSerializer(serializers.Serializer[Any]):
+class StudyDocumentSetsSerializer(serializers.Serializer[Any]):
     """Whether scores depend on the topic: by people in one dimension, and by every metric.
 
     `report`: null before the worker was there, or where `is_left_out`: there are too many topics or summaries.
@@ -319,7 +319,7 @@ class DocumentSetsSerializer(serializers.Serializer[Any]):
     report = serializer_of(DocumentSetsReport)(allow_null=True)
 
 
-class ConvergenceSerializer(serializers.Serializer[Any]):
+class StudyConvergenceSerializer(serializers.Serializer[Any]):
     """How agreement with human scores grows with judgments, beside the metrics that rest on none.
 
     `convergence`: null before anything was worked out, and where no topic has judgments and human scores. `is_old`:

@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.serializers.results import (
-    ConvergenceSerializer,
-    DocumentSetsSerializer,
     JudgmentSerializer,
     LeaderboardSerializer,
     MetricsSerializer,
+    StudyConvergenceSerializer,
+    StudyDocumentSetsSerializer,
     SystemPairsSerializer,
     TopicSentencesSerializer,
 )
@@ -111,7 +111,7 @@ class SystemPairs(View):
 
 @extend_schema(tags=["results"])
 class DocumentSets(View):
-    @extend_schema(operation_id="read_document_sets", parameters=CHOICE, responses=DocumentSetsSerializer)
+    @extend_schema(operation_id="read_document_sets", parameters=CHOICE, responses=StudyDocumentSetsSerializer)
     def get(self, request: Request, study_id: int) -> Response:
         """Whether scores depend on the topic, and how far people are from machines; 404 without human scores."""
         study = self.study(study_id)
@@ -119,12 +119,12 @@ class DocumentSets(View):
         sets = document_sets.of_study(study, dimension, peers)
         if sets is None or (dimension and dimension != sets.table.dimension):
             raise Http404
-        return self.show(DocumentSetsSerializer, sets)
+        return self.show(StudyDocumentSetsSerializer, sets)
 
 
 @extend_schema(tags=["results"])
 class Convergence(View):
-    @extend_schema(operation_id="read_convergence", parameters=CHOICE, responses=ConvergenceSerializer)
+    @extend_schema(operation_id="read_convergence", parameters=CHOICE, responses=StudyConvergenceSerializer)
     def get(self, request: Request, study_id: int) -> Response:
         """How agreement with people grows with the number of judgments a topic; 404 without human scores."""
         study = self.study(study_id)
@@ -132,7 +132,7 @@ class Convergence(View):
         curves = convergence.of_study(study, dimension, peers)
         if curves is None or (dimension and dimension != curves.table.dimension):
             raise Http404
-        return self.show(ConvergenceSerializer, curves)
+        return self.show(StudyConvergenceSerializer, curves)
 
 
 @extend_schema(tags=["results"])
