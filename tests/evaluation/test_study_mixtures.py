@@ -8,10 +8,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 import formats
 from annotate import imports
-from annotate.models import Annotator, MetricAgreementReport, Study, StudyMetrics, SystemPairsReport, TopicMixtures
+from annotate.models import (
+    Annotator,
+    Judgment,
+    MetricAgreementReport,
+    Study,
+    StudyMetrics,
+    SystemPairsReport,
+    TopicMixtures,
+)
 from evaluation.__main__ import main
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records import mixtures as records
@@ -146,3 +155,31 @@ def test_a_summary_that_is_gone_is_passed_over(tmp_path: Path) -> None:
     loaded = tasks.records.load_study_scores(study.pk)
     assert loaded is not None
     assert "nobody" not in loaded.scores.systems
+
+
+@pytest.mark.parametrize(
+    ("source", "pseudonym"),
+    [("references", "simulated from the references"), ("pyramid", "simulated from the Pyramid")],
+)
+def test_judgments_simulated_from_one_source_are_labeled_and_follow_it(
+    tmp_path: Path, source: str, pseudonym: str
+) -> None:
+    """A study that counts nothing else shows what such judgments alone come to: table 3 of Zopf (2018)."""
+    study, _file = stored(tmp_path)
+    call_command("simulate_judgments", study.pk, source=source, per_topic=30, verbosity=0)
+    judgments = Judgment.objects.filter(assignment__annotator__kind="simulated")
+    assert judgments.count() == 90
+    assert set(judgments.values_list("assignment__annotator__pseudonym", flat=True)) == {pseudonym}
+    shown = [(judgment.assignment.left.index, judgment.assignment.right.index) for judgment in judgments]
+    winners = {
+        pair[0] if judgment.answer == "left" else pair[1]
+        for pair, judgment in zip(shown, judgments, strict=True)
+        if set(pair) == {0, 2}
+    }
+    assert winners == {0}  # the quakes, which references and the Pyramid have, and not the rain
+
+
+def test_without_a_pyramid_nothing_is_simulated_from_one() -> None:
+    study, _topic = studies.example_study()
+    with pytest.raises(CommandError, match="No topic of this study has a Pyramid that distinguishes its sentences"):
+        call_command("simulate_judgments", study.pk, source="pyramid")
