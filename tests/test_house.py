@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -422,3 +423,10 @@ def test_every_text_column_has_room_for_what_the_formats_take():
     assert System._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert SourceDocument._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert isinstance(SourceDocument._meta.get_field("text"), models.TextField)
+
+
+def test_migrations_follow_one_another_in_the_order_of_their_names():
+    """What deploys a next version, and what tries that, takes the last name for the newest."""
+    files = sorted((ROOT / "annotate" / "migrations").glob("[0-9]*.py"))
+    for before, file in pairwise(files):
+        assert before.stem in file.read_text(), f"{file.name} does not depend on {before.name}"

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0051_sentence_ranking'),
+        ('annotate', '0048_sentence_ranking'),
     ]
 
     operations = [

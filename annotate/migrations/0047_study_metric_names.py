@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0047_convergence'),
+        ('annotate', '0046_convergence'),
     ]
 
     operations = [

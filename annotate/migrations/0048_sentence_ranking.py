@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0049_study_metric_names'),
+        ('annotate', '0047_study_metric_names'),
     ]
 
     operations = [
