@@ -41,8 +41,18 @@ def assembled(draft: Draft, existing: Existing | None, language: str, place: Pla
     metric_scores = whole.join_metric_scores()
     preferences = whole.check_preferences()
     place.complaints.raise_if_any()
-    remarks = tuple(place.complaints.remarks)
-    return Bundle(tuple(whole.topics.values()), late, scores, metric_scores, preferences, whole.pyramids, remarks)
+    again = tuple(whole.topics.pop(name) for name in whole.again)
+    return Bundle(
+        topics=tuple(whole.topics.values()),
+        summaries=(*late, *(LateSummary(topic.topic_id, summary) for topic in again for summary in topic.summaries)),
+        human_scores=scores,
+        metric_scores=metric_scores,
+        preferences=preferences,
+        pyramids=whole.pyramids | {topic.topic_id: topic.pyramid for topic in again if topic.pyramid},
+        references={topic.topic_id: topic.references for topic in again if topic.references},
+        again=again,
+        remarks=tuple(place.complaints.remarks),
+    )
 
 
 class _Whole:
@@ -54,6 +64,8 @@ class _Whole:
         self.topics: dict[str, Topic] = {}
         self.pyramids: dict[str, Annotation] = {}
         self.existing: Mapping[str, ExistingTopic] = existing.topics if existing else {}
+        self.is_replaceable = existing is not None and existing.replaceable
+        self.again: list[str] = []
         # A table alone, with nothing to hold it against, is taken as it is.
         self.checkable = existing is not None or bool(draft.topics)
         self.counts: dict[tuple[str, str], int] = {}
@@ -67,6 +79,10 @@ class _Whole:
                 place.key("topic_id").refuse(actual, "each topic once", name=shown(topic.topic_id))
             elif topic.topic_id in self.existing and topic.pyramid and _is_pyramid_alone(topic):
                 self.pyramids[topic.topic_id] = topic.pyramid
+                continue
+            elif topic.topic_id in self.existing and self.is_replaceable:
+                self.again.append(topic.topic_id)
+                self.topics[topic.topic_id] = topic
                 continue
             elif topic.topic_id in self.existing:
                 actual = "the topic %(name)s, which the study already has"
@@ -93,7 +109,8 @@ class _Whole:
                 continue
             key = (record.topic, record.summary.name)
             existing = self.existing.get(record.topic)
-            if key in summarized or key in late or (existing and record.summary.name in existing.systems):
+            is_stored = existing is not None and record.summary.name in existing.systems
+            if key in summarized or key in late or (is_stored and not self.is_replaceable):
                 place.key("system").refuse(
                     "a second summary of topic %(topic)s by %(system)s",
                     "one summary per topic and system",
@@ -239,7 +256,7 @@ class _Whole:
         key = (topic_id, document)
         if key not in self.counts:
             topic = self.topics.get(topic_id)
-            if topic is None:
+            if topic is None or topic_id in self.again:
                 self.counts[key] = self.existing[topic_id].documents[document]
             else:
                 self.counts[key] = count(self.documents[topic_id][document], topic.language or self.language)

@@ -36,11 +36,12 @@ def write_latex(
 
 def _row(cells: Iterable[str]) -> str:
     """The end of a row takes a star or a bracket behind it for its own."""
-    row = " & ".join(_escaped(_one_line(cell)) for cell in cells)
+    row = " & ".join(escaped(_one_line(cell)) for cell in cells)
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """A text in which no character means anything to LaTeX."""
     return "".join(_ESCAPED.get(character, character) for character in text)
 
 

@@ -12,7 +12,7 @@ from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
 from formats.records import Preference, Winner
-from formats.study_records import KINDS
+from formats.study_records import KINDS, design_weight
 from formats.tables import Columns, number, read_rows, write_rows
 from formats.text import clean, name
 from formats.topics import named
@@ -54,13 +54,18 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
 
 def write_preferences(preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl") -> None:
     """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and of other keys only
-    those are there that say who judged (`kind`) and why the pair was shown (`reason`)."""
+    those are there that say who judged (`kind`), why the pair was shown (`reason`) and its `design_weight`."""
     if form == "csv":
         rows = (
-            (p.topic, p.a, p.b, p.winner, p.annotator, p.seconds, p.at, _word(p, "kind") or "human", _word(p, "reason"))
+            (
+                *(getattr(p, key) for key in (*NEEDED, *OPTIONAL)),
+                _word(p, "kind") or "human",
+                _word(p, "reason"),
+                p.extra.get("design_weight"),
+            )
             for p in preferences
         )
-        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason"), rows)
+        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight"), rows)
         return
     file.writelines(strict_json.line(preference_as_json(preference)).encode() + b"\n" for preference in preferences)
 
@@ -68,6 +73,11 @@ def write_preferences(preferences: Iterable[Preference], file: Sink, form: Liter
 def _word(preference: Preference, key: str) -> str:
     word = preference.extra.get(key)
     return word if isinstance(word, str) else ""
+
+
+def weight_of(preference: Preference) -> float:
+    """The preference's design weight."""
+    return design_weight(preference.extra.get("reason"), preference.extra.get("design_weight"))
 
 
 def preference_as_json(preference: Preference) -> dict[str, Any]:
@@ -94,6 +104,9 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
         place.key("winner").refuse("%(what)s", "a, b or tie", what=what)
     if "kind" in given and given["kind"] not in KINDS:  # or a machine might count as a person
         place.key("kind").refuse("%(what)s", ", ".join(KINDS), what=kind(given["kind"]))
+    extra = strict_json.extras(place, given, _KEYS)
+    if "design_weight" in extra:
+        extra["design_weight"] = _design_weight(place.key("design_weight"), extra["design_weight"])
     preference = Preference(
         topic,
         a,
@@ -102,7 +115,7 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
         annotator=_annotator(place, given),
         seconds=_seconds(place, given),
         at=_at(place, given),
-        extra=strict_json.extras(place, given, _KEYS),
+        extra=extra,
     )
     return preference if len(place.complaints.collected) == before else None
 
@@ -141,6 +154,11 @@ def _seconds(place: Place, given: Mapping[str, Any]) -> float | None:
         place.key("seconds").refuse("%(what)s", "a number of seconds, 0 or more", what=kind(value))
         return None
     return float(value)
+
+
+def _design_weight(place: Place, value: Any) -> float:
+    given = number(place, value) if isinstance(value, str) else value
+    return 0.0 if given is None and isinstance(value, str) else shapes.real(0)(place, given)
 
 
 def _at(place: Place, given: Mapping[str, Any]) -> str:

@@ -123,7 +123,8 @@ class Bundle:
     """Everything that one upload brings, checked as a whole.
 
     Summaries, scores and Pyramids of topics that the same upload brings stand in those topics; `summaries`,
-    `human_scores`, `metric_scores` and `pyramids` (by topic) hold what belongs to topics that were there before.
+    `human_scores`, `metric_scores`, `pyramids` and `references` (by topic) hold what belongs to topics that were there
+    before. `again`: those of them that came as a whole; what they have beside documents stands there, too.
     """
 
     topics: tuple[Topic, ...] = ()
@@ -132,6 +133,8 @@ class Bundle:
     metric_scores: tuple[MetricScore, ...] = ()
     preferences: tuple[Preference, ...] = ()
     pyramids: Mapping[str, Annotation] = field(default_factory=dict)
+    references: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
+    again: tuple[Topic, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
 
@@ -146,9 +149,13 @@ class ExistingTopic:
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What a study has already, by topic id, so that what comes later can be checked against it."""
+    """What a study has already, by topic id, so that what comes later can be checked against it.
+
+    `replaceable`: what comes under a name that is there takes its place; otherwise it is refused.
+    """
 
     topics: Mapping[str, ExistingTopic]
+    replaceable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

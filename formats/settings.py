@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 from formats.limits import QUESTION_CHARACTERS
 from formats.records import Extra
 
-Group = Literal["asked", "judging", "quality", "scoring", "metrics"]
+Group = Literal["asked", "judging", "quality", "scoring", "stopping", "metrics"]
 ScoreChoice = Literal["importance", "combined", "coverage", "published"]
 SmoothChoice = Literal["kernel", "paper", "none"]
 SimilarityChoice = Literal["tfidf-jaccard", "tfidf", "jaccard"]
@@ -96,6 +96,10 @@ def _quality(**declared: Any) -> Setting:
     return Setting(group="quality", since=2, **declared)
 
 
+def _stopping(**declared: Any) -> Setting:
+    return Setting(group="stopping", since=4, **declared)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
     """How judgments become scores; docs/model.md says what each setting does."""
@@ -136,6 +140,10 @@ class StudySettings(Scoring):
     random_share: Annotated[float, _judging(low=0, high=1, since=2)] = 1.0
     seed: Annotated[int, _judging(low=0, high=2**63 - 1, changes_fits=True)] = 0
     counted_kinds: Annotated[CountedKinds, _judging(changes_fits=True, since=3)] = "people"
+
+    stop_rule: Annotated[bool, _stopping(changes_fits=True)] = False
+    equal_within: Annotated[float, _stopping(low=0, high=1)] = 0.0
+    closes_when_decided: Annotated[bool, _stopping()] = False
 
     training: Annotated[bool, _quality()] = False
     training_threshold: Annotated[float, _quality(low=0, high=1)] = 0.6

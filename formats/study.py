@@ -9,6 +9,10 @@
     fits.jsonl         what was made of them: utilities, scores, and what they rest on
     known_pairs.jsonl  pairs of which a researcher said which sentence is right (since format 2)
     trained_metrics.jsonl  metrics that were trained for it (since format 3)
+    plan.jsonl         hypotheses, numbers and rules of exclusion, and deviations from them (since format 4)
+    history.jsonl      what was judged of topics and sentences that were removed or replaced since (since format 4)
+    uploads.jsonl      which files were stored, when, with what, and whose they were: numbers (since format 4)
+    removals.jsonl     what was removed or replaced, when, and by whom (since format 4)
     README.txt         the same in words
     MANIFEST           SHA-256 sums of all of these
 
@@ -44,10 +48,16 @@ from formats.study_records import (
     AssignmentRecord,
     FitRecord,
     GoldPairRecord,
+    HistoryAnswer,
+    HistoryRecord,
+    HistorySentence,
     JudgmentRecord,
+    PlanRecord,
+    RemovalRecord,
     SentenceRecord,
     StudyArchive,
     TrainedMetricRecord,
+    UploadRecord,
 )
 from formats.topics import read_topics, write_topics
 from formats.trained_metrics import trained_metric_as_json
@@ -62,10 +72,16 @@ __all__ = [
     "AssignmentRecord",
     "FitRecord",
     "GoldPairRecord",
+    "HistoryAnswer",
+    "HistoryRecord",
+    "HistorySentence",
     "JudgmentRecord",
+    "PlanRecord",
+    "RemovalRecord",
     "SentenceRecord",
     "StudyArchive",
     "TrainedMetricRecord",
+    "UploadRecord",
     "read",
     "write",
 ]
@@ -83,6 +99,10 @@ judgments.jsonl    every answer, and every later revision of it, in the order in
 fits.jsonl         what was computed from them: strengths and utilities of sentences, scores of systems
 known_pairs.jsonl  pairs of sentences whose right answer was prepared, for practice or hidden among the others
 trained_metrics.jsonl  metrics that were learnt from human scores, and whether summaries are scored with them
+plan.jsonl         what was planned, when it was frozen, and what was done otherwise; at most one line
+history.jsonl      what was judged of topics and sentences that were removed or replaced since; it counts nowhere
+uploads.jsonl      which files were stored, when, and what they brought; people are numbers
+removals.jsonl     what was removed or replaced, when, and how much went with it
 MANIFEST           SHA-256 sums; `sha256sum -c MANIFEST` checks that nothing changed
 
 JSON Lines files hold one JSON object a line, in UTF-8. Times are ISO 8601 with their zone.
@@ -99,7 +119,14 @@ _NAMES = (
     "fits.jsonl",
     "README.txt",
 )
-_LATER = ("known_pairs.jsonl", "trained_metrics.jsonl")
+_LATER = (
+    "known_pairs.jsonl",
+    "trained_metrics.jsonl",
+    "plan.jsonl",
+    "history.jsonl",
+    "uploads.jsonl",
+    "removals.jsonl",
+)
 _MANIFEST = "MANIFEST"
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -124,6 +151,10 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("fits.jsonl", _lines(archive.fits)),
             ("known_pairs.jsonl", _lines(archive.gold_pairs)),
             ("trained_metrics.jsonl", _trained_lines(archive.trained_metrics)),
+            ("plan.jsonl", _lines(archive.plans)),
+            ("history.jsonl", _lines(archive.history)),
+            ("uploads.jsonl", _lines(archive.uploads)),
+            ("removals.jsonl", _lines(archive.removals)),
             ("README.txt", iter([README])),
         ):
             with packed.open(_entry(entry), "w") as stream:
@@ -264,6 +295,10 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("fits.jsonl", FitRecord, study_checks.FIT),
         records("known_pairs.jsonl", GoldPairRecord, study_checks.GOLD_PAIR),
         records("trained_metrics.jsonl", TrainedMetricRecord, study_checks.TRAINED_METRIC),
+        records("plan.jsonl", PlanRecord, study_checks.PLAN),
+        records("history.jsonl", HistoryRecord, study_checks.HISTORY),
+        records("uploads.jsonl", UploadRecord, study_checks.UPLOAD),
+        records("removals.jsonl", RemovalRecord, study_checks.REMOVAL),
     )
     if settings is None:
         return None

@@ -9,6 +9,7 @@ from typing import Any
 from formats import limits, settings, shapes
 from formats.complaints import Place, shown
 from formats.metric_names import METRICS, unknown_metrics
+from formats.not_judged import BY_HAND, RULES
 from formats.records import Topic
 from formats.results.serialization import Misread, from_json
 from formats.results.training import TrainingReport
@@ -22,6 +23,9 @@ from formats.study_records import (
     SKIP_REASONS,
     STATES,
     USES,
+    DeviationRecord,
+    HistoryAnswer,
+    HistorySentence,
     StudyArchive,
 )
 from formats.topics import LANGUAGE
@@ -67,7 +71,13 @@ SETTINGS: dict[str, shapes.Check] = {
     "extra": shapes.free,
 }
 #: The formats in which settings, and other values of the records, first appear; 2 knows prepared pairs, too.
-SINCE = {setting.name: setting.since for setting in settings.SETTINGS} | {"expected": 2, "scored_by": 3, "coverage": 3}
+SINCE = {setting.name: setting.since for setting in settings.SETTINGS} | {
+    "expected": 2,
+    "scored_by": 3,
+    "coverage": 3,
+    "not_judged": 4,
+    "design_weight": 5,
+}
 #: What is written today.
 FORMAT = max(SINCE.values())
 SENTENCE: dict[str, shapes.Check] = {
@@ -76,6 +86,7 @@ SENTENCE: dict[str, shapes.Check] = {
     "index": _count,
     "paragraph": _count,
     "text": shapes.words(limits.TEXT),
+    "not_judged": shapes.one_of(("", BY_HAND, *RULES)),
 }
 ANNOTATOR: dict[str, shapes.Check] = {
     "pseudonym": shapes.name,
@@ -97,6 +108,7 @@ ASSIGNMENT: dict[str, shapes.Check] = {
     "created_at": shapes.moment,
     "closed_at": shapes.maybe(shapes.moment),
     "expected": shapes.one_of(SIDES),
+    "design_weight": shapes.maybe(shapes.real(0)),
 }
 JUDGMENT: dict[str, shapes.Check] = {
     "assignment": _key,
@@ -106,6 +118,21 @@ JUDGMENT: dict[str, shapes.Check] = {
     "at": shapes.moment,
     "source": shapes.words(40),
     "extra": shapes.free,
+}
+_HISTORY_SENTENCE: dict[str, shapes.Check] = {
+    "number": _count,
+    "document": shapes.name,
+    "text": shapes.words(limits.TEXT),
+}
+_HISTORY_ANSWER = {name: check for name, check in JUDGMENT.items() if name not in ("assignment", "source")}
+_sentence = shapes.of_shape(HistorySentence, _HISTORY_SENTENCE)
+HISTORY: dict[str, shapes.Check] = {
+    **{name: ASSIGNMENT[name] for name in ("key", "topic", "annotator")},
+    "left": _sentence,
+    "right": _sentence,
+    **{name: ASSIGNMENT[name] for name in ("occasion", "reason_shown", "holds_place")},
+    **{name: ASSIGNMENT[name] for name in ("created_at", "closed_at", "expected")},
+    "answers": shapes.listed(shapes.of_shape(HistoryAnswer, _HISTORY_ANSWER), 32_767),
 }
 GOLD_PAIR: dict[str, shapes.Check] = {
     "topic": shapes.name,
@@ -135,6 +162,35 @@ TRAINED_METRIC: dict[str, shapes.Check] = {
     "source": shapes.words(200),
     "metric": _trained_metric,
     "report": lambda place, value: _report(place, value),
+}
+_DEVIATION: dict[str, shapes.Check] = {"text": shapes.words(20_000), "at": shapes.moment}
+PLAN: dict[str, shapes.Check] = {
+    "hypotheses": shapes.words(20_000),
+    "judgments": shapes.maybe(shapes.whole(1, 100_000_000)),
+    "annotators": shapes.maybe(shapes.whole(1, 100_000_000)),
+    "exclusions": shapes.words(20_000),
+    "frozen_at": shapes.maybe(shapes.moment),
+    "snapshot": shapes.free,
+    "digest": shapes.matching(re.compile(r"([0-9a-f]{64})?"), "a SHA-256 sum, or nothing"),
+    "deviations": shapes.listed(shapes.of_shape(DeviationRecord, _DEVIATION), 500),
+}
+_counts = shapes.each(_count)
+UPLOAD: dict[str, shapes.Check] = {
+    "filename": shapes.words(300),
+    "size": _large,
+    "sha256": shapes.matching(re.compile(r"[0-9a-f]{64}"), "a SHA-256 sum"),
+    "at": shapes.moment,
+    "by": shapes.whole(1, 2**31 - 1),
+    "contents": _counts,
+}
+REMOVAL: dict[str, shapes.Check] = {
+    "kind": shapes.words(12),
+    "name": shapes.words(300),
+    "topic": shapes.words(200),
+    "counts": _counts,
+    "at": shapes.moment,
+    "by": shapes.whole(1, 2**31 - 1),
+    "restored_at": shapes.maybe(shapes.moment),
 }
 HEAD: dict[str, shapes.Check] = {
     "format": shapes.whole(1, FORMAT),
@@ -169,10 +225,13 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _unique([annotator.pseudonym for annotator in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
     _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
+    _check_history(archive, at("history.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
     _check_gold_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
     names = [trained.name for trained in archive.trained_metrics]
     _unique(names, "trained metric", "name", at("trained_metrics.jsonl"))
+    if len(archive.plans) > 1:
+        at("plan.jsonl")(1).refuse("%(count)s plans", "one", count=len(archive.plans))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
@@ -235,6 +294,32 @@ def _check_judgments(archive: StudyArchive, at: Callable[[int], Place]) -> None:
                 "the key of an assignment in assignments.jsonl",
             )
             at(i).key("assignment").refuse(actual, expected, key=judgment.assignment)
+
+
+def _check_history(archive: StudyArchive, at: Callable[[int], Place]) -> None:
+    annotators = {annotator.pseudonym for annotator in archive.annotators}
+    keys = {assignment.key for assignment in archive.assignments}
+    _unique([row.key for row in archive.history], "key", "key", at)
+    sentences: dict[int, tuple[str, HistorySentence]] = {}
+    seen: set[tuple[str, frozenset[int], int]] = set()
+    for i, row in enumerate(archive.history):
+        for side, sentence in (("left", row.left), ("right", row.right)):
+            if sentences.setdefault(sentence.number, (row.topic, sentence)) != (row.topic, sentence):
+                at(i).key(side).refuse("another sentence of number %(number)s", "one each", number=sentence.number)
+        if row.key in keys:
+            at(i).key("key").refuse("the key %(key)s of an assignment", "another key", key=row.key)
+        if row.left.number == row.right.number:
+            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(row.left.text))
+        if row.annotator not in annotators:
+            at(i).key("annotator").refuse_unknown("annotator", row.annotator, annotators, "an annotator of the study")
+        pair = (row.annotator, frozenset((row.left.number, row.right.number)), row.occasion)
+        if pair in seen:
+            at(i).key("occasion").refuse("the same pair shown twice on one occasion", "a different occasion each time")
+        seen.add(pair)
+    revisions = [
+        (i, f"{row.key}, revision {answer.revision}") for i, row in enumerate(archive.history) for answer in row.answers
+    ]
+    _unique([name for _i, name in revisions], "judgment", "answers", lambda j: at(revisions[j][0]))
 
 
 def _check_fits(

@@ -26,15 +26,26 @@ SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")
 
 
+def design_weight(reason: object, given: Any = None) -> float:
+    """How many times likelier a pair would have been drawn if all that were left had been equally likely.
+
+    Where nothing is `given`, a pair that was suggested was not drawn by lot (0), and others were equally likely (1).
+    """
+    if given is None:
+        return 0.0 if reason == "suggested" else 1.0
+    return float(given)
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceRecord:
-    """A source sentence as it was cut; `<document>:<index>` is its name."""
+    """A source sentence as it was cut; `<document>:<index>` is its name. `not_judged`: why nobody is asked about it."""
 
     topic: str
     document: str
     index: int
     paragraph: int
     text: str
+    not_judged: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,8 @@ class AnnotatorRecord:
 class AssignmentRecord:
     """A pair as it was shown. `key` is a UUID; `left` and `right` are names of sentences; an open one has no end.
 
-    `expected`: the side that was known to be right, if it was.
+    `expected`: the side that was known to be right, if it was. `design_weight`: how many times likelier the pair would
+    have been drawn if all that were left had been equally likely; None where its reason alone says how it was drawn.
     """
 
     key: str
@@ -67,6 +79,7 @@ class AssignmentRecord:
     created_at: str
     closed_at: str | None
     expected: str = ""
+    design_weight: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,44 @@ class JudgmentRecord:
     at: str
     source: str = ""
     extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySentence:
+    """A sentence that was judged, in words: it may be gone. `number` tells it from others, from 0 in an archive."""
+
+    number: int
+    document: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """One revision of an answer that no longer counts."""
+
+    revision: int
+    answer: Answer
+    seconds: float | None
+    at: str
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRecord:
+    """A pair that was judged before its topic, or a sentence of it, was removed or replaced, with all its answers."""
+
+    key: str
+    topic: str
+    annotator: str
+    left: HistorySentence
+    right: HistorySentence
+    occasion: int
+    reason_shown: str
+    holds_place: bool
+    created_at: str
+    closed_at: str | None
+    expected: str
+    answers: Sequence[HistoryAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +176,55 @@ class TrainedMetricRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviationRecord:
+    """What a researcher says was done otherwise than planned, and when they said so."""
+
+    text: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """What researchers meant to find out. `frozen_at`: when it was frozen, None before; then `snapshot` has the
+    settings and the names of topics and systems of that time, and `digest` is the SHA-256 sum of all but the
+    deviations."""
+
+    hypotheses: str
+    judgments: int | None
+    annotators: int | None
+    exclusions: str
+    frozen_at: str | None
+    snapshot: Mapping[str, Any]
+    digest: str
+    deviations: Sequence[DeviationRecord] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRecord:
+    """A file that was stored in the study: what it brought, by kind. `by`: whose it was, a number from 1, no name."""
+
+    filename: str
+    size: int
+    sha256: str
+    at: str
+    by: int
+    contents: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalRecord:
+    """Something that was removed or replaced, and how much went with it. `by`: as in uploads."""
+
+    kind: str
+    name: str
+    topic: str
+    counts: Mapping[str, int]
+    at: str
+    by: int
+    restored_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StudyArchive:
     """A study with everything that belongs to it. Writing goes once through each sequence, in its order."""
 
@@ -138,3 +238,7 @@ class StudyArchive:
     fits: Sequence[FitRecord] = ()
     gold_pairs: Sequence[GoldPairRecord] = ()
     trained_metrics: Sequence[TrainedMetricRecord] = ()
+    plans: Sequence[PlanRecord] = ()
+    history: Sequence[HistoryRecord] = ()
+    uploads: Sequence[UploadRecord] = ()
+    removals: Sequence[RemovalRecord] = ()

@@ -68,6 +68,12 @@ def write_rows(file: Sink, columns: Sequence[str], rows: Iterable[Sequence[str |
     file.writelines((",".join(map(_cell, row)) + "\r\n").encode() for row in chain([columns], rows))
 
 
+def tab_separated(columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
+    """A table as spreadsheets take it from the clipboard: tabs between cells, formulas guarded as in files."""
+    lines = ([_cell(" ".join(cell.split()) if isinstance(cell, str) else cell) for cell in row] for row in rows)
+    return "\n".join("\t".join(line) for line in chain([columns], lines))
+
+
 def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
 

@@ -95,6 +95,19 @@ class SystemInfluence:
 
 
 @dataclass(frozen=True, slots=True)
+class SmallestSet:
+    """The fewest judgments, as far as was found, without which `instead` is first and no longer `first`.
+
+    `judgments`: which; `among`: how many there are.
+    """
+
+    first: str
+    instead: str
+    judgments: tuple[Key, ...]
+    among: int
+
+
+@dataclass(frozen=True, slots=True)
 class Influence:
     """Whether the ranking holds when any one annotator is left out.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 #: What stands for a row of a table: its primary key where the worker stores it, its name where it is shown.
 Key = str | int
 #: The combined score adds so many times importance to coverage: of p / (1 - p), the slope at 1/2.
 ODDS = 4.0
+Verdict = Literal["apart", "equal", "open"]
 #: Before the names of a study's own scores, where they stand among metrics.
 PREFERENCES = "preferences:"
 #: They, in the order in which they are compared; by the names that the command line knows.
@@ -193,6 +194,8 @@ class Difference:
 
     `p`: two-sided, adjusted for the number of pairs looked at (Holm 1979); `significant`: p <= .05. `low`, `high` are
     the unadjusted 95% interval. All four are None where nothing can be said. `topics`: how many, where it was kept.
+    `planned_share`: by the stop rule, p and the interval hold at every look, and this share of the planned judgments
+    was in; None: they are those of one look.
     """
 
     better: str
@@ -203,3 +206,13 @@ class Difference:
     p: float | None
     significant: bool | None
     topics: int | None = None
+    planned_share: float | None = None
+
+    def verdict(self, equal_within: float) -> Verdict:
+        """By the stop rule: whether the two are apart, differ by less than `equal_within`, or are still open."""
+        if self.significant:
+            return "apart"
+        is_equal = (
+            self.low is not None and self.high is not None and -equal_within < self.low <= self.high < equal_within
+        )
+        return "equal" if is_equal else "open"

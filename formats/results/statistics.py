@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from statistics import NormalDist
 from typing import NamedTuple
 
 from formats.results.annotators import Figure
@@ -24,6 +25,14 @@ def wilson(k: int, n: int) -> tuple[float, float]:
     centre, margin = p + Z95**2 / (2 * n), Z95 * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n**2))
     low, high = ((centre + sign * margin) / (1 + Z95**2 / n) for sign in (-1, 1))
     return low if k else 0.0, high if k < n else 1.0
+
+
+def quantile(planned_share: float | None) -> float:
+    """How many standard errors a 95% interval reaches to either side: at one look, or at every look until all planned
+    judgments are in, of which this share (more than 0) is there (evaluation.scoring.stopping)."""
+    if planned_share is None:
+        return Z95
+    return NormalDist().inv_cdf(1 - LEVEL / 4) / math.sqrt(planned_share)
 
 
 def share(k: int, n: int, p: float | None = None, chance: float | None = None) -> Figure:

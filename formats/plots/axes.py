@@ -31,12 +31,12 @@ class Tick:
     label: str
 
 
-def axis(values: Sequence[float], start: float, end: float) -> tuple[Scale, tuple[Tick, ...]]:
-    """A scale that holds all values with a little air, and round numbers along it."""
+def axis(values: Sequence[float], start: float, end: float, steps: int = 6) -> tuple[Scale, tuple[Tick, ...]]:
+    """A scale that holds all values with a little air, and round numbers along it, in some so many steps."""
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     air = (high - low) * 0.03 or abs(high) * 0.1 or 1.0
     scale = Scale(low - air, high + air, start, end)
-    step = round_step((scale.high - scale.low) / 6)
+    step = round_step((scale.high - scale.low) / steps)
     digits = max(0, -math.floor(math.log10(step)))
     first = math.ceil(scale.low / step)
     last = math.floor(scale.high / step)
@@ -61,3 +61,19 @@ def spread(ticks: Sequence[Tick], apart: float) -> tuple[Tick, ...]:
         if not kept or kept[-1].at - tick.at >= apart:
             kept.append(tick)
     return tuple(reversed(kept))
+
+
+def decimals(values: Sequence[float], digits: int = 4) -> int:
+    """How many decimals show the largest of these values with so many digits; at most 12."""
+    largest = max((abs(value) for value in values), default=0.0)
+    if not largest:
+        return digits - 1
+    return min(12, max(0, digits - 1 - math.floor(math.log10(largest))))
+
+
+def sparkline(values: Sequence[float], width: float = 100.0, height: float = 24.0) -> str:
+    """Points of a small line from 0 to the largest value, as SVG wants them; "" for fewer than two values."""
+    if len(values) < 2:
+        return ""
+    across, up = Scale(0.0, len(values) - 1.0, 1.0, width - 1), Scale(0.0, max(values) or 1.0, height - 2, 2.0)
+    return " ".join(f"{across.at(k)},{up.at(value)}" for k, value in enumerate(values))

@@ -1,0 +1,115 @@
+"""Curves over the logarithm of a number, with their spread, each named at its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from formats.plots.axes import Scale, Tick, axis, spread
+from formats.plots.drawing import (
+    COLOURS,
+    PAD,
+    PAPER,
+    SMALL,
+    Drawing,
+    Frame,
+    apart,
+    dot,
+    element,
+    fitted,
+    points,
+    room_for,
+    text,
+    title,
+    width_of,
+)
+from formats.results import Convergence
+
+TOP, LEAST_HEIGHT = 30.0, 330.0
+#: Between the names at the lines' ends, and the marks below.
+APART, MARKS_APART = 18.0, 34.0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve through (x, y) points, x above 0 and ascending; `spread`: by how much y varies, for each point."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    spread: tuple[float, ...] = ()
+    is_dashed: bool = False
+
+
+def convergence_lines(report: Convergence, name: Callable[[str], str] = str) -> list[Line]:
+    """How agreement grows, with its standard deviation over runs; metrics without judgments are flat and dashed."""
+    curves = []
+    for metric in report.metrics:
+        places = [(point.judgments, point.agreement, point.sd or 0.0) for point in metric.points]
+        defined = [(float(x), y, sd) for x, y, sd in places if y is not None]
+        spreads = tuple(sd for _x, _y, sd in defined)
+        curves.append(Line(name(metric.metric), tuple((x, y) for x, y, _sd in defined), spreads))
+    ends = (float(report.sizes[0]), float(report.sizes[-1])) if report.sizes else ()
+    flat = [
+        Line(name(baseline.metric), tuple((x, baseline.agreement) for x in ends), is_dashed=True)
+        for baseline in report.baselines
+        if baseline.agreement is not None
+    ]
+    return [*curves, *flat]
+
+
+def curve_plot(lines: Sequence[Line], label: str, x_title: str, y_title: str, *, width: float = PAPER) -> Drawing:
+    """Lay the lines out; dashed ones come first, so that the others lie over them."""
+    lines = [line for line in lines if line.points]
+    numbers = sorted({x for line in lines for x, _y in line.points}) or [1.0]
+    bottom = TOP + max(LEAST_HEIGHT, APART * len(lines))
+    up, levels = axis([y for line in lines for y in _reach(line)], bottom, TOP)
+    left = PAD + max((width_of(level.label, SMALL) for level in levels), default=0.0) + 14
+    right = width - room_for([line.name for line in lines], 0.42 * width, SMALL) - PAD - 22
+    across = Scale(math.log(numbers[0]), math.log(numbers[-1]), left + 6, right)
+    marks = spread([Tick(across.at(math.log(x)), f"{x:g}") for x in numbers], MARKS_APART)
+    frame = Frame(width, left, right, TOP, bottom, marks, levels, x_title, y_title, has_levels=True)
+    heights = apart([up.at(line.points[-1][1]) for line in lines], TOP, bottom, APART)
+    drawn = [
+        (line, _curve(line, COLOURS[number % len(COLOURS)], across, up, height, frame))
+        for number, (line, height) in enumerate(zip(lines, heights, strict=True))
+    ]
+    drawn.sort(key=lambda pair: not pair[0].is_dashed)
+    return frame.drawing(label, [curve for _line, curve in drawn])
+
+
+def _reach(line: Line) -> Iterator[float]:
+    for (_x, y), varies in zip(line.points, line.spread or (0.0,) * len(line.points), strict=True):
+        yield from (y - varies, y + varies)
+
+
+def _curve(line: Line, colour: str, across: Scale, up: Scale, height: float, frame: Frame) -> str:
+    places = [(across.at(math.log(x)), up.at(y)) for x, y in line.points]
+    dashes = "6 4" if line.is_dashed else None
+    way = element(
+        "polyline", points=points(places), fill="none", stroke=colour, stroke_width="2", stroke_dasharray=dashes
+    )
+    (x, y) = places[-1]
+    name = fitted(line.name, frame.width - frame.right - PAD - 18, SMALL)
+    return element(
+        "g",
+        title(line.name),
+        *_band(line, colour, across, up),
+        way,
+        *_dots(line, places, colour),
+        element("path", d=f"M{x:g},{y:g}L{frame.right + 14:g},{height:g}", stroke=colour, stroke_opacity=".5"),
+        text(frame.right + 18, height, name, size=SMALL, dy=".35em"),
+    )
+
+
+def _band(line: Line, colour: str, across: Scale, up: Scale) -> Iterator[str]:
+    if line.spread:
+        varied = list(zip(line.points, line.spread, strict=True))
+        above = [(across.at(math.log(x)), up.at(y + varies)) for (x, y), varies in varied]
+        below = [(across.at(math.log(x)), up.at(y - varies)) for (x, y), varies in varied]
+        yield element("polygon", points=points([*above, *reversed(below)]), fill=colour, fill_opacity=".18")
+
+
+def _dots(line: Line, places: Sequence[tuple[float, float]], colour: str) -> Iterator[str]:
+    for (x, y), place in zip(line.points, places, strict=True):
+        yield dot(*place, 1.0 if line.is_dashed else 3.0, fill=colour, says=f"{line.name}: {y:.3f} ({x:g})")
