@@ -34,7 +34,9 @@ from annotate.models.metric_report import (
     TopicMixtures,
     TopicSamples,
 )
+from annotate.models.plan import Deviation, Plan
 from annotate.models.preparation import Suggestion, TopicProgress
+from annotate.models.removal import Removal
 from annotate.models.result import (
     AgreementReport,
     AnnotatorReport,
@@ -61,6 +63,7 @@ __all__ = [
     "ComputedScore",
     "Consent",
     "ConvergenceReport",
+    "Deviation",
     "Examination",
     "Export",
     "Fit",
@@ -75,10 +78,12 @@ __all__ = [
     "MetricScore",
     "Pair",
     "Participation",
+    "Plan",
     "PyramidAnnotation",
     "Ranking",
     "Recruitment",
     "Reference",
+    "Removal",
     "Score",
     "ScoredBy",
     "Sentence",

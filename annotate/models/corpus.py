@@ -49,10 +49,11 @@ TopicManagerBase = models.Manager.from_queryset(TopicQuerySet)
 
 
 class TopicManager(TopicManagerBase["Topic"]):
-    """The topics that are there; not those of an upload that is still being stored."""
+    """The topics that are there; not those that were removed, nor those of an upload that is still being stored."""
 
     def get_queryset(self) -> TopicQuerySet:
-        return TopicQuerySet(self.model, using=self._db).exclude(upload__in=Upload.unfinished())
+        present = TopicQuerySet(self.model, using=self._db).filter(removal=None)
+        return present.exclude(upload__in=Upload.unfinished())
 
 
 UNCUT = models.Q(cut_version__lt=models.F("text_version"))
@@ -72,6 +73,7 @@ class Topic(models.Model):
     `base`: the name of the topic with the earlier documents, if this one is its update.
     `peers_version` rises with everything else that metrics rest on: summaries and what people said of them.
     While `upload`, which brings it, is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it.
+    So it is while it is removed (`removal`): then it has documents, sentences and judgments that are void, no tally.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topics")
@@ -87,6 +89,7 @@ class Topic(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
     upload = models.ForeignKey("Upload", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    removal = models.ForeignKey("Removal", on_delete=models.CASCADE, null=True, blank=True, related_name="topics")
 
     objects = TopicManager()
     with_unfinished = TopicQuerySet.as_manager()
@@ -94,7 +97,9 @@ class Topic(models.Model):
     class Meta:
         ordering = ["position"]
         constraints = [
-            models.UniqueConstraint(fields=["study", "name"], name="topic_once_a_study"),
+            models.UniqueConstraint(
+                fields=["study", "name"], name="topic_once_a_study", condition=models.Q(removal=None)
+            ),
             models.UniqueConstraint(fields=["study", "position"], name="topic_one_a_position"),
         ]
 
@@ -116,6 +121,17 @@ class Topic(models.Model):
     def needs_documents(self) -> bool:
         """Whether nobody is asked about it because it has no documents."""
         return not hasattr(self, "tally")
+
+
+class Uploaded(models.Model):
+    """What an upload brought; unknown of what is older than this column, or came by another way."""
+
+    upload = models.ForeignKey(
+        "Upload", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
+
+    class Meta:
+        abstract = True
 
 
 class TopicText(models.Model):
@@ -146,6 +162,10 @@ class SourceDocument(TopicText):
 
 
 class SentenceQuerySet(models.QuerySet["Sentence"]):
+    def to_judge(self) -> Self:
+        """Those that people are asked about."""
+        return self.filter(not_judged="")
+
     def names(self) -> dict[int, str]:
         """Their public names by their keys."""
         rows = self.order_by().values_list("pk", "document__name", "index")
@@ -153,7 +173,25 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
 
 
 class Sentence(models.Model):
-    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic."""
+    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic.
+
+    `not_judged`: why nobody is asked about it: the rule by which it looks like no sentence (`formats.not_judged`), or
+    that a researcher said so; empty where people are asked.
+    """
+
+    class NotJudged(models.TextChoices):
+        BY_HAND = "by-hand", _("left out by a researcher")
+        NO_LETTERS = "no-letters", _("has no letters")
+        LINK = "link", _("is a link or an address")
+        DATELINE = "dateline", _("is a date or a place by itself")
+        BYLINE = "byline", _("says who wrote it")
+        CAPTION = "caption", _("is the caption of a picture")
+        ATTRIBUTION = "attribution", _("says whom a quotation is from")
+        NOTICE = "notice", _("is a notice, not a part of the text")
+        LIST_ITEM = "list-item", _("is an item of a list, not a sentence")
+        HEADING = "heading", _("is a heading")
+        FRAGMENT = "fragment", _("is a fragment of a sentence")
+        DUPLICATE = "duplicate", _("repeats an earlier sentence of the topic")
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="sentences")
     document = models.ForeignKey(SourceDocument, on_delete=models.CASCADE, related_name="cut_sentences")
@@ -161,6 +199,7 @@ class Sentence(models.Model):
     position = models.PositiveIntegerField()
     paragraph = models.PositiveIntegerField(default=0)
     text = models.TextField()
+    not_judged = models.CharField(max_length=20, choices=NotJudged.choices, blank=True, default="")
 
     objects = SentenceQuerySet.as_manager()
 
@@ -189,7 +228,7 @@ class Sentence(models.Model):
         return _scored_by("published", self.utilities.all())
 
 
-class Reference(TopicText):
+class Reference(TopicText, Uploaded):
     """A summary written by a person, as a model of what to say."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="references")
@@ -199,7 +238,7 @@ class Reference(TopicText):
         constraints = [models.UniqueConstraint(fields=["topic", "name"], name="reference_once_a_topic")]
 
 
-class PyramidAnnotation(models.Model):
+class PyramidAnnotation(Uploaded):
     """What people found the references and the summaries of a topic to say; `data` as formats.pyramid_json has it."""
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="pyramid")
@@ -224,7 +263,7 @@ class System(models.Model):
         return self.name
 
 
-class Summary(models.Model):
+class Summary(Uploaded):
     """What one system wrote for one topic, or a person: then `reference` may name the reference that it is itself."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="summaries")
@@ -271,7 +310,7 @@ class HumanScoreQuerySet(models.QuerySet["HumanScore"]):
         return self.exclude(assessor="")
 
 
-class HumanScore(models.Model):
+class HumanScore(Uploaded):
     """What people thought of one summary in one dimension, higher is better: all of them, or one, the `assessor`."""
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="human_scores")
@@ -303,11 +342,17 @@ def upload_path(upload: Upload, filename: str) -> str:
 class Upload(Job):
     """A file on its way into a study: read by the worker, looked at by a person, then stored whole or not at all.
 
-    `preview`: {"topics": [{"name", "title", "documents", "sentences", "references", "summaries", and of its Pyramid
-    "content_units", "annotated": numbers}], "systems": [names], "persons": number of all summaries that people wrote,
-    "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what they gave,
-    "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has already or
-    (preferences) of all, "preferences_by_kind": {kind of annotators: number}, "remarks": [{"file", "said", "params"}]}.
+    `preview`: {"topics": [{"name", "title", "documents", "sentences", "not_judged", "references", "summaries", and of
+    its Pyramid "content_units", "annotated": numbers}], "cuts": [{"topic", "document", "sentences": [[text, rule by
+    which it is not to be judged]], and where a person changed these "changed", "mended" (borders): true}] of the first
+    documents, "changes": how often, "systems": [names], "persons": number of all summaries
+    that people wrote, "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what
+    they gave, "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has
+    already or (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what is there and
+    differs, "replaced", "unchanged": {kind: number} of all that is there, "recuts": [{"topic", "kept", "gone", "new":
+    numbers of sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced, "asks_again":
+    true where that is no longer what was confirmed, "preferences_by_kind": {kind of annotators: number}, "remarks":
+    [{"file", "said", "params"}]}.
     `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
     `judgments_stored`: how many of its judgments are stored, from when it is begun until all is; None before and after.
     Nobody sees anything of it meanwhile. `baseline_words`: how long summaries by standard summarizers are to be, which
@@ -351,6 +396,24 @@ class Upload(Job):
 
     def __str__(self) -> str:
         return self.filename
+
+    @property
+    def contents(self) -> dict[str, int]:
+        """How many of what its file has; empty before it is read."""
+        preview = self.preview
+        if "topics" not in preview:
+            return {}
+        topics = preview["topics"]
+        return {
+            "topics": len(topics),
+            "documents": sum(topic["documents"] for topic in topics) + preview.get("replaced", {}).get("documents", 0),
+            "references": sum(topic["references"] for topic in topics),
+            "summaries": preview.get("summaries", 0) + sum(topic["summaries"] for topic in topics),
+            "human_scores": sum(dimension["scores"] for dimension in preview.get("dimensions", ())),
+            "metric_scores": sum(metric["scores"] for metric in preview.get("metrics", ())),
+            "pyramids": preview.get("pyramids", 0) + sum(bool(topic.get("content_units")) for topic in topics),
+            "judgments": preview.get("preferences", 0),
+        }
 
     @classmethod
     def unfinished(cls) -> models.QuerySet[Upload]:

@@ -6,7 +6,7 @@ from django.db import models
 
 from annotate.models.corpus import Topic
 from annotate.models.study import Study
-from formats.results import Influence, from_json
+from formats.results import Influence, SmallestSet, from_json
 
 
 class TopicExamination(models.Model):
@@ -26,12 +26,17 @@ class TopicExamination(models.Model):
 
 
 class Examination(models.Model):
-    """What leaving out any one annotator does to a study's ranking. `version`: the sum of its topics'."""
+    """What leaving out any one annotator does to a study's ranking. `version`: the sum of its topics'.
+
+    `smallest_set`: the record of that name; empty where none was found, or before `searched_version` it was sought.
+    """
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="examination")
     version = models.PositiveBigIntegerField(default=0)
     figures = models.JSONField(default=dict)
     computed_at = models.DateTimeField()
+    searched_version = models.PositiveBigIntegerField(default=0)
+    smallest_set = models.JSONField(default=dict)
 
     def __str__(self) -> str:
         return f"{self.study} at {self.version}"
@@ -40,3 +45,8 @@ class Examination(models.Model):
     def record(self) -> Influence | None:
         """None before anything was worked out."""
         return from_json(Influence, self.figures) if self.figures else None
+
+    @property
+    def set_record(self) -> SmallestSet | None:
+        """None where none was found."""
+        return from_json(SmallestSet, self.smallest_set) if self.smallest_set else None

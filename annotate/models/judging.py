@@ -185,6 +185,10 @@ def of_counted_kind(annotator: str) -> models.Q:
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
+    def to_judge(self) -> Self:
+        """Those of two sentences that people are asked about."""
+        return self.filter(first__not_judged="", second__not_judged="")
+
     def begun(self, annotator: Annotator) -> Self:
         """Those that annotators of this kind were given, and that have a place left for one more."""
         pairs = self.with_place(annotator)
@@ -326,7 +330,8 @@ class Assignment(models.Model):
     `holds_place` says whether it takes one of the pair's `need` places; an answer without a place is surplus, kept
     and not counted. Practice, pairs with a known answer and repeats never hold one, and so never count. `expected` is
     the side that is right where the answer was known. `revision` is that of its last judgment, 0 before the first.
-    `key` is random and the only thing that a browser learns.
+    `key` is random and the only thing that a browser learns. `design_weight` is how many times likelier the pair would
+    have been drawn if all that were left had been equally likely; 0 if it was not drawn by lot.
     """
 
     class State(models.TextChoices):
@@ -360,6 +365,7 @@ class Assignment(models.Model):
     swapped = models.BooleanField()
     occasion = models.PositiveSmallIntegerField(default=0)
     reason = models.CharField(max_length=10, choices=Reason.choices, default=Reason.RANDOM)
+    design_weight = models.FloatField(default=1.0)
     expected = models.CharField(max_length=5, blank=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.OPEN)
     skip_reason = models.CharField(max_length=10, choices=SkipReason.choices, blank=True)
@@ -455,7 +461,10 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
 
 class Judgment(models.Model):
-    """One revision of what an annotator preferred; (assignment, revision) is the idempotency key: the first stands."""
+    """One revision of what an annotator preferred; (assignment, revision) is the idempotency key: the first stands.
+
+    `topic` is where it was given; its assignment is in the history of that topic once one of its sentences went.
+    """
 
     class Answer(models.TextChoices):
         LEFT = "left", _("left")

@@ -22,13 +22,17 @@ class TopicProgress(models.Model):
 
 
 class Suggestion(models.Model):
-    """A pair that the worker would like to have judged next, the lowest `rank` first; a hint that may vanish."""
+    """A pair that the worker would like to have judged next, the lowest `rank` first; a hint that may vanish.
+
+    `is_random`: drawn as if all pairs were equally likely. `design_weight`: as of an assignment.
+    """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="suggestions")
     first = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
     second = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="+")
     rank = models.PositiveIntegerField()
-    reason = models.CharField(max_length=20)
+    is_random = models.BooleanField(default=False)
+    design_weight = models.FloatField(default=0.0)
 
     class Meta:
         constraints = [

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.db.models.expressions import Combinable
 from django.utils.translation import gettext_lazy as _
 
 from formats.metric_names import METRICS, unknown_metrics
@@ -38,6 +39,11 @@ HALF: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueVal
 def new_link_key() -> str:
     """128 random bits that a link signs in place of its row's number."""
     return secrets.token_hex(16)
+
+
+def sum_of_topics(version: str) -> Combinable:
+    """Of a study's topics the sum of these versions, which never falls; None where no topic has one."""
+    return models.Sum(f"topics__{version}") + models.F("removed_version")
 
 
 class Study(models.Model):
@@ -94,8 +100,8 @@ class Study(models.Model):
         default=300,
         validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
         help_text=_(
-            "How many answers to collect for each topic. A few hundred are a good start. The leaderboard shows "
-            "how wide the intervals are, and you can ask for more at any time."
+            "How many answers to collect for each topic. Unless you say otherwise, your first topics set it to about "
+            "five a sentence. The leaderboard shows how wide the intervals are, and you can ask for more at any time."
         ),
     )
     judgments_per_pair = models.PositiveSmallIntegerField(
@@ -118,8 +124,8 @@ class Study(models.Model):
         default=1.0,
         validators=SHARE,
         help_text=_(
-            "From 0 to 1. This share of the pairs is drawn at random instead of chosen by the worker. Only random "
-            "pairs say how sure scores are: with fewer of them, fewer systems are told apart."
+            "From 0 to 1. This share of the pairs is drawn at random. The others are drawn because they tell systems "
+            "apart, which needs fewer answers for the same certainty, if all systems are there from the start."
         ),
     )
     seed = models.PositiveBigIntegerField(
@@ -224,6 +230,34 @@ class Study(models.Model):
         ),
     )
 
+    stop_rule = models.BooleanField(
+        _("verdicts that hold at every look"),
+        default=False,
+        help_text=_(
+            "Looking at the leaderboard again and again finds differences that are not there. With this, the "
+            "probability is 5% that any two systems are ever called different that are not, however often you look "
+            "until all planned judgments are in. Decide before judging begins, and do not raise the planned number "
+            "because of what you see."
+        ),
+    )
+    equal_within = models.FloatField(
+        _("scores that differ by less are equal"),
+        default=0.0,
+        validators=SHARE,
+        help_text=_(
+            "Two systems are called equal once their difference is surely smaller than this. 0: never. For example "
+            "0.01 where scores lie between −0.1 and 0.1."
+        ),
+    )
+    closes_when_decided = models.BooleanField(
+        _("close the study when all systems are decided"),
+        default=False,
+        help_text=_(
+            "With verdicts that hold at every look: once every two systems are apart, or equal, nobody is asked any "
+            "more."
+        ),
+    )
+
     score = models.CharField(
         _("score"),
         max_length=12,
@@ -306,6 +340,10 @@ class Study(models.Model):
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN)
     #: Of the form that made it: sent twice, it is answered with the study that is there.
     form_token = models.UUIDField(unique=True, null=True, editable=False)
+    #: What the versions of everything that was removed came to, so that sums of versions never fall.
+    #: What its archive says of uploads and removals before it was imported: {"uploads", "removals": [records]}.
+    earlier = models.JSONField(default=dict, editable=False)
+    removed_version = models.PositiveBigIntegerField(default=0, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     extra = models.JSONField(default=dict, blank=True)
@@ -322,6 +360,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def count_removed(self, versions: int) -> None:
+        """Let what is lost with something that is removed stay in the sums of versions; in the caller's transaction."""
+        row = type(self)._default_manager.filter(pk=self.pk)
+        row.update(removed_version=models.F("removed_version") + versions)
 
     @property
     def recommended_settings(self) -> dict[str, Any]:

@@ -24,9 +24,10 @@ class TrainedMetric(Job):
 
     `target`: the dimension that it predicts; `peers`: whose summaries teach (`formats.results.metrics.Peers`); both are
     empty for one that learns from references. `first`: another study, on which features are fitted before those of
-    `source` choose among them; without it halves of `source` do both. `done` of `steps` are taken; `parts`: what they
-    gave so far. `model` is a `formats.trained_metrics.TrainedMetric`, `report` a `TrainingReport`; both are empty
-    before. `used`: the study's summaries are scored with it.
+    `source` choose among them; without it halves of `source` do both. `left_out`: assessors whose ratings teach
+    nothing; the titles say so behind the names. `done` of `steps` are taken; `parts`: what they gave so far. `model` is
+    a `formats.trained_metrics.TrainedMetric`, `report` a `TrainingReport`; both are empty before. `used`: the study's
+    summaries are scored with it.
     """
 
     class State(models.TextChoices):
@@ -47,6 +48,7 @@ class TrainedMetric(Job):
     peers = models.CharField(max_length=10, blank=True)
     source = models.ForeignKey(Study, on_delete=models.SET_NULL, null=True, related_name="+")
     source_title = models.CharField(max_length=200)
+    left_out = models.JSONField(default=list, blank=True)
     first = models.ForeignKey(Study, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     first_title = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
