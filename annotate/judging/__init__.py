@@ -6,8 +6,8 @@ them ever wait for each other crosswise. Whoever must lock several tallies does 
 
 from annotate.judging.annotators import join, joined_by, pause, set_shortcuts
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
-from annotate.judging.checks import practice_pairs, practised
-from annotate.judging.drawing import HELD, draw, why_no_pair, why_nobody_begins
+from annotate.judging.checks import practice_pairs, practice_to_match, practised
+from annotate.judging.drawing import HELD, draw, end_leases, why_no_pair, why_nobody_begins
 from annotate.judging.excluding import exclude, readmit, rest
 from annotate.judging.gold_pairs import delete_gold_pair, import_gold_pairs, prepare_pair
 from annotate.judging.importing import (
@@ -23,6 +23,7 @@ from annotate.judging.importing import (
 from annotate.judging.no_pair import NoPair
 from annotate.judging.restoring import restore
 from annotate.judging.tallies import forget_pairs, keep_needs, lock, lock_study, open_tallies, raise_version
+from annotate.judging.voiding import answers_in, revive, revive_pairs, set_apart, void
 from annotate.judging.withdrawing import erase, stop
 
 __all__ = [
@@ -33,10 +34,12 @@ __all__ = [
     "Outcome",
     "Recorded",
     "TooSoon",
+    "answers_in",
     "arrivals",
     "count_in",
     "delete_gold_pair",
     "draw",
+    "end_leases",
     "erase",
     "exclude",
     "forget_arrivals",
@@ -52,6 +55,7 @@ __all__ = [
     "open_tallies",
     "pause",
     "practice_pairs",
+    "practice_to_match",
     "practised",
     "prepare_pair",
     "raise_version",
@@ -60,11 +64,15 @@ __all__ = [
     "remove_some",
     "rest",
     "restore",
+    "revive",
+    "revive_pairs",
+    "set_apart",
     "set_shortcuts",
     "skip",
     "stop",
     "store_some",
     "undo",
+    "void",
     "why_no_pair",
     "why_nobody_begins",
 ]

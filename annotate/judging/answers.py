@@ -118,7 +118,9 @@ def _lock(assignment: Assignment) -> tuple[LockedTopic, Annotator]:
     topic = Tally.objects.lock(assignment.topic_id)
     if topic is None:  # then the assignment is gone, too
         raise Assignment.DoesNotExist
-    assignment.refresh_from_db(fields=["state", "holds_place", "revision", "expires_at"])
+    # Not where its sentence went meanwhile, and took it along into the history of the topic.
+    here = Assignment.objects.filter(topic=topic.pk)
+    assignment.refresh_from_db(fields=["state", "holds_place", "revision", "expires_at"], from_queryset=here)
     assignment.annotator = Annotator.objects.lock(assignment.annotator_id)
     return topic, assignment.annotator
 
@@ -221,7 +223,7 @@ def _open_again(assignment: Assignment, topic: LockedTopic) -> None:
     annotator = assignment.annotator
     annotator.skipped -= 1
     annotator.skips_in_a_row = max(annotator.skips_in_a_row - 1, 0)
-    annotator.previous = _last_done(annotator)
+    annotator.previous = last_done(annotator)
     annotator.save(update_fields=["skipped", "skips_in_a_row", "previous"])
 
 
@@ -229,12 +231,12 @@ def _take_off(annotator: Annotator, seconds: float) -> None:
     """Take an answer that was taken back off what they have done; they are not done any more."""
     annotator.judged -= 1
     annotator.seconds = max(annotator.seconds - seconds, 0.0)
-    annotator.previous = _last_done(annotator)
+    annotator.previous = last_done(annotator)
     annotator.finished_at = None
     annotator.save(update_fields=["judged", "seconds", "previous", "finished_at"])
 
 
-def _last_done(annotator: Annotator) -> UUID | None:
+def last_done(annotator: Annotator) -> UUID | None:
     """The key of the pair that they answered or skipped last."""
     done = Assignment.objects.done().filter(annotator=annotator).order_by("-closed_at", "-pk")
     return done.values_list("key", flat=True).first()

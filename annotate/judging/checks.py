@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
 from annotate.judging.choosing import Choice, chance
-from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Study
+from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Sentence, Study
 
 State = Assignment.State
 Reason = Assignment.Reason
@@ -44,7 +44,9 @@ class Check:
 
 
 def choose(check: Check, topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """Show it to them now; None where they have seen it meanwhile."""
+    """Show it to them now; None where they have seen it meanwhile, or one of its sentences went."""
+    if Sentence.objects.filter(topic=topic.pk, pk__in=(check.first, check.second)).count() < 2:
+        return None
     pair = Pair.objects.filter(first=check.first, second=check.second).select_related("first", "second").first()
     pair = pair or Pair(topic_id=topic.pk, first_id=check.first, second_id=check.second, need=0)
     rows = Assignment.objects.to_show().filter(annotator=annotator, pair=pair.pk, occasion=check.occasion)
@@ -74,7 +76,7 @@ def is_practising(annotator: Annotator) -> bool:
 
 def practice_pairs(study: Study) -> QuerySet[GoldPair]:
     """The study's practice pairs, in the order in which they come."""
-    return GoldPair.objects.filter(topic__study=study.pk, use=GoldPair.Use.TRAINING).order_by("pk")
+    return _prepared(study.pk, GoldPair.Use.TRAINING).order_by("pk")
 
 
 def practice(annotator: Annotator) -> Iterator[Check]:
@@ -96,11 +98,16 @@ def end_practice(annotator: Annotator) -> bool:
     judged = practised(annotator).count()
     if not judged:
         return False  # the study has prepared none
-    enough = practice_right(annotator) >= annotator.study.training_threshold * judged - 1e-9
+    enough = practice_right(annotator) >= practice_to_match(annotator.study, judged)
     rows = Annotator.objects.filter(pk=annotator.pk, trained_at=None, screened_out_at=None)
     rows.update(**{"trained_at" if enough else "screened_out_at": Now()})
     annotator.refresh_from_db(fields=["trained_at", "screened_out_at"])
     return annotator.screened_out_at is not None
+
+
+def practice_to_match(study: Study, pairs: int) -> int:
+    """Of so many practice pairs, how many have to be right."""
+    return math.ceil(study.training_threshold * pairs - 1e-9)
 
 
 def practice_right(annotator: Annotator) -> int:
@@ -148,10 +155,15 @@ def _falls(annotator: Annotator, share: float, name: str, turn: int) -> bool:
 
 def _gold(annotator: Annotator) -> Iterator[Check]:
     """Gold pairs that they have not seen, those of the topic that they are reading first."""
-    gold_pairs = GoldPair.objects.filter(topic__study=annotator.study_id, use=GoldPair.Use.GOLD)
+    gold_pairs = _prepared(annotator.study_id, GoldPair.Use.GOLD)
     seen = set(Assignment.objects.filter(annotator=annotator).values_list("pair__first", "pair__second"))
     unseen = [row for row in gold_pairs if Pair.in_order(row.better_id, row.worse_id) not in seen]
     yield from map(_check_of, _here_first(annotator, unseen)[:TRIES])
+
+
+def _prepared(study_id: int, use: str) -> QuerySet[GoldPair]:
+    """Pairs that were prepared for a use, of sentences that people are still asked about."""
+    return GoldPair.objects.filter(topic__study=study_id, use=use, better__not_judged="", worse__not_judged="")
 
 
 def _check_of(gold_pair: GoldPair) -> Check:
@@ -161,7 +173,10 @@ def _check_of(gold_pair: GoldPair) -> Check:
 
 def _seen_before(annotator: Annotator) -> Iterator[Check]:
     """Pairs that they judged a while ago, and once only, to be shown the other way round."""
-    last = Assignment.objects.work().filter(annotator=annotator).order_by("-closed_at", "-pk").select_related("pair")
+    work = Assignment.objects.work().filter(
+        annotator=annotator, pair__first__not_judged="", pair__second__not_judged=""
+    )
+    last = work.order_by("-closed_at", "-pk").select_related("pair")
     repeated = set(Assignment.objects.filter(annotator=annotator, occasion__gt=0).values_list("pair", flat=True))
     once = [row for row in last[BETWEEN : BETWEEN + LOOK] if row.is_wanted and row.pair_id not in repeated]
     for row in _here_first(annotator, once)[:TRIES]:

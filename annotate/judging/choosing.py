@@ -35,7 +35,7 @@ class Choice:
     """A pair that is free for somebody, and why it is shown to them. One that nobody had before has no row yet.
 
     `again`: their own assignment to take up again, which they let lapse. `swapped` None: by lot. `expected`: the right
-    side, if one is.
+    side, if one is. `design_weight`: as of an assignment.
     """
 
     pair: Pair
@@ -44,13 +44,15 @@ class Choice:
     swapped: bool | None = None
     occasion: int = 0
     expected: str = ""
+    design_weight: float = 1.0
 
 
 def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> Choice | None:
     """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1).
 
-    So many in a hundred as the study says are random though the worker asks for others. A quick look tries a few pairs,
-    at a cost that does not grow with what is stored; a `thorough` one goes through everything that is left.
+    Among what the worker asks for are as many random ones as the study says; with more its design weights were untrue.
+    A quick look tries a few pairs, at a cost that does not grow with what is stored; a `thorough` one goes through
+    everything that is left.
     """
     study = annotator.study
     takes_places = annotator.kind == Annotator.TAKES_PLACES
@@ -61,11 +63,8 @@ def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> 
         return lapsed
     if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
         return started
-    if thorough or chance.random() >= study.random_share:
-        wished = Suggestion.objects.filter(topic=topic.pk).order_by("rank").values_list("first_id", "second_id")
-        pair = _first_free(topic, annotator, list(wished))
-        if pair is not None:
-            return Choice(pair, Reason.SUGGESTED)
+    if study.random_share < 1 and (wished := _wished(topic, annotator)) is not None:
+        return wished
     return _any_left(topic, annotator) if thorough else _random(topic, annotator)
 
 
@@ -94,7 +93,7 @@ def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:
         state=Assignment.State.EXPIRED,
         reason__in=Assignment.WANTED,
         topic=topic.pk,
-        pair__in=Pair.objects.with_place(annotator),
+        pair__in=Pair.objects.with_place(annotator).to_judge(),
     )
     assignment = lapsed.first()
     return None if assignment is None else Choice(assignment.pair, assignment.reason, again=assignment)
@@ -102,7 +101,7 @@ def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 
 def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice | None:
     """The oldest pair that others have begun and this annotator has not seen, with the reason why it was begun."""
-    unfinished = Pair.objects.begun(annotator).filter(topic=topic.pk).order_by("pk")
+    unfinished = Pair.objects.begun(annotator).to_judge().filter(topic=topic.pk).order_by("pk")
     if not thorough:
         # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK])).order_by("pk")
@@ -112,8 +111,21 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
         return None
     wanted = Assignment.objects.filter(pair=pair, reason__in=Assignment.WANTED, annotator__kind=annotator.kind)
     begun = wanted.order_by("pk").first()
-    is_suggested = begun is not None and begun.reason == Reason.SUGGESTED
-    return Choice(pair, Reason.SUGGESTED if is_suggested else Reason.RANDOM)
+    if begun is None:
+        return Choice(pair, Reason.RANDOM)
+    reason = Reason.SUGGESTED if begun.reason == Reason.SUGGESTED else Reason.RANDOM
+    return Choice(pair, reason, design_weight=begun.design_weight)
+
+
+def _wished(topic: LockedTopic, annotator: Annotator) -> Choice | None:
+    """The first pair that the worker asks for and that is free for them."""
+    rows = Suggestion.objects.filter(topic=topic.pk, first__not_judged="", second__not_judged="").order_by("rank")
+    wished = {(row.first_id, row.second_id): row for row in rows}
+    pair = _first_free(topic, annotator, list(wished))
+    if pair is None:
+        return None
+    row = wished[pair.first.pk, pair.second.pk]
+    return Choice(pair, Reason.RANDOM if row.is_random else Reason.SUGGESTED, design_weight=row.design_weight)
 
 
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
@@ -123,8 +135,9 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     positions = range((last or 0) + 1)
     for tries in TRIES if len(positions) > 1 else ():
         drawn = [chance.sample(positions, 2) for _try in range(tries)]
-        keys = dict(sentences.filter(position__in=set(chain(*drawn))).values_list("position", "pk"))
-        candidates = [tuple(sorted(keys[position] for position in two)) for two in drawn]
+        to_judge = sentences.filter(position__in=set(chain(*drawn)), not_judged="")
+        keys = dict(to_judge.values_list("position", "pk"))
+        candidates = [tuple(sorted(keys[place] for place in two)) for two in drawn if keys.keys() >= set(two)]
         pair = _first_free(topic, annotator, candidates)
         if pair is not None:
             return Choice(pair, Reason.RANDOM)
@@ -133,7 +146,7 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
-    keys = sorted(Sentence.objects.filter(topic=topic.pk).values_list("pk", flat=True))
+    keys = sorted(Sentence.objects.to_judge().filter(topic=topic.pk).values_list("pk", flat=True))
     is_free = Pair.objects.filter(topic=topic.pk).are_free(annotator)
     left = [pair for pair in combinations(keys, 2) if is_free.get(pair, True)]
     pair = _first_free(topic, annotator, [chance.choice(left)] if left else [])

@@ -20,7 +20,7 @@ from annotate.database import durability
 from annotate.judging import checks, tallies
 from annotate.judging.choosing import Choice, chance, choose
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, LockedTopic, Study, Tally
+from annotate.models import Annotator, Assignment, LockedTopic, Sentence, Study, Tally
 from annotate.models.judging import LAPSED
 
 State = Assignment.State
@@ -222,11 +222,21 @@ def _lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignme
         swapped=chance.random() < 0.5 if choice.swapped is None else choice.swapped,
         occasion=choice.occasion,
         reason=choice.reason,
+        design_weight=choice.design_weight,
         expected=choice.expected,
         holds_place=wanted,
         created_at=topic.now,
         expires_at=until,
     )
+
+
+def end_leases(sentence: Sentence) -> None:
+    """Take the sentence's pairs back from those who hold one; what they answer nevertheless is kept, like any answer
+    that comes late. In the caller's transaction."""
+    topic = Tally.objects.lock(sentence.topic_id)
+    about = Q(pair__first=sentence) | Q(pair__second=sentence)
+    if topic is not None:
+        give_up(topic, Assignment.objects.filter(about, topic=topic.pk, state=State.OPEN))
 
 
 def give_up(topic: LockedTopic, leases: QuerySet[Assignment]) -> int:

@@ -32,6 +32,9 @@ def prepare_pair(
         raise invalid("worse", _("Both sentences must be from the same topic of this study."))
     if better.pk == worse.pk:
         raise invalid("worse", _("Choose two different sentences."))
+    for field, sentence in (("better", better), ("worse", worse)):
+        if sentence.not_judged:
+            raise invalid(field, _("This sentence is marked “not to be judged”, so nobody is asked about it."))
     either = Q(better=better, worse=worse) | Q(better=worse, worse=better)
     if GoldPair.objects.filter(either).exists():
         raise invalid("worse", _("This pair has already been added."))

@@ -17,6 +17,7 @@ from annotate.database import append_only
 from annotate.judging import tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
+from formats.preferences import weight_of
 from formats.records import Preference
 
 BATCH = 500
@@ -304,6 +305,7 @@ def _assignment(
         swapped=row.swapped,
         occasion=occasion,
         reason=Assignment.Reason.IMPORTED,
+        design_weight=weight_of(row.preference),
         state=Assignment.State.JUDGED,
         revision=1,
         created_at=at,

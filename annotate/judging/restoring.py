@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,24 +14,26 @@ from annotate.judging import tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
-from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Study, Topic
+from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Sentence, Study, Topic
+from formats.study_records import design_weight
 
 if TYPE_CHECKING:
-    from formats.study import StudyArchive
+    from formats.study import AssignmentRecord, HistoryAnswer, HistoryRecord, JudgmentRecord, StudyArchive
 
 
 @transaction.atomic
-def restore(study: Study, archive: StudyArchive) -> None:
+def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]) -> None:
     """Store who judged, what they were shown and every revision of every answer, in the order of the archive.
 
-    The study's topics and sentences must be there. Keys are kept where they are free: an archive that is taken back
-    into the installation that it came from gets new ones.
+    The study's topics and sentences must be there; `history`: the sentences of its history by their numbers. Keys are
+    kept where they are free: an archive that is taken back into the installation that it came from gets new ones.
     """
     topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     tallies.raise_version(topics.values())
     annotators = _restore_annotators(study, archive)
     assignments = _restore_assignments(archive, topics, annotators)
     _restore_judgments(archive, assignments)
+    _restore_history(archive, history, annotators)
     _restore_gold_pairs(archive, topics)
     for topic_id in sorted(topics.values()):
         recount_places(study, topic_id)
@@ -39,7 +41,8 @@ def restore(study: Study, archive: StudyArchive) -> None:
 
 def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annotator]:
     now = timezone.now()
-    shown_here = {record.annotator for record in archive.assignments if record.reason_shown != "imported"}
+    shown: Sequence[AssignmentRecord | HistoryRecord] = (*archive.assignments, *archive.history)
+    shown_here = {record.annotator for record in shown if record.reason_shown != "imported"}
     annotators = [
         Annotator(
             study=study,
@@ -74,59 +77,105 @@ def _restore_assignments(
         pairs |= make_pairs(topics[name], several)
     keys = _free_keys([record.key for record in archive.assignments])
     revisions = {record.assignment: record.revision for record in archive.judgments}
-    now = timezone.now()
     restored: dict[str, Assignment] = {}
     for record in archive.assignments:
-        created_at = moment(record.created_at, now)
         left, right = sides[record.key]
-        restored[record.key] = Assignment(
+        restored[record.key] = _assignment(
+            record,
+            annotators[record.annotator],
+            pairs[Pair.in_order(left, right)],
             key=keys[record.key],
-            topic_id=topics[record.topic],
-            annotator=annotators[record.annotator],
-            pair=pairs[Pair.in_order(*sides[record.key])],
             swapped=left > right,
-            occasion=record.occasion,
-            reason=record.reason_shown,
-            expected=record.expected,
+            design_weight=design_weight(record.reason_shown, record.design_weight),
             state=record.state,
             skip_reason=record.skip_reason,
-            holds_place=record.holds_place,
             revision=revisions.get(record.key, 0),
-            created_at=created_at,
-            expires_at=created_at + LEASE,
-            closed_at=moment(record.closed_at, now) if record.closed_at else None,
         )
     Assignment.objects.bulk_create(restored.values(), BATCH)
     return restored
 
 
-def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
+def _assignment(
+    record: AssignmentRecord | HistoryRecord, annotator: Annotator, pair: Pair, **columns: Any
+) -> Assignment:
     now = timezone.now()
-    Judgment.objects.bulk_create(
-        (
-            Judgment(
-                assignment=assignments[record.assignment],
-                topic_id=assignments[record.assignment].topic_id,
-                revision=record.revision,
-                answer=record.answer,
-                seconds=record.seconds,
-                at=moment(record.at, now),
-                extra=dict(record.extra) or None,
-            )
-            for record in archive.judgments
-        ),
-        BATCH,
+    created_at = moment(record.created_at, now)
+    return Assignment(
+        topic_id=pair.topic_id,
+        annotator=annotator,
+        pair=pair,
+        occasion=record.occasion,
+        reason=record.reason_shown,
+        expected=record.expected,
+        holds_place=record.holds_place,
+        created_at=created_at,
+        expires_at=created_at + LEASE,
+        closed_at=moment(record.closed_at, now) if record.closed_at else None,
+        **columns,
     )
+
+
+def _restore_history(
+    archive: StudyArchive, sentences: Mapping[int, Sentence], annotators: Mapping[str, Annotator]
+) -> None:
+    """Store what was judged of topics and sentences that are gone: void, and work done all the same."""
+    wanted: dict[int, set[Two]] = {}
+    sides = [(sentences[record.left.number], sentences[record.right.number]) for record in archive.history]
+    for left, right in sides:
+        wanted.setdefault(left.topic_id, set()).add(Pair.in_order(left.pk, right.pk))
+    pairs: dict[Two, Pair] = {}
+    for topic_id, several in sorted(wanted.items()):
+        pairs |= make_pairs(topic_id, several)
+    keys = _free_keys([record.key for record in archive.history])
+    assignments = [
+        _assignment(
+            record,
+            annotators[record.annotator],
+            pairs[Pair.in_order(left.pk, right.pk)],
+            key=keys[record.key],
+            swapped=left.pk > right.pk,
+            state=Assignment.State.VOID,
+            revision=max((answer.revision for answer in record.answers), default=0),
+        )
+        for record, (left, right) in zip(archive.history, sides, strict=True)
+    ]
+    Assignment.objects.bulk_create(assignments, BATCH)
+    judged = zip(assignments, archive.history, strict=True)
+    _store_answers([(row, answer) for row, record in judged for answer in record.answers])
+
+
+def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
+    _store_answers([(assignments[record.assignment], record) for record in archive.judgments])
     skips = Counter(
         assignment.annotator_id for assignment in assignments.values() if assignment.state == Assignment.State.SKIPPED
     )
     for annotator_id, skipped in skips.items():
         Annotator.objects.filter(pk=annotator_id).update(skipped=skipped)
-    last = {record.assignment: record for record in archive.judgments}
+
+
+def _store_answers(answers: Sequence[tuple[Assignment, JudgmentRecord | HistoryAnswer]]) -> None:
+    """Store every revision, and add up what each annotator has done."""
+    now = timezone.now()
+    Judgment.objects.bulk_create(
+        (
+            Judgment(
+                assignment=assignment,
+                topic_id=assignment.topic_id,
+                revision=answer.revision,
+                answer=answer.answer,
+                seconds=answer.seconds,
+                at=moment(answer.at, now),
+                extra=dict(answer.extra) or None,
+            )
+            for assignment, answer in answers
+        ),
+        BATCH,
+    )
+    last = {assignment.pk: (assignment, answer) for assignment, answer in answers}
     read: dict[int, list[float]] = {}
-    for key, record in last.items():
-        if record.answer != "undone" and assignments[key].reason != Assignment.Reason.TRAINING:
-            read.setdefault(assignments[key].annotator_id, []).append(min(record.seconds or 0.0, LONGEST_READ))
+    for assignment, answer in last.values():
+        if answer.answer != "undone" and assignment.reason != Assignment.Reason.TRAINING:
+            read.setdefault(assignment.annotator_id, []).append(min(answer.seconds or 0.0, LONGEST_READ))
     for annotator_id, seconds in read.items():
         add_up(annotator_id, len(seconds), sum(seconds))
 

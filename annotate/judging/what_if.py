@@ -22,7 +22,7 @@ KEPT = 20
 def version_of(study: Study) -> int:
     """Changes with everything that an answer rests on."""
     total = Tally.objects.filter(topic__study=study).aggregate(version=Sum("data_version"))
-    return total["version"] or 0
+    return (total["version"] or 0) + study.removed_version
 
 
 def annotators_of(question: WhatIfQuestion) -> list[Annotator]:
