@@ -101,7 +101,11 @@ def by_topic(study: Study, agreement: StudyAgreement) -> tuple[AgreementLine, ..
 def heat_map(table: PairwiseAgreement) -> HeatMap | None:
     """The table of those with the most judgments; None where no two of them judged the same pair."""
     annotators = Annotator.objects.in_bulk(table.annotators)
-    present = [(place, annotators[key]) for place, key in enumerate(table.annotators) if key in annotators]
+    present = [
+        (place, annotators[table.annotators[place]])
+        for place in _in_order(table)
+        if table.annotators[place] in annotators
+    ]
     rows = tuple(
         (
             annotator,
@@ -116,6 +120,20 @@ def heat_map(table: PairwiseAgreement) -> HeatMap | None:
     cells = [cell for _annotator, row in rows for cell in row if cell.shared]
     cells.sort(key=lambda cell: (cell.is_thin, cell.alike / cell.shared, -cell.shared))
     return HeatMap(tuple(annotator for _place, annotator in present), rows, tuple(cells)) if cells else None
+
+
+def _in_order(table: PairwiseAgreement) -> list[int]:
+    """The places of annotators, so that each shares pairs with those before it; who shares none is left out."""
+    partners = {
+        place: {other for other, pairs in enumerate(row) if pairs and other != place}
+        for place, row in enumerate(table.shared)
+    }
+    rest = [place for place in partners if partners[place]]
+    order: list[int] = []
+    while rest:
+        order.append(max(rest, key=lambda place: (len(partners[place] & {*order}), len(partners[place]))))
+        rest.remove(order[-1])
+    return order
 
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:

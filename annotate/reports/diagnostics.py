@@ -7,15 +7,26 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from annotate.models import Annotator, AnnotatorReport, Examination, Sentence, Study, Topic, TopicExamination
-from formats.results import Coverage, Figure, Influence, Key, Misfit, from_json
+from annotate.models import (
+    Annotator,
+    AnnotatorReport,
+    Examination,
+    Judgment,
+    Sentence,
+    Study,
+    Topic,
+    TopicExamination,
+)
+from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
 
 MISFITS = 50
 #: Fewer repeated pairs say too little of how consistent an annotator is.
 FEW_REPEATS = 3
 INCONSISTENT = 10
+#: So many of the judgments that a first place hangs on are listed.
+ANSWERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +40,24 @@ class TopicCoverage:
 
 @dataclass(frozen=True, slots=True)
 class StudyInfluence:
-    """What leaving out any one annotator, by pseudonym, does to the ranking, as of a time."""
+    """What leaving out any one annotator, by pseudonym, does to the ranking, as of a time.
+
+    `smallest_set`: the fewest judgments that the first place hangs on; None where none was found, or `is_sought`: the
+    worker has yet to look for it.
+    """
 
     influence: Influence
     computed_at: datetime
+    smallest_set: SmallestSet | None
+    is_sought: bool
+
+    @property
+    def answers(self) -> QuerySet[Judgment]:
+        """The first of the judgments of the smallest set that still stand."""
+        keys = self.smallest_set.judgments if self.smallest_set else ()
+        rows = Judgment.objects.standing().filter(pk__in=keys).order_by("assignment__topic__position", "pk")
+        sentences = (f"assignment__pair__{side}__document" for side in ("first", "second"))
+        return rows.select_related("assignment__topic", "assignment__annotator", *sentences)[:ANSWERS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +106,7 @@ def influence(study: Study) -> StudyInfluence | None:
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
     )
-    return StudyInfluence(named, row.computed_at)
+    return StudyInfluence(named, row.computed_at, row.set_record, row.searched_version < row.version)
 
 
 def _names(keys: Iterable[Key]) -> dict[Key, str]:

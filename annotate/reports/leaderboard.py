@@ -30,7 +30,7 @@ from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
 from formats.results import CurvePoint, Difference, LeaderboardRow, ScoreCovariance, SystemResult
-from formats.results.statistics import LEVEL, Z95, Mean, rank
+from formats.results.statistics import LEVEL, Mean, quantile, rank
 
 #: Of so many systems the order is read out.
 HEARD = 30
@@ -94,25 +94,38 @@ class Board:
         return any(row.person for row in self.rows)
 
     @property
+    def moves(self) -> dict[str, int]:
+        """By how many places a system has risen (below 0: fallen) since `moved_since` judgments, if it has."""
+        if len(self.curve) < 2:
+            return {}
+        before, now = (_places(point.scores) for point in self.curve[-2:])
+        return {system: before[system] - place for system, place in now.items() if before.get(system, place) != place}
+
+    @property
+    def moved_since(self) -> int:
+        """With how many judgments the systems stood where `moves` began."""
+        return self.curve[-2].judgments if len(self.curve) > 1 else 0
+
+    @property
     def is_undecided(self) -> bool:
         """Whether there are judgments that tell no two of the systems apart."""
-        is_tested = any(difference.significant is not None for difference in self.differences)
-        return is_tested and not any(difference.significant for difference in self.differences)
+        return bool(self.tested) and not any(difference.significant for difference in self.tested)
 
     @property
     def judgments_to_decide(self) -> int | None:
-        """About how many judgments might tell two systems apart, if the clearest difference so far is real.
+        """About how many judgments might tell two systems apart, if the clearest difference so far is real."""
+        tested = self.tested
+        return judgments_to_tell(self.judgments, max(tested, key=_z), len(tested)) if self.is_undecided else None
 
-        Standard errors shrink with the square root of the judgments, and of k pairs that are tested together the
-        clearest is significant at .05 / k (Holm 1979). None where no difference is larger than its own standard error:
-        then there is nothing to reckon with.
-        """
-        tested = [difference for difference in self.differences if difference.significant is not None]
-        clearest = max((_z(difference) for difference in tested), default=0.0)
-        if not self.is_undecided or not 1 <= clearest < math.inf:
-            return None
-        wanted = NormalDist().inv_cdf(1 - LEVEL / 2 / len(tested))
-        return _rounded_up(self.judgments * max(1.0, wanted / clearest) ** 2)
+    @property
+    def tested(self) -> list[Difference]:
+        """The differences of which a test can be told."""
+        return [difference for difference in self.differences if difference.significant is not None]
+
+    @property
+    def holds_at_every_look(self) -> bool:
+        """Whether differences are told by the stop rule."""
+        return any(difference.planned_share is not None for difference in self.tested)
 
     @property
     def is_catching_up(self) -> bool:
@@ -221,6 +234,29 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     )
 
 
+def judgments_to_tell(judgments: int, difference: Difference, tests: int) -> int | None:
+    """About how many judgments in all might tell two systems apart that differ so much by so many judgments.
+
+    Standard errors shrink with the square root of the judgments, and of k pairs that are tested together the clearest
+    is significant at .05 / k (Holm 1979). None where the difference is smaller than its own standard error: then there
+    is nothing to reckon with.
+    """
+    clearness = _z(difference)
+    if not 1 <= clearness < math.inf:
+        return None
+    share, sides = difference.planned_share, 2 if difference.planned_share is None else 4
+    factor = (NormalDist().inv_cdf(1 - LEVEL / sides / tests) / clearness) ** 2
+    if share is not None and factor * share < 1:  # by the stop rule before the plan is full: its share counts as well
+        factor = math.sqrt(factor / share)
+    return _rounded_up(judgments * max(1.0, factor))
+
+
+def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
+    """The lowest and the highest score, of importance as far from 0 as each other; 0 and 1 where there are none."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    return (-max(-low, high), max(-low, high)) if score == "importance" else (low, high)
+
+
 def newest_fit(topic: Topic, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
     """The fit that the topic's utilities and scores are of."""
     return Fit.objects.filter(topic=topic, scored_by=scored_by).order_by("-data_version").first()
@@ -265,11 +301,16 @@ def what_is_missing(study: Study, topic: Topic | None = None) -> str:
     return "" if worker_is_there() else "worker"
 
 
+def _places(scores: Mapping[str, float]) -> dict[str, int]:
+    ordered = sorted(scores, key=lambda system: (-scores[system], system))
+    return {system: place for place, system in enumerate(ordered, 1)}
+
+
 def _z(difference: Difference) -> float:
     """How many standard errors a difference is from 0, by its interval."""
     if difference.low is None or difference.high is None:
         return 0.0
-    se = (difference.high - difference.low) / 2 / Z95
+    se = (difference.high - difference.low) / 2 / quantile(difference.planned_share)
     return abs(difference.difference) / se if se else math.inf
 
 

@@ -20,15 +20,15 @@ def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
     The prior stands beside the paper's equations, whose model has none; over topics that needed different ones it is
     missing.
     """
-    phrases = [_phrase(setting.name, value) for setting, value in counting(settings)]
+    phrases = [phrase(setting.name, value) for setting, value in counting(settings)]
     unlike = [setting.name for setting, value in counting(settings) if value != setting.published]
     if settings.get("score") == "published" and not set(unlike) - {"prior"}:
-        priors = [_phrase("prior", settings["prior"])] if "prior" in settings else []
+        priors = [phrase("prior", settings["prior"])] if "prior" in settings else []
         return [_("equations 2–5 as published (Zopf 2018)"), *priors]
     return phrases
 
 
-def _phrase(name: str, value: Any) -> str:
+def phrase(name: str, value: Any) -> str:
     """A setting and its value, called as the form of the study calls them."""
     field = cast("Field[Any, Any]", Study._meta.get_field(name))
     if isinstance(value, bool):

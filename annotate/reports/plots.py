@@ -1,173 +1,159 @@
-"""Where things lie on a plot: scales, ticks and labels. Plain arithmetic; templates draw it."""
+"""The plots of a study in words: what their axes are called, and what they say to who cannot see them."""
 
 from __future__ import annotations
 
-import math
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from urllib.parse import urlencode
 
-from formats.axes import Scale, Tick, axis, spread
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
-FONT = 12.0
-ROW = 26.0
-#: An average letter of a sans-serif is about this wide, in units of its size; there is no browser here to ask.
-LETTER = 0.56
-LONGEST_LABEL = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """One line of an interval plot; `low` and `high` are None where there is no interval. All are positions."""
-
-    label: str
-    whole_label: str
-    y: float
-    x: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalPlot:
-    """Dots with their intervals, one below the other, over a common axis."""
-
-    width: float
-    height: float
-    left: float
-    right: float
-    bottom: float
-    rows: tuple[Interval, ...]
-    ticks: tuple[Tick, ...]
+from annotate.reports.convergence import ConvergenceTable
+from annotate.reports.document_sets import DocumentSetsTable
+from annotate.reports.leaderboard import Board
+from annotate.reports.metrics import AgreementTable, name_of
+from formats.plots import (
+    NARROW,
+    PAPER,
+    WIDE,
+    Drawing,
+    GridWords,
+    IntervalRow,
+    Mark,
+    convergence_lines,
+    course_plot,
+    curve_plot,
+    interval_plot,
+    rank_plot,
+    scatter_plot,
+    score_grid,
+)
+from formats.results import DocumentSet, LeaderboardRow, StudyAgreement
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """One system's way through a rank plot. `points` as SVG wants them; the label stands at (`x`, `y`)."""
+class Plot:
+    """A plot that is drawn anew for each place: wide and narrow on a page, alone in a file."""
 
-    label: str
-    whole_label: str
-    points: str
-    dots: tuple[tuple[float, float], ...]
-    x: float
-    y: float
+    draw: Callable[[float], Drawing | None]
 
+    @property
+    def wide(self) -> SafeString:
+        return mark_safe(self.at(WIDE).on_page())  # noqa: S308  (formats.plots escapes what it writes)
 
-@dataclass(frozen=True, slots=True)
-class RankPlot:
-    """Ranks against the number of judgments."""
+    @property
+    def narrow(self) -> SafeString:
+        return mark_safe(self.at(NARROW).on_page())  # noqa: S308
 
-    width: float
-    height: float
-    left: float
-    right: float
-    top: float
-    bottom: float
-    courses: tuple[Course, ...]
-    ticks: tuple[Tick, ...]
-    ranks: tuple[Tick, ...]
+    @property
+    def paper(self) -> Drawing:
+        return self.at(PAPER)
+
+    def at(self, width: float) -> Drawing:
+        """The drawing at a width; `plot_of` made sure that there is one."""
+        drawing = self.draw(width)
+        assert drawing is not None
+        return drawing
 
 
-def interval_plot(rows: Sequence[tuple[str, float, float | None, float | None]], width: float = 720.0) -> IntervalPlot:
-    """Lay out rows of (label, value, low, high), the first on top."""
-    left = label_room(label for label, *_ in rows) + 16
-    right = width - 16
-    bottom = 8 + ROW * len(rows)
-    scale, ticks = axis([number for _, *numbers in rows for number in numbers if number is not None], left, right)
-    drawn = tuple(
-        Interval(
-            label=shortened(label),
-            whole_label=label,
-            y=8 + ROW * (row + 0.5),
-            x=scale.at(value),
-            low=None if low is None else scale.at(low),
-            high=None if high is None else scale.at(high),
-        )
-        for row, (label, value, low, high) in enumerate(rows)
-    )
-    return IntervalPlot(width, bottom + 44, left, right, bottom, drawn, ticks)
+def plot_of(draw: Callable[..., Drawing | None], *about: object) -> Plot | None:
+    """A plot by what it is drawn from; None where there is nothing to draw."""
+    at = cache(lambda width: draw(*about, width=width))
+    return None if at(WIDE) is None else Plot(at)
 
 
-def rank_plot(curve: Sequence[tuple[int, Sequence[str]]], width: float = 720.0) -> RankPlot:
-    """Lay out (number of judgments, systems from best to worst), fewest judgments first; every entry names the same."""
-    last = curve[-1][1]
-    left, right, top = 36.0, width - label_room(last) - 24, 12.0
-    bottom = top + ROW * len(last)
-    numbers = [judgments for judgments, _ in curve]
-    scale = Scale(float(numbers[0]), float(numbers[-1]), left, right)
-    heights = [round(top + ROW * (rank + 0.5), 2) for rank in range(len(last))]
-    courses = []
-    for rank, system in enumerate(last):
-        dots = tuple((scale.at(judgments), heights[order.index(system)]) for judgments, order in curve)
-        points = " ".join(f"{x},{y}" for x, y in dots)
-        courses.append(Course(shortened(system), system, points, dots, right + 12, heights[rank]))
-    marks = spread([Tick(scale.at(number), str(number)) for number in numbers], apart=44.0)
-    ranks = tuple(Tick(height, str(rank)) for rank, height in enumerate(heights, 1))
-    return RankPlot(width, bottom + 44, left, right, top, bottom, tuple(courses), marks, ranks)
+def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
+    """Systems in the order of their ranks."""
+    drawn = [IntervalRow(row.system, row.score, row.low, row.high, rank=str(row.rank)) for row in rows]
+    return scores(drawn, board.score)
 
 
-@dataclass(frozen=True, slots=True)
-class LinePlot:
-    """One course over an axis of numbers; `runs` are its unbroken parts, as SVG wants points."""
-
-    width: float
-    height: float
-    left: float
-    right: float
-    top: float
-    bottom: float
-    runs: tuple[str, ...]
-    dots: tuple[tuple[float, float], ...]
-    ticks: tuple[Tick, ...]
-    levels: tuple[Tick, ...]
+def scores(rows: Sequence[IntervalRow], score: str = "importance") -> Plot | None:
+    """Rows of systems; importance has 0 beside it."""
+    label = _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers") % {"n": len(rows)}
+    draw = partial(interval_plot, reference=0.0 if score == "importance" else None)
+    heads = _("rank"), _("system")
+    return plot_of(draw, rows, label, _("score, with its 95% interval"), heads) if rows else None
 
 
-def line_plot(course: Sequence[tuple[int, float | None]], width: float = 720.0) -> LinePlot | None:
-    """Lay out (number, value) in the order of the numbers; where there is no value the line is broken."""
-    values = [value for _number, value in course if value is not None]
-    if len(values) < 2:
+def board_ranks(board: Board, most: int) -> Plot | None:
+    """How ranks came about, of at most so many systems."""
+    if len(board.curve) < 2 or not 2 <= len(board.rows) <= most:
         return None
-    left, right, top, bottom = 48.0, width - 16, 12.0, 172.0
-    across = Scale(float(course[0][0]), float(course[-1][0]), left, right)
-    up, levels = axis([*values, 0.0], bottom, top)
-    runs: list[list[str]] = [[]]
-    dots = []
-    for number, value in course:
-        if value is None:
-            runs.append([])
-        else:
-            dots.append((across.at(number), up.at(value)))
-            runs[-1].append(f"{across.at(number)},{up.at(value)}")
-    marks = spread([Tick(across.at(number), str(number)) for number, _value in course], apart=44.0)
-    drawn = tuple(" ".join(run) for run in runs if len(run) > 1)
-    return LinePlot(width, bottom + 44, left, right, top, bottom, drawn, tuple(dots), marks, levels)
+    curve = [
+        (point.judgments, sorted(point.scores, key=lambda name: (-point.scores[name], name))) for point in board.curve
+    ]
+    label = _("Ranks of the systems against the number of judgments")
+    return plot_of(rank_plot, curve, label, _("judgments"), _("rank"))
 
 
-def sparkline(values: Sequence[float], width: float = 100.0, height: float = 24.0) -> str:
-    """Points of a small line from 0 to the largest value, as SVG wants them; "" for fewer than two values."""
-    if len(values) < 2:
+def metric_agreement(table: AgreementTable) -> Plot | None:
+    """Metrics by their agreement with people, chance beside them."""
+    figures = [(line.name, line.agreement) for line in table.lines]
+    rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
+    label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
+    draw = partial(interval_plot, reference=0.5)
+    return plot_of(draw, rows, label, _("agreement with people (a coin: .5)"), ("", _("metric"))) if rows else None
+
+
+def convergence(curves: ConvergenceTable) -> Plot | None:
+    """Agreement with people by the number of judgments."""
+    if curves.record is None:
+        return None
+    label = _("Agreement with people against the number of judgments; the tables say the same in numbers")
+    lines = convergence_lines(curves.record, name_of)
+    return plot_of(curve_plot, lines, label, _("judgments a topic"), _("agreement with people"))
+
+
+def alpha_over_time(record: StudyAgreement) -> Plot | None:
+    """Krippendorff's alpha after a growing number of judgments."""
+    course = [(point.judgments, point.alpha) for point in record.time]
+    label = _("Krippendorff’s alpha against the number of judgments")
+    return plot_of(course_plot, course, label, _("judgments"), _("Krippendorff’s alpha"))
+
+
+def topic_ranks(shown: DocumentSetsTable) -> Plot | None:
+    """Topics by mean rank, the highest on top; a click chooses the one that others are held against."""
+    if shown.scorer is None or not shown.scorer.sets:
+        return None
+    topics = sorted(shown.scorer.sets, key=lambda topic: (-topic.mean_rank, topic.topic))
+    rows = [_topic_row(topic, shown) for topic in topics]
+    label = _("Mean ranks of the topics with Tukey’s intervals")
+    title = _("mean rank: %(name)s") % {"name": shown.name}
+    return plot_of(interval_plot, rows, label, title, ("", _("topic")))
+
+
+def _topic_row(topic: DocumentSet, shown: DocumentSetsTable) -> IntervalRow:
+    asked = {"dimension": shown.table.dimension, "peers": shown.table.peers, "by": shown.by, "topic": topic.topic}
+    mark = _mark(topic, shown.topic)
+    more = {"differs": _("differs"), "chosen": _("chosen")}.get(mark, "")
+    href = f"?{urlencode(asked)}#mean-ranks"
+    return IntervalRow(topic.topic, topic.mean_rank, topic.low, topic.high, mark=mark, href=href, more=more)
+
+
+def _mark(topic: DocumentSet, chosen: DocumentSet | None) -> Mark:
+    if chosen is None:
         return ""
-    across, up = Scale(0.0, len(values) - 1.0, 1.0, width - 1), Scale(0.0, max(values) or 1.0, height - 2, 2.0)
-    return " ".join(f"{across.at(k)},{up.at(value)}" for k, value in enumerate(values))
+    return "chosen" if topic.topic == chosen.topic else "differs" if topic.topic in chosen.differs else ""
 
 
-def decimals(values: Sequence[float], digits: int = 4) -> int:
-    """How many decimals show the largest of these values with so many digits; at most 12."""
-    largest = max((abs(value) for value in values), default=0.0)
-    if not largest:
-        return digits - 1
-    return min(12, max(0, digits - 1 - math.floor(math.log10(largest))))
+def all_scores(shown: DocumentSetsTable) -> Plot | None:
+    """Topics by systems in colours."""
+    words = GridWords(
+        label=_("All scores: topics by systems, darker is higher; the CSV file has them in numbers"),
+        machines=_("machines"),
+        authors=_("people"),
+        missing=_("no score"),
+    )
+    return plot_of(score_grid, shown.scorer.matrix, words) if shown.scorer else None
 
 
-def shortened(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
-
-
-def label_room(labels: Iterable[str]) -> float:
-    return max((_label_width(shortened(label)) for label in labels), default=0.0)
-
-
-def _label_width(label: str) -> float:
-    """About how wide a label is; wide (east Asian) letters are as wide as they are high."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in label)
-    return FONT * (wide + (len(label) - wide) * LETTER)
+def systems_by_two(shown: DocumentSetsTable) -> Plot | None:
+    """Systems by a metric and by people."""
+    if shown.scatter is None:
+        return None
+    label = _("Systems’ means by the metric and by people; the CSV file has them in numbers")
+    upwards = _("human %(dimension)s") % {"dimension": shown.table.dimension}
+    return plot_of(scatter_plot, shown.scatter, label, shown.metric, upwards)

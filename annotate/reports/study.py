@@ -224,22 +224,22 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
     chosen = list(topics.select_related("progress", "tally"))
     documents = _counts(SourceDocument.objects.filter(topic__in=chosen))
     sentences = _counts(Sentence.objects.filter(topic__in=chosen))
+    to_judge = _counts(Sentence.objects.to_judge().filter(topic__in=chosen))
     references = _counts(Reference.objects.filter(topic__in=chosen))
     summaries = _counts(Summary.objects.filter(topic__in=chosen))
     judged = rests_on.by_topic(study, chosen)
     states = []
     for topic in chosen:
         progress = getattr(topic, "progress", None)
-        n = sentences.get(topic.pk, 0)
         states.append(
             TopicState(
                 topic=topic,
                 documents=documents.get(topic.pk, 0),
-                sentences=n,
+                sentences=sentences.get(topic.pk, 0),
                 references=references.get(topic.pk, 0),
                 summaries=summaries.get(topic.pk, 0),
                 rests_on=judged[topic.pk],
-                wanted=wanted_of(study, n),
+                wanted=wanted_of(study, to_judge.get(topic.pk, 0)),
                 is_cut=topic.is_cut,
                 is_scored=progress is not None and progress.fitted_version > 0,
                 is_behind=topic.is_cut and not topic.is_fitted,
@@ -270,7 +270,7 @@ class StudyLine:
 def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     """These studies with how far each is, the newest first."""
     newest_first = list(studies.order_by("-pk"))
-    sentences = Counter(_counts(Sentence.objects.filter(topic__study__in=newest_first)))
+    sentences = Counter(_counts(Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None)))
     topics: dict[int, list[int]] = {study.pk: [] for study in newest_first}
     for topic_id, study_id in Topic.objects.filter(study__in=newest_first).order_by().values_list("pk", "study_id"):
         topics[study_id].append(topic_id)
@@ -291,7 +291,7 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
 
 
 def wanted_of(study: Study, sentences: int) -> int:
-    """How many judgments the study wants of a topic with so many sentences: never more than its pairs can take."""
+    """How many judgments the study wants of a topic with so many sentences to judge: no more than pairs take."""
     return min(study.judgments_per_topic, sentences * (sentences - 1) // 2 * study.judgments_per_pair)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -156,7 +156,10 @@ def with_since(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     newest = Fit.objects.newest().filter(topic=OuterRef("pk"))
     first = (
         Judgment.objects.filter(
-            topic=OuterRef("pk"), pk__gt=Coalesce(OuterRef("rests_on"), 0), assignment__holds_place=True
+            topic=OuterRef("pk"),
+            pk__gt=Coalesce(OuterRef("rests_on"), 0),
+            assignment__holds_place=True,
+            assignment__topic=F("topic"),
         )
         .exclude(assignment__reason=Assignment.Reason.IMPORTED)
         .order_by("pk")

@@ -1,0 +1,66 @@
+"""What one annotator answered, and when they sat down to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from statistics import median
+from typing import TYPE_CHECKING
+
+from annotate.models import Annotator, Judgment
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+#: After so long without an answer somebody has been away.
+AWAY = timedelta(minutes=30)
+
+
+@dataclass(slots=True)
+class Sitting:
+    """Answers that were given without a break."""
+
+    began: datetime
+    ended: datetime
+    given: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def answers(self) -> int:
+        return len(self.given)
+
+    @property
+    def minutes(self) -> int:
+        return round((self.ended - self.began).total_seconds() / 60)
+
+    @property
+    def seconds(self) -> float | None:
+        """The median that an answer took, where that is known."""
+        return median(self.times) if self.times else None
+
+    @property
+    def left_percent(self) -> int | None:
+        """How often the left sentence was preferred, of the answers that preferred one."""
+        left, right = self.given.count(Judgment.Answer.LEFT), self.given.count(Judgment.Answer.RIGHT)
+        return round(100 * left / (left + right)) if left + right else None
+
+
+def of(annotator: Annotator) -> QuerySet[Judgment]:
+    """The answers that stand, practice among them, the newest first."""
+    rows = Judgment.objects.standing().filter(assignment__annotator=annotator).order_by("-at", "-pk")
+    pair = "assignment__pair"
+    return rows.select_related("assignment__topic", f"{pair}__first__document", f"{pair}__second__document")
+
+
+def sittings(annotator: Annotator) -> list[Sitting]:
+    """The newest first."""
+    several: list[Sitting] = []
+    standing = Judgment.objects.standing().filter(assignment__annotator=annotator)
+    for at, answer, seconds in standing.order_by("at", "pk").values_list("at", "answer", "seconds"):
+        if not several or at - several[-1].ended > AWAY:
+            several.append(Sitting(at, at))
+        several[-1].ended = at
+        several[-1].given.append(answer)
+        if seconds is not None:
+            several[-1].times.append(seconds)
+    return several[::-1]

@@ -1,0 +1,234 @@
+"""Two systems beside each other: how far one is ahead, in which topics, and by which words, sentences and answers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from annotate.models import Fit, Judgment, Score, Sentence, Study, System, Topic, Utility
+from annotate.reports import leaderboard as boards
+from annotate.reports.leaderboard import Board
+from formats.results import Difference, SourceWords, WordTerm, from_json
+from formats.results.scores import ODDS
+
+#: So many are shown, the weightiest first.
+MOST_WORDS, MOST_SENTENCES, MOST_ANSWERS = 30, 10, 10
+#: A sentence that adds less than this share of what another one adds is left out.
+LIGHT = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How far the first of two systems is ahead of the second: below 0 if it is behind. As `Difference` otherwise."""
+
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    significant: bool | None = None
+
+    @classmethod
+    def of(cls, first: str, difference: Difference) -> Lead:
+        low, high = difference.low, difference.high
+        if difference.better == first:
+            return cls(difference.difference, low, high, difference.p, difference.significant)
+        turned_low, turned_high = (None if number is None else -number for number in (high, low))
+        return cls(-difference.difference, turned_low, turned_high, difference.p, difference.significant)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLine:
+    """One topic, with the score of each system's summary, where there is one."""
+
+    topic: Topic
+    first: Score | None
+    second: Score | None
+    lead: Lead | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems over all topics. `judgments`: about how many in all might tell them apart, if the difference is real;
+    None where they are told apart, or there is nothing to reckon with. `is_equal`: by the stop rule, the difference is
+    surely smaller than what the study calls one."""
+
+    board: Board
+    first: System
+    second: System
+    lead: Lead | None
+    judgments: int | None
+    is_equal: bool
+    lines: tuple[TopicLine, ...]
+
+    @property
+    def wins(self) -> tuple[int, int]:
+        """In how many topics the first is ahead, and the second."""
+        leads = [line.lead.difference for line in self.lines if line.lead]
+        return sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceLead:
+    """What a sentence adds to the difference of two systems (below 0: in favour of the second)."""
+
+    sentence: Sentence
+    utility: Utility
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLead:
+    """How often people preferred one sentence to another, of how many answers about the two.
+
+    `weight`: what it speaks for: the first system above 0, the second below.
+    """
+
+    preferred: Sentence
+    other: Sentence
+    times: int
+    of: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class WordsApart:
+    """The words of one system's summary that the other's does not have, the weightiest first; `hidden`: how many more.
+
+    `total`: what all of them add to its score.
+    """
+
+    terms: tuple[WordTerm, ...]
+    hidden: int
+    total: float
+
+    @classmethod
+    def of(cls, terms: Sequence[WordTerm]) -> WordsApart:
+        ordered = sorted(terms, key=lambda term: -abs(term.contribution))
+        return cls(tuple(ordered[:MOST_WORDS]), len(ordered[MOST_WORDS:]), sum(term.contribution for term in terms))
+
+
+@dataclass(frozen=True, slots=True)
+class TopicComparison:
+    """Two summaries of a topic: what they have in common adds the same to both, so the rest makes the difference."""
+
+    shared: int
+    first: WordsApart
+    second: WordsApart
+    sentences: tuple[SentenceLead, ...]
+    answers: tuple[AnswerLead, ...]
+
+
+def of_study(study: Study, first: System, second: System, scored_by: str = "") -> Comparison:
+    """Two systems over all topics, and topic by topic."""
+    board = boards.of_study(study, scored_by)
+    both = {first.name, second.name}
+    overall = next((own for own in board.differences if {own.better, own.worse} == both), None)
+    lead = Lead.of(first.name, overall) if overall else None
+    return Comparison(
+        board=board,
+        first=first,
+        second=second,
+        lead=lead,
+        judgments=_judgments_to_tell(board, overall),
+        is_equal=overall is not None and board.holds_at_every_look and overall.verdict(study.equal_within) == "equal",
+        lines=tuple(lines(Topic.objects.filter(study=study), first, second, board.scored_by)),
+    )
+
+
+def of_topic(fit: Fit, first: System, second: System) -> TopicComparison | None:
+    """What makes the difference in a topic; None as published, where words have no values, and before any fit."""
+    words, score = fit.source_words, fit.settings.get("score", "")
+    if words is None:
+        return None
+    terms = {system: words.terms(system.name, score) for system in (first, second)}
+    shared = {term.word for term in terms[first]} & {term.word for term in terms[second]}
+    of_first, of_second = ([term for term in own if term.word not in shared] for own in terms.values())
+    weights = {} if score == "coverage" else _weights(of_first, of_second, words)
+    sentences = _sentences(fit, weights, words, score)
+    return TopicComparison(
+        shared=len(shared),
+        first=WordsApart.of(of_first),
+        second=WordsApart.of(of_second),
+        sentences=sentences,
+        answers=_answers(fit.topic, weights, [lead.sentence.pk for lead in sentences]),
+    )
+
+
+def _judgments_to_tell(board: Board, difference: Difference | None) -> int | None:
+    if difference is None or difference.significant is not False:
+        return None
+    return boards.judgments_to_tell(board.judgments, difference, len(board.tested))
+
+
+def lines(topics: QuerySet[Topic], first: System, second: System, scored_by: str) -> Iterator[TopicLine]:
+    """Topic by topic, in the order of the study."""
+    newest = Fit.objects.newest(scored_by).filter(topic__in=topics)
+    differences = dict(newest.values_list("topic", "differences"))
+    rows = Score.objects.filter(fit__in=newest, summary__system__in=(first, second))
+    scores = {(row.summary.topic_id, row.summary.system_id): row for row in rows.select_related("summary")}
+    for topic in topics:
+        own, other = (scores.get((topic.pk, system.pk)) for system in (first, second))
+        yield TopicLine(topic, own, other, _lead(own, other, differences.get(topic.pk, []), (first.name, second.name)))
+
+
+def _lead(
+    first: Score | None, second: Score | None, differences: Iterable[Mapping[str, Any]], names: tuple[str, str]
+) -> Lead | None:
+    """With its interval, where the two were compared: of very many systems not every two are."""
+    if first is None or second is None or first.score is None or second.score is None:
+        return None
+    compared = next((own for own in differences if {own["better"], own["worse"]} == {*names}), None)
+    return Lead.of(names[0], from_json(Difference, compared)) if compared else Lead(first.score - second.score)
+
+
+def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words: SourceWords) -> dict[int, float]:
+    """By sentence: the weight of the words in it that the first system alone has, less that of the second's."""
+    weights: dict[int, float] = defaultdict(float)
+    for sign, terms in ((1.0, of_first), (-1.0, of_second)):
+        for term in terms:
+            for key, times in term.sentences:
+                weights[int(key)] += sign * term.idf * times / words.total
+    return weights
+
+
+def _sentences(fit: Fit, weights: Mapping[int, float], words: SourceWords, score: str) -> tuple[SentenceLead, ...]:
+    """The sentences that add most to the difference, which is the sum over all of them."""
+    rows = Utility.objects.filter(fit=fit, sentence__in=weights).select_related("sentence__document")
+
+    def contribution(utility: Utility) -> float:
+        ahead = utility.value - words.mean
+        return weights[utility.sentence_id] * (1.0 + ODDS * ahead if score == "combined" else ahead)
+
+    leads = [SentenceLead(utility.sentence, utility, contribution(utility)) for utility in rows]
+    most = max((abs(lead.contribution) for lead in leads), default=0.0)
+    weighty = [lead for lead in leads if abs(lead.contribution) > LIGHT * most]
+    return tuple(sorted(weighty, key=lambda lead: -abs(lead.contribution))[:MOST_SENTENCES])
+
+
+def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int]) -> tuple[AnswerLead, ...]:
+    """Of the answers about these sentences, those between sentences that weigh most differently."""
+    about = Q(assignment__pair__first__in=sentences) | Q(assignment__pair__second__in=sentences)
+    rows = Judgment.objects.counted().filter(about, assignment__topic=topic).order_by()
+    columns = ("assignment__pair__first", "assignment__pair__second", "assignment__swapped", "answer")
+    preferred: Counter[tuple[int, int]] = Counter()
+    given: Counter[frozenset[int]] = Counter()
+    for first, second, swapped, answer in rows.values_list(*columns):
+        given[frozenset((first, second))] += 1
+        if answer != Judgment.Answer.TIE:
+            is_first = (answer == Judgment.Answer.LEFT) != swapped
+            preferred[(first, second) if is_first else (second, first)] += 1
+
+    def weight(pair: tuple[int, int]) -> float:
+        return weights.get(pair[0], 0.0) - weights.get(pair[1], 0.0)
+
+    chosen = sorted(preferred, key=lambda pair: (-abs(weight(pair)) * preferred[pair], pair))[:MOST_ANSWERS]
+    keys = {key for pair in chosen for key in pair}
+    named = Sentence.objects.select_related("document").in_bulk(keys)
+    return tuple(
+        AnswerLead(named[pair[0]], named[pair[1]], preferred[pair], given[frozenset(pair)], weight(pair))
+        for pair in chosen
+    )

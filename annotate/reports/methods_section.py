@@ -1,0 +1,256 @@
+"""What was done, as a paper says it: a paragraph that is true of this study, in plain words and in LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotate.models import Recruitment
+from annotate.reports.method import phrase
+from annotate.reports.metrics import name_of
+from annotate.reports.study_facts import StudyFacts
+from formats import citations
+from formats.citations import CITATIONS, PROGRAM, ZOPF
+from formats.latex import escaped
+from formats.results import Bounded
+
+#: How a sentence names a publication.
+_MARK = re.compile(r"\s*\[\[([a-z0-9-]+)\]\]")
+AGREEMENT = "krippendorff-2004-content", "fleiss-1971-measuring"
+UTILITIES = "zermelo-1929-berechnung", "bradley-terry-1952-rank"
+KERNEL, HOLM = "simpson-gurevych-2018-finding", "holm-1979-simple"
+
+
+def plain(facts: StudyFacts) -> str:
+    """The paragraph as text; publications as (Zopf 2018)."""
+    return _MARK.sub(_in_brackets, paragraph(facts))
+
+
+def latex(facts: StudyFacts) -> str:
+    """The paragraph for a paper in LaTeX; publications by their keys in the BibTeX file."""
+    parts = _MARK.split(paragraph(facts))
+    return "".join(f"~\\cite{{{part}}}" if k % 2 else escaped(part) for k, part in enumerate(parts)) + "\n"
+
+
+def bibtex(facts: StudyFacts) -> str:
+    """What the paragraph cites, the papers of the study's metrics, and the program."""
+    cited = _MARK.findall(paragraph(facts))
+    of_metrics = [key for name in facts.metrics if (key := citations.of_metric(name))]
+    return citations.bibtex(
+        [key for key in dict.fromkeys([*cited, *of_metrics]) if key in CITATIONS], facts.program_version
+    )
+
+
+def scores(facts: StudyFacts) -> str:
+    """How judgments became scores, alone."""
+    return _MARK.sub(_in_brackets, " ".join(_scores(facts)))
+
+
+def agreement(facts: StudyFacts) -> str:
+    """How far annotators agree, alone; empty where that cannot be told."""
+    return _MARK.sub(_in_brackets, " ".join(_agreement(facts)))
+
+
+def _in_brackets(match: re.Match[str]) -> str:
+    citation = CITATIONS.get(match[1])
+    return f" ({citation.short})" if citation else ""
+
+
+def paragraph(facts: StudyFacts) -> str:
+    """Sentence by sentence; publications stand in it as [[key]]."""
+    sentences = [
+        *_question(facts),
+        *_judged(facts),
+        *_settings(facts),
+        *_agreement(facts),
+        *_scores(facts),
+        *_plan(facts),
+        *_metrics(facts),
+        _("All of it was done with Preferendum %(version)s [[%(key)s]].")
+        % {"version": facts.program_version, "key": PROGRAM},
+    ]
+    return " ".join(sentences)
+
+
+def _question(facts: StudyFacts) -> Iterator[str]:
+    yield _("We evaluated summaries by pairwise preferences of source sentences [[%(key)s]].") % {"key": ZOPF}
+    yield _("The material has %(topics)s with %(documents)s and %(sentences)s, and %(summaries)s by %(systems)s.") % {
+        "topics": _n(facts.topics, "topic"),
+        "documents": _n(facts.documents, "document"),
+        "sentences": _n(facts.sentences, "sentence"),
+        "summaries": _n(facts.summaries, "summary"),
+        "systems": _n(facts.systems, "system"),
+    }
+    if facts.rests_on.counted.human:
+        asked = _("Annotators saw two sentences of a topic at a time and were asked: “%(question)s”.")
+    else:
+        asked = _("The question about two sentences of a topic is: “%(question)s”. No person has answered it so far.")
+    yield asked % {"question": facts.study.question}
+    if facts.study.ties_allowed:
+        yield _("“Equally important” is an answer, too, and counts as half a win for each sentence.")
+    else:
+        yield _("One of the two must be chosen.")
+
+
+def _judged(facts: StudyFacts) -> Iterator[str]:
+    if not facts.judgments:
+        yield _("No judgment has been collected so far.")
+        return
+    counted = facts.rests_on.counted.words
+    annotators = _n(facts.annotators, "annotator")
+    yield _("The scores rest on %(n)d judgments (%(kinds)s) of %(annotators)s.") % {
+        "n": facts.judgments, "kinds": counted, "annotators": annotators,
+    }  # fmt: skip
+    if facts.rests_on.counted.simulated:
+        yield _("Simulated judgments were drawn by a program from references or Pyramids; nobody saw those pairs.")
+    if facts.first and facts.last:
+        days = {"first": facts.first.date().isoformat(), "last": facts.last.date().isoformat()}
+        is_one = days["first"] == days["last"]
+        yield (_("All are of %(first)s.") if is_one else _("They are from %(first)s to %(last)s.")) % days
+    if facts.platform != Recruitment.Platform.NONE:
+        yield _("Annotators were recruited on %(platform)s.") % {
+            "platform": _("Prolific")
+            if facts.platform == Recruitment.Platform.PROLIFIC
+            else _("a crowdsourcing platform")
+        }
+    if facts.excluded:
+        yield ngettext(
+            "%(n)d annotator was excluded, and none of their judgments counts.",
+            "%(n)d annotators were excluded, and none of their judgments counts.",
+            facts.excluded,
+        ) % {"n": facts.excluded}
+    if facts.rests_on.not_counted.total:
+        yield _("Further judgments were kept and not counted: %(kinds)s.") % {"kinds": facts.rests_on.not_counted.words}
+
+
+def _settings(facts: StudyFacts) -> Iterator[str]:
+    if facts.practice_pairs and facts.study.training:
+        yield ngettext(
+            "Everybody began with %(n)d practice pair.",
+            "Everybody began with %(n)d practice pairs.",
+            facts.practice_pairs,
+        ) % {"n": facts.practice_pairs}
+    if facts.gold_pairs and facts.study.gold_share:
+        yield _("Gold pairs with an expected answer were hidden among the others and never counted.")
+    if facts.unlike:
+        phrases = "; ".join(phrase(setting.name, value) for setting, value in facts.unlike)
+        yield _("Settings that differ from the recommended ones: %(settings)s.") % {"settings": phrases}
+    else:
+        yield _("All settings are the recommended ones.")
+
+
+def _agreement(facts: StudyFacts) -> Iterator[str]:
+    own = facts.agreement
+    if own is None:
+        return
+    alpha, kappa = AGREEMENT
+    yield _(
+        "On the %(pairs)d pairs that two or more annotators judged, Krippendorff’s alpha [[%(alpha_key)s]] is "
+        "%(alpha)s, Fleiss’ kappa [[%(kappa_key)s]] is %(kappa)s, and %(percent)s of any two judgments agree (alpha "
+        "and kappa direction-free: chance counts every answer half in each direction)."
+    ) % {
+        "pairs": own.pairs,
+        "alpha_key": alpha,
+        "kappa_key": kappa,
+        "alpha": _bounded(own.alpha),
+        "kappa": _bounded(own.kappa),
+        "percent": "–" if own.percent.value is None else f"{100 * own.percent.value:.0f}%",
+    }
+
+
+def _bounded(figure: Bounded) -> str:
+    if figure.value is None:
+        return _("undefined")
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.2f}"
+    return _("%(value).2f (95%% interval %(low).2f to %(high).2f)") % {
+        "value": figure.value, "low": figure.low, "high": figure.high,
+    }  # fmt: skip
+
+
+def _scores(facts: StudyFacts) -> Iterator[str]:
+    if facts.study.score == "published":
+        yield _("Summaries were scored by equations 2 to 5 as published [[%(key)s]].") % {"key": ZOPF}
+    else:
+        yield _(
+            "From the judgments we estimated utilities of the sentences by maximum likelihood [[%(first)s]] "
+            "[[%(second)s]], %(smoothing)s."
+        ) % {"first": UTILITIES[0], "second": UTILITIES[1], "smoothing": _smoothing(facts)}
+        yield _SCORES[facts.study.score]()
+    yield _(
+        "Systems are ranked by the mean over topics, with 95%% intervals; differences between systems are tested "
+        "two-sided and corrected for their number [[%(holm)s]]."
+    ) % {"holm": HOLM}
+
+
+def _smoothing(facts: StudyFacts) -> str:
+    if facts.study.smooth == "kernel":
+        return _("with a Gaussian prior under which similar sentences have similar utilities [[%(key)s]]") % {
+            "key": KERNEL
+        }
+    if facts.study.smooth == "paper":
+        return _("with preferences passed on to similar sentences [[%(key)s]]") % {"key": ZOPF}
+    return _("without smoothing")
+
+
+_SCORES: dict[str, Any] = {
+    "importance": lambda: _(
+        "The score of a summary is its importance: what its words say that annotators prefer, less what they say that "
+        "annotators do not; text of average value adds nothing, whatever its length."
+    ),
+    "combined": lambda: _(
+        "The score of a summary is its coverage of the sources’ words plus four times its importance, which is what "
+        "its words say that annotators prefer, less what they say that annotators do not."
+    ),
+    "coverage": lambda: _(
+        "The score of a summary is its coverage, the weighted share of the sources’ words that it has; judgments have "
+        "no part in it."
+    ),
+}
+
+
+def _plan(facts: StudyFacts) -> Iterator[str]:
+    frozen_at = facts.plan.frozen_at
+    if frozen_at is not None:
+        words = _("The plan was frozen on %(day)s (SHA-256 %(digest)s…), and deviations from it are listed.")
+        yield words % {"day": frozen_at.date().isoformat(), "digest": facts.plan.digest[:16]}
+
+
+def _metrics(facts: StudyFacts) -> Iterator[str]:
+    if not facts.human_scores:
+        return
+    named = [
+        f"{name_of(name)} [[{key}]]" if (key := citations.of_metric(name)) else name_of(name) for name in facts.metrics
+    ]
+    if named:
+        yield _(
+            "Human scores of the summaries were compared with the scores and with %(metrics)s by the share of pairs of "
+            "summaries that are ordered alike [[%(key)s]], with intervals and tests by resampling "
+            "[[%(resampling)s]]."
+        ) % {"metrics": _listed(named), "key": ZOPF, "resampling": "deutsch-etal-2021-statistical"}
+    if facts.methods:
+        yield _("Some metrics were trained [[%(key)s]].") % {
+            "key": "luo-etal-2022-prefscore" if set(facts.methods) == {"bradley-terry"} else "rankel-etal-2012-better"
+        }
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return _("%(first)s and %(last)s") % {"first": ", ".join(first), "last": last} if first else last
+
+
+def _n(number: int, noun: str) -> str:
+    """A number with its noun."""
+    forms = {
+        "topic": ngettext("%(n)d topic", "%(n)d topics", number),
+        "document": ngettext("%(n)d document", "%(n)d documents", number),
+        "sentence": ngettext("%(n)d sentence", "%(n)d sentences", number),
+        "summary": ngettext("%(n)d summary", "%(n)d summaries", number),
+        "system": ngettext("%(n)d system", "%(n)d systems", number),
+        "annotator": ngettext("%(n)d annotator", "%(n)d annotators", number),
+    }
+    return forms[noun] % {"n": number}

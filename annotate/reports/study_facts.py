@@ -1,0 +1,119 @@
+"""What a paper says of a study: how much there is, who judged, under which settings, and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Min
+
+import annotate
+from annotate.models import (
+    AgreementReport,
+    Annotator,
+    Assignment,
+    GoldPair,
+    HumanScore,
+    Plan,
+    Recruitment,
+    Sentence,
+    SourceDocument,
+    Study,
+    Summary,
+    Topic,
+    TrainedMetric,
+)
+from annotate.plans import plan_of
+from annotate.reports import rests_on
+from annotate.reports.rests_on import RestsOn
+from formats.metric_names import listed_metrics
+from formats.results import Agreement
+from formats.settings import KINDS_COUNTED, SETTINGS, Setting
+
+#: Settings that are no choice of method: what a study is called, and in which language its texts are.
+OWN = {"title", "question", "language", "guidelines", "seed", "metric_names", "pilot"}
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFacts:
+    """`topics` to `human_scores`: how many it has. `annotators`, `first` and `last`: of the judgments that count.
+
+    `excluded`: annotators whose judgments do not count.
+
+    `unlike`: the settings that differ from the recommended ones, with their values; `methods`: of trained metrics.
+    """
+
+    study: Study
+    topics: int
+    documents: int
+    sentences: int
+    summaries: int
+    systems: int
+    human_scores: int
+    rests_on: RestsOn
+    annotators: int
+    first: datetime | None
+    last: datetime | None
+    excluded: int
+    agreement: Agreement | None
+    unlike: Sequence[tuple[Setting, Any]]
+    metrics: Sequence[str]
+    methods: Sequence[str]
+    gold_pairs: int
+    practice_pairs: int
+    platform: str
+    has_consent: bool
+    program_version: str
+    plan: Plan
+
+    @property
+    def judgments(self) -> int:
+        return self.rests_on.counted.total
+
+
+def of_study(study: Study) -> StudyFacts:
+    """The study as it stands; some fifteen short queries, however large it is."""
+    topics = study.topics.all()
+    summaries = Summary.objects.filter(topic__in=topics)
+    outputs = summaries.aggregate(summaries=Count("pk"), systems=Count("system", distinct=True))
+    counted = Assignment.objects.in_place().filter(
+        topic__in=Topic.objects.filter(study=study), annotator__kind__in=KINDS_COUNTED[study.counted_kinds]
+    )
+    sums = counted.aggregate(
+        first=Min("closed_at"), last=Max("closed_at"), annotators=Count("annotator", distinct=True)
+    )
+    report = AgreementReport.objects.filter(study=study).first()
+    record = report.record if report else None
+    gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
+    recruitment = Recruitment.objects.filter(study=study).first()
+    trained = TrainedMetric.objects.filter(study=study, used=True, state=TrainedMetric.State.READY)
+    return StudyFacts(
+        study=study,
+        topics=topics.count(),
+        documents=SourceDocument.objects.filter(topic__in=topics).count(),
+        sentences=Sentence.objects.filter(topic__in=topics).count(),
+        **outputs,
+        human_scores=HumanScore.objects.of_all().filter(summary__in=summaries).count(),
+        rests_on=rests_on.of_study(study),
+        annotators=sums["annotators"],
+        first=sums["first"],
+        last=sums["last"],
+        excluded=Annotator.objects.filter(study=study, excluded_at__isnull=False).count(),
+        agreement=record.study if record and record.study.pairs else None,
+        unlike=_unlike(study),
+        metrics=listed_metrics(study.metric_names),
+        methods=list(trained.values_list("method", flat=True)),
+        gold_pairs=gold.get(GoldPair.Use.GOLD, 0),
+        practice_pairs=gold.get(GoldPair.Use.TRAINING, 0),
+        platform=recruitment.platform if recruitment else Recruitment.Platform.NONE,
+        has_consent=bool(recruitment and recruitment.consent),
+        program_version=annotate.__version__,
+        plan=plan_of(study),
+    )
+
+
+def _unlike(study: Study) -> list[tuple[Setting, Any]]:
+    values = [(setting, getattr(study, setting.name)) for setting in SETTINGS if setting.name not in OWN]
+    return [(setting, value) for setting, value in values if value != setting.default]
