@@ -88,7 +88,7 @@ def _reference(language: str) -> tuple[Group, ...]:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             groups.setdefault(operation["tags"][0], []).append(_operation(method, path, operation, described))
-    order = ("account", "studies", "members", "annotators", "uploads", "texts", "judging", "results", "exports")
+    order = ("account", "studies", "members", "annotators", "uploads", "data", "texts", "judging", "results", "exports")
     return tuple(Group(name, tuple(groups[name])) for name in sorted(groups, key=order.index))
 
 

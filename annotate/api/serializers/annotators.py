@@ -14,7 +14,7 @@ from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
 from annotate.models import AgreementReport, AuditEntry, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
-from formats.results import AssessorsReport, Coverage, Figure, Influence, Misfit, StudyAgreement, WhatIf
+from formats.results import AssessorsReport, Coverage, Figure, Influence, Misfit, SmallestSet, StudyAgreement, WhatIf
 
 
 class ShareSerializer(serializers.Serializer[Figure]):
@@ -81,10 +81,16 @@ class MisfitSerializer(serializer_of(Misfit)):  # type: ignore[misc]  # made fro
 
 
 class InfluenceSerializer(serializer_of(Influence)):  # type: ignore[misc]  # made from the record
-    """What leaving out any one annotator does to the ranking, and whether the first place stays."""
+    """What leaving out any one annotator does to the ranking, and whether the first place stays.
+
+    `smallest_set`: the fewest answers, as far as was found, without which another system is first; null where none was
+    found, or, where `is_sought`, it is still to be looked for.
+    """
 
     survives = serializers.BooleanField()
     computed_at = serializers.DateTimeField()
+    smallest_set = serializer_of(SmallestSet)(allow_null=True)
+    is_sought = serializers.BooleanField()
 
 
 class ExaminationSerializer(serializers.Serializer[Any]):

@@ -37,6 +37,7 @@ class PreviewTopicSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     documents = serializers.IntegerField()
     sentences = serializers.IntegerField()
+    not_judged = serializers.IntegerField(default=0, help_text="Sentences that look like none.")
     references = serializers.IntegerField()
     summaries = serializers.IntegerField()
     content_units = serializers.IntegerField(default=0, help_text="Of its Pyramid.")
@@ -69,6 +70,30 @@ class RemarkSerializer(serializers.Serializer[Any]):
         return str(remark["said"] % remark["params"])
 
 
+class PreviewReplacementSerializer(serializers.Serializer[Any]):
+    """Something that the study has, as it is and as the file would have it; long texts are cut off.
+
+    Of documents the sentences that go, and those that come.
+    """
+
+    kind = serializers.CharField(help_text="documents, topics, references, summaries or human_scores")
+    topic = serializers.CharField()
+    name = serializers.CharField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class PreviewRecutSerializer(serializers.Serializer[Any]):
+    """What becomes of the sentences of a topic whose documents are replaced, and of the judgments of them."""
+
+    topic = serializers.CharField()
+    kept = serializers.IntegerField(help_text="Sentences that are there, word for word; they keep their judgments.")
+    gone = serializers.IntegerField()
+    new = serializers.IntegerField()
+    judgments_kept = serializers.IntegerField()
+    judgments_lost = serializers.IntegerField(help_text="They become history that nothing uses.")
+
+
 class PreviewSerializer(serializers.Serializer[Any]):
     """The contents of a file: new topics, and the numbers of items for existing topics."""
 
@@ -84,6 +109,14 @@ class PreviewSerializer(serializers.Serializer[Any]):
     preferences = serializers.IntegerField()
     pyramids = serializers.IntegerField(default=0)
     preferences_by_kind = PreviewKindsSerializer(default=dict)
+    replacements = PreviewReplacementSerializer(
+        many=True, default=list, help_text="What would be replaced, the first hundred; `replaced` counts all."
+    )
+    replaced = serializers.DictField(child=serializers.IntegerField(), default=dict)
+    recuts = PreviewRecutSerializer(many=True, default=list, help_text="By topic whose documents are replaced.")
+    unchanged = serializers.DictField(
+        child=serializers.IntegerField(), default=dict, help_text="What the study has just so, by kind; it stays."
+    )
     remarks = RemarkSerializer(many=True)
 
 
@@ -99,6 +132,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
     `preview` after it was read, `complaints` if it was refused, `problem` if it failed.
     """
 
+    by = serializers.CharField(source="user.username", read_only=True)
     preview = serializers.SerializerMethodField()
     complaints = ComplaintSerializer(many=True, read_only=True)
 
@@ -109,6 +143,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
             "filename",
             "size",
             "sha256",
+            "by",
             "state",
             "preview",
             "complaints",

@@ -30,7 +30,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     """A source sentence with its utility and the judgments behind it; null if nothing has been computed yet.
 
     `value`: what it gives to a summary, its chance of being preferred, cleared of its length. `published_…`: as in
-    Zopf (2018).
+    Zopf (2018). `not_judged`: why nobody is asked about it, the name of a rule or `by-hand`; empty where people are.
     """
 
     name = serializers.SerializerMethodField()
@@ -60,6 +60,7 @@ class SentenceSerializer(serializers.ModelSerializer[Sentence]):
             "position",
             "paragraph",
             "text",
+            "not_judged",
             "strength",
             "utility",
             "se",

@@ -55,6 +55,13 @@ class StudyChangesSerializer(Strict[Study], serializers.ModelSerializer[Study]):
         fields = [*NAMES, "state"]
 
 
+class StudyCopySerializer(Strict[Any]):
+    """What the copy is called. `with_topics`: its topics come as an upload, which you confirm."""
+
+    title = serializers.CharField(max_length=200)
+    with_topics = serializers.BooleanField(default=False)
+
+
 class StudyDeletionSerializer(Strict[Any]):
     """The title, to confirm the deletion."""
 

@@ -65,6 +65,12 @@ class DocumentSerializer(TextSerializer):
     mended = serializers.ListField(child=serializers.CharField(), allow_null=True)
 
 
+class JudgedSerializer(Strict[Any]):
+    """Whether people are asked about a sentence."""
+
+    to_judge = serializers.BooleanField()
+
+
 class MendingSerializer(Strict[Any]):
     """The sentences of a document; null for the automatic split. The text itself cannot change."""
 
@@ -72,4 +78,7 @@ class MendingSerializer(Strict[Any]):
         child=serializers.CharField(max_length=1_000_000, allow_blank=True, trim_whitespace=False),
         allow_null=True,
         max_length=100_000,
+    )
+    lose_judgments = serializers.IntegerField(
+        default=0, min_value=0, help_text="How many judgments of sentences that change may become history."
     )

@@ -18,7 +18,7 @@ class TrainedMetricSerializer(serializers.ModelSerializer[TrainedMetric]):
     """A trained metric. `state`: waiting (`done` of `steps` are taken; ask again), ready, failed (`problem` gives the
     reason). `model` is the file that the command line takes as `trained:FILE`, `report` says how well it does. `used`:
     the study's summaries are scored with it, as `metric`. `source`: the title of the study that it learnt from;
-    `first`: of that on which features were fitted first, if there is one.
+    `first`: of that on which features were fitted first, if there is one; both say which assessors were left out.
     """
 
     source = serializers.CharField(source="source_title", read_only=True)  # type: ignore[assignment]  # a field
@@ -41,7 +41,8 @@ class TrainSerializer(Strict[Any]):
     """What a metric shall learn: the human scores of `source`, a study that you may see (this one if not given), in the
     dimension `target`, from summaries by machines or by all peers; `bradley-terry` learns from references, without
     `target`. `first`: another study with human scores of that name, on which features are fitted first, so that the
-    topics of `source` choose among them. Without it every other topic is for choosing."""
+    topics of `source` choose among them. Without it every other topic is for choosing. `without_assessors`: names of
+    those whose ratings teach nothing."""
 
     name = serializers.CharField(max_length=60)
     method = serializers.ChoiceField(choices=METHODS)
@@ -49,6 +50,7 @@ class TrainSerializer(Strict[Any]):
     peers = serializers.ChoiceField(choices=get_args(Peers), default="machines")
     source = serializers.IntegerField(required=False, min_value=1, max_value=10**17)  # type: ignore[assignment]  # a field
     first = serializers.IntegerField(required=False, min_value=1, max_value=10**17)
+    without_assessors = serializers.ListField(child=serializers.CharField(max_length=200), max_length=100, default=list)
 
 
 class UseSerializer(Strict[Any]):

@@ -82,7 +82,12 @@ class Examination(View):
             ],
             "robustness": influence
             and to_json(influence.influence)
-            | {"survives": influence.influence.survives, "computed_at": influence.computed_at},
+            | {
+                "survives": influence.influence.survives,
+                "computed_at": influence.computed_at,
+                "smallest_set": influence.smallest_set and to_json(influence.smallest_set),
+                "is_sought": influence.is_sought,
+            },
         }
         return self.show(ExaminationSerializer, examination)
 

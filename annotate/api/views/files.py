@@ -24,6 +24,7 @@ from annotate.api.serializers.files import BaselinesSerializer, ExportSerializer
 from annotate.api.views.base import View
 from annotate.models import Export, Upload
 from annotate.refusal import Refusal
+from annotate.reports.data import uploads_of
 
 
 @extend_schema(tags=["uploads"])
@@ -33,7 +34,7 @@ class Uploads(View):
     @extend_schema(operation_id="list_uploads", responses=UploadSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The uploads of a study, newest first."""
-        return self.page(UploadSerializer, Upload.objects.filter(study=self.study(study_id)).order_by("-pk"))
+        return self.page(UploadSerializer, uploads_of(self.study(study_id)))
 
     @extend_schema(
         operation_id="upload",

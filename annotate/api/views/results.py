@@ -144,7 +144,7 @@ class Judgments(View):
         study = self.study(study_id, "export")
         rows = (
             Judgment.objects.arrived()
-            .filter(topic__study=study)
+            .filter(assignment__topic__study=study, assignment__topic__removal=None)
             .select_related(
                 "topic",
                 "assignment__annotator",

@@ -20,6 +20,7 @@ from annotate.api.serializers.studies import (
     NewInvitationSerializer,
     NewStudySerializer,
     StudyChangesSerializer,
+    StudyCopySerializer,
     StudyDeletionSerializer,
     StudySerializer,
 )
@@ -40,6 +41,11 @@ def _show(view: View, study: Study, status: int = 200) -> Response:
     return Response(StudySerializer(shown, context=context).data, status=status)
 
 
+def _refuse_narrow_token(view: View, request: Request) -> None:
+    if isinstance(request.auth, Token) and request.auth.study_id is not None:
+        view.permission_denied(request, _("This token is restricted to one study."))
+
+
 @extend_schema(tags=["studies"])
 class Studies(View):
     @extend_schema(operation_id="list_studies", responses=StudySerializer(many=True))
@@ -54,8 +60,7 @@ class Studies(View):
     @extend_schema(operation_id="create_study", request=NewStudySerializer, responses={201: StudySerializer})
     def post(self, request: Request) -> Response:
         """Create a study; you are its owner."""
-        if isinstance(request.auth, Token) and request.auth.study_id is not None:
-            self.permission_denied(request, _("This token is restricted to one study."))
+        _refuse_narrow_token(self, request)
         study = studies.create_study(self.user, **self.sent(NewStudySerializer))
         return _show(self, study, 201)
 
@@ -88,6 +93,17 @@ class OneStudy(View):
             raise ValidationError({"title": [_("This is not the title of the study.")]})
         studies.delete_study(study, self.user)
         return Response(status=204)
+
+
+@extend_schema(tags=["studies"])
+class StudyCopies(View):
+    @extend_schema(operation_id="copy_study", request=StudyCopySerializer, responses={201: StudySerializer})
+    def post(self, request: Request, study_id: int) -> Response:
+        """Create a study with the settings and the text of consent of this one, without its people; you own it."""
+        study = self.study(study_id, "settings")
+        _refuse_narrow_token(self, request)
+        copy = studies.copy_study(study, self.user, **self.sent(StudyCopySerializer))
+        return _show(self, copy, 201)
 
 
 @extend_schema(tags=["members"])

@@ -13,7 +13,13 @@ from rest_framework.response import Response
 from annotate import imports
 from annotate.api.parsers import LargeJSONParser
 from annotate.api.serializers.results import SentenceSerializer, SummaryDetailSerializer, SummarySerializer
-from annotate.api.serializers.texts import DocumentSerializer, MendingSerializer, TextSerializer, TopicSerializer
+from annotate.api.serializers.texts import (
+    DocumentSerializer,
+    JudgedSerializer,
+    MendingSerializer,
+    TextSerializer,
+    TopicSerializer,
+)
 from annotate.api.views.base import View
 from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Summary, Topic
 from annotate.reports import metric_scores
@@ -80,12 +86,16 @@ class OneDocument(View):
 
     @extend_schema(operation_id="mend_document", request=MendingSerializer, responses=DocumentSerializer)
     def patch(self, request: Request, study_id: int, topic_id: int, document_id: int) -> Response:
-        """Edit the sentences of a document, until the first judgment of its topic."""
+        """Edit the sentences of a document. Those that stay keep their judgments; the others' become history.
+
+        Code 409, `judged`, says how many these are. Send their number as `lose_judgments` to go on; *restore* brings
+        them back for a day.
+        """
         study = self.study(study_id, "edit")
-        document = get_object_or_404(SourceDocument, pk=document_id, topic=topic_id, topic__study=study)
-        return self.show(
-            DocumentSerializer, imports.mend(document, self.sent(MendingSerializer)["sentences"], self.user)
-        )
+        document = get_object_or_404(SourceDocument, pk=document_id, topic__in=study.topics.filter(pk=topic_id))
+        sent = self.sent(MendingSerializer)
+        mended = imports.mend(document, sent["sentences"], self.user, sent["lose_judgments"])
+        return self.show(DocumentSerializer, mended)
 
 
 @extend_schema(tags=["texts"])
@@ -105,6 +115,18 @@ class Sentences(View):
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
         rows = Sentence.objects.filter(topic=topic).select_related("document").prefetch_related("utilities")
         return self.page(SentenceSerializer, rows.order_by("position"))
+
+
+@extend_schema(tags=["texts"])
+class OneSentence(View):
+    @extend_schema(operation_id="set_judged", request=JudgedSerializer, responses=SentenceSerializer)
+    def patch(self, request: Request, study_id: int, topic_id: int, sentence_id: int) -> Response:
+        """Leave a sentence out of judging, or take it back, at any time."""
+        study = self.study(study_id, "edit")
+        sentence = get_object_or_404(Sentence, pk=sentence_id, topic__in=study.topics.filter(pk=topic_id))
+        return self.show(
+            SentenceSerializer, imports.set_judged(sentence, self.sent(JudgedSerializer)["to_judge"], self.user)
+        )
 
 
 @extend_schema(tags=["results"])

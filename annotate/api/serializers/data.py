@@ -1,0 +1,66 @@
+"""What a study has, and what was removed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotate.api.serializers.strict import Strict
+from annotate.imports.removing import REMOVABLE
+from annotate.models import Removal
+
+
+class SystemLineSerializer(serializers.Serializer[Any]):
+    """A system and its summaries. `uploads`: the names of the files that brought them, where that is known."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    summaries = serializers.IntegerField()
+    human_written = serializers.IntegerField(help_text="Of these, how many people wrote.")
+    first_at = serializers.DateTimeField()
+    uploads = serializers.ListField(child=serializers.CharField())
+
+
+class DimensionLineSerializer(serializers.Serializer[Any]):
+    """Human scores in one dimension. `ratings`: by single assessors."""
+
+    name = serializers.CharField()
+    scores = serializers.IntegerField()
+    ratings = serializers.IntegerField()
+    assessors = serializers.IntegerField()
+    uploads = serializers.ListField(child=serializers.CharField())
+
+
+class DataSerializer(serializers.Serializer[Any]):
+    """What a study has beside its topics."""
+
+    systems = SystemLineSerializer(many=True)
+    dimensions = DimensionLineSerializer(many=True)
+
+
+class RemoveSerializer(Strict[Any]):
+    """What to remove: by its id, human scores by the name of their dimension."""
+
+    kind = serializers.ChoiceField(choices=REMOVABLE)
+    key = serializers.CharField(max_length=200)
+
+
+class RemovalSerializer(serializers.ModelSerializer[Removal]):
+    """Something that was removed. `restorable_until`: null once it is restored, or the day is over."""
+
+    by = serializers.CharField(source="user.username", read_only=True)
+    topic = serializers.CharField(source="topic_name", read_only=True)
+    counts = serializers.SerializerMethodField()
+    restorable_until = serializers.DateTimeField(read_only=True, allow_null=True)
+
+    class Meta:
+        model = Removal
+        fields = ["key", "kind", "name", "topic", "counts", "by", "removed_at", "restored_at", "restorable_until"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.DictField(child=serializers.IntegerField()))
+    def get_counts(self, removal: Removal) -> Mapping[str, int]:
+        return dict(removal.counts)
