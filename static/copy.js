@@ -18,4 +18,5 @@ document.addEventListener("click", async (event) => {
     document.execCommand("copy");
   }
   button.textContent = button.dataset.copied;
+  button.focus(); // selecting took the focus away from whoever pressed it by key
 });

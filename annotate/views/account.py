@@ -12,6 +12,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -23,13 +24,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access, accounts, invitations, members
 from annotate.forms import complain
+from annotate.judging import demo
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.refusal import Refusal
-from annotate.server import limits
+from annotate.reports import plots
+from annotate.server import email, limits
+from annotate.views.judging import trying
 from annotate.views.limited import limited
-
-#: As long as somebody may try the demo before starting it anew.
-SIGN_IN_LINK_SECONDS = 24 * 3600
+from formats.plots import IntervalRow
 
 
 class SignUpForm(forms.Form):
@@ -78,7 +80,7 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        return super().get_context_data(contact=settings.SECURITY_CONTACT, **context)
+        return super().get_context_data(contact=settings.SECURITY_CONTACT, has_email=email.is_set_up(), **context)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         limits.check(limits.WRONG_PASSWORDS, limits.visitor(request))
@@ -106,10 +108,23 @@ class SignIn(LoginView):
 def home(request: HttpRequest) -> HttpResponse:
     """Lead people to what is theirs; tell everyone else what this is."""
     if not request.user.is_authenticated:
-        return render(request, "home.html", {"sign_up_open": settings.SIGN_UP_OPEN})
+        trial = trying.new_trial(demo.DemoPairs())
+        rows = [IntervalRow(*row, rank=str(rank)) for rank, row in enumerate(demo.leaderboard(), 1)]
+        plot = plots.scores(rows)
+        shown = {"sign_up_open": settings.SIGN_UP_OPEN, "plot": plot, **trying.first_pair(trial)}
+        return render(request, "home.html", shown)
     if access.visible_studies(request.user).exists() or access.may_create_studies(request.user):
         return redirect("studies")
-    annotators = Annotator.objects.filter(user=request.user).select_related("study").order_by("-pk")
+    return my_judging(request)
+
+
+@require_safe
+def my_judging(request: HttpRequest) -> HttpResponse:
+    """The studies in which the visitor judges: by their account, or in this browser."""
+    mine = Q(key__in=access.known_annotators(request).values())
+    if request.user.is_authenticated:
+        mine |= Q(user=request.user)
+    annotators = Annotator.objects.filter(mine).select_related("study").order_by("-pk")
     return render(request, "account/my_judging.html", {"annotators": annotators})
 
 
@@ -123,12 +138,11 @@ def about(request: HttpRequest) -> HttpResponse:
 @limited
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     """Sign in whoever holds a link of the demo and says so: what only looks at links must not be signed in."""
-    read = invitations.read_sign_in(token, SIGN_IN_LINK_SECONDS)
+    read = invitations.read_sign_in(token)
     if read is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
-    user_id, page = read
-    user = get_object_or_404(get_user_model(), pk=user_id, is_active=True)
+    user, page = read
     if request.method != "POST":
         return render(request, "account/sign_in_link.html", {"person": user})
     login(request, user)
@@ -187,8 +201,9 @@ def account(request: HttpRequest) -> HttpResponse:
         except Refusal as refusal:
             complain(form, refusal)
     tokens = Token.objects.filter(user=cast(User, request.user), revoked_at__isnull=True).order_by("-pk")
+    shown = {"form": form, "tokens": tokens, "secret": secret, "has_email": email.is_set_up()}
     # The one page that answers a POST without leading on: the secret is shown once, and kept nowhere.
-    return render(request, "account/account.html", {"form": form, "tokens": tokens, "secret": secret})
+    return render(request, "account/account.html", shown)
 
 
 @login_required
@@ -220,6 +235,7 @@ def password(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", home, name="home"),
     path("about/", about, name="about"),
+    path("judging/", my_judging, name="my_judging"),
     path("sign-in/", limited(SignIn.as_view()), name="sign_in"),
     path("sign-in/<str:token>/", sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),

@@ -3,6 +3,6 @@
 Every address is a page that works without JavaScript. Where htmx asks, it gets the part `#task` of that page.
 """
 
-from annotate.views.judging import join, pair, progress
+from annotate.views.judging import join, pair, progress, trying
 
-urlpatterns = [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns]
+urlpatterns = [*join.urlpatterns, *progress.urlpatterns, *pair.urlpatterns, *trying.urlpatterns]

@@ -99,6 +99,7 @@ def welcome(
     """What the study is about and what it asks people to agree to, with a button to begin or to go on."""
     # Whoever was sent by a platform goes on to the code that says so.
     no_pair = None if annotator or from_platform else judging.why_nobody_begins(study)
+    practice = judging.practice_pairs(study).count() if study.training else 0
     context = {
         "study": study,
         "annotator": annotator,
@@ -106,7 +107,8 @@ def welcome(
         "text": no_pair.text(study) if no_pair else "",
         "progress": (annotator or Annotator(study=study)).progress,
         "recruitment": crowd.recruitment_of(study),
-        "practice": judging.practice_pairs(study).count() if study.training else 0,
+        "practice": practice,
+        "must_match": judging.practice_to_match(study, practice),
         "from_platform": from_platform,
         "form": OnceForm(),
     }

@@ -351,6 +351,11 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "topic": topic,
         "question": topic.question or study.question,
         "language": topic.language or study.language,
+        "here": reverse("pair", args=[assignment.key]),
+        "draw": reverse("draw", args=[annotator.key]),
+        "guidelines": reverse("guidelines", args=[annotator.key]),
+        "pause": reverse("pause", args=[annotator.key]),
+        "undo": reverse("undo", args=[annotator.previous]) if annotator.previous else "",
     }
     if assignment.is_practice:
         shown |= _practice(assignment)
@@ -359,7 +364,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
     if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
         return "judged", shown | {"answer": assignment.last_answer}
     ticket = SHOWN.signature(str(assignment.key))
-    return "pair", shown | {"here": reverse("pair", args=[assignment.key]), "ticket": ticket}
+    return "pair", shown | {"ticket": ticket}
 
 
 def _practice(assignment: Assignment) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def shortcuts(request: HttpRequest, key: UUID) -> HttpResponse:
 def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
     """What the researchers ask their annotators to keep in mind, and the keys."""
     annotator = find_annotator(request, key)
-    return page(request, "guidelines", {"annotator": annotator, "study": annotator.study})
+    draw = reverse("draw", args=[key])
+    return page(request, "guidelines", {"annotator": annotator, "study": annotator.study, "draw": draw})
 
 
 def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate import judging
 from annotate.access import in_study
-from annotate.models import Annotator, AuditEntry, Study
-from annotate.reports import annotators, audit_log, diagnostics
-from annotate.reports.plots import sparkline
+from annotate.models import Annotator, AuditEntry, Judgment, Study
+from annotate.reports import annotator_answers, annotators, audit_log, diagnostics
+from annotate.reports.annotators import AnnotatorRow
 from annotate.views.monitor.pages import STUDY, monitor_page
-from annotate.views.research.pages import user_of
+from annotate.views.research.pages import as_file, csv_table, user_of
+from formats.plots import sparkline
+
+FLAGGED_FIRST = "-flags"
+ANSWERS_A_PAGE = 50
+COLUMNS = (
+    *("annotator", "kind", "state", "flags", "judged", "not_needed", "seconds", "equal", "skipped", "undone"),
+    *(f"{name}{part}" for name in ("left", "gold", "repeats", "circles", "fit", "e") for part in ("", "_n")),
+    *("weight", "seen_at"),
+)
+ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place")
 
 
 @in_study("annotators")
 @require_safe
 def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
-    """All annotators, one line each, so many a page, sorted by any column."""
-    sort = request.GET.get("sort", "joined")
+    """All annotators, one line each, so many a page: flagged ones first, or sorted by any column."""
+    sort = request.GET.get("sort", FLAGGED_FIRST)
     chosen, lines = annotators.page_of(study, sort, request.GET.get("page"))
     return monitor_page(
         request,
@@ -35,48 +49,69 @@ def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
         lines=[(row, sparkline(row.pace)) for row in lines],
         sort=sort,
         keep=urlencode({"sort": sort}) + "&",
-        columns=[_column(name, title, sort) for name, title in _columns()],
+        columns=[_column(several, sort) for several in _columns()],
     )
 
 
-def _columns() -> list[tuple[str, str]]:
-    """The columns of the table by what sorts them."""
+def _columns() -> list[dict[str, str]]:
+    """The columns of the table: the titles of one, by what sorts them."""
     return [
-        ("name", _("Annotator")),
-        ("flags", _("Flags")),
-        ("judged", _("Judged")),
-        ("seconds", _("Median seconds")),
-        ("left", _("Left preferred")),
-        ("ties", _("Equal")),
-        ("skips", _("Skipped")),
-        ("gold", _("Gold pairs")),
-        ("repeats", _("Repeats")),
-        ("circles", _("Circular triples")),
-        ("fit", _("Fit to the others")),
-        ("e", _("E-value")),
-        ("seen", _("Last seen")),
+        {"name": _("Annotator"), "seen": _("last seen")},
+        {"flags": _("Flags")},
+        {"judged": _("Judged")},
+        {"seconds": _("Median seconds")},
+        {"left": _("Left preferred")},
+        {"ties": _("Equal"), "skips": _("skipped")},
+        {"gold": _("Gold pairs")},
+        {"repeats": _("Repeats")},
+        {"circles": _("Circular triples")},
+        {"fit": _("Fit to the others")},
+        {"e": _("E-value")},
     ]
 
 
-def _column(name: str, title: str, sort: str) -> dict[str, str]:
-    """A column's heading: how it is sorted now, and what a click sorts it by."""
-    if sort.lstrip("-") != name:
-        # What one looks for first: names from A, all else from the largest.
-        return {"name": name, "title": title, "sorted": "", "next": name if name == "name" else f"-{name}"}
-    down = sort.startswith("-")
+def _column(titles: Mapping[str, str], sort: str) -> dict[str, Any]:
+    """A column's heading: how it is sorted now, and what a click on each of its titles sorts it by."""
+    sorts, down = sort.lstrip("-"), sort.startswith("-")
+    links = [{"title": title, "next": _next(name, sorts == name, down)} for name, title in titles.items()]
     return {
-        "name": name,
-        "title": title,
-        "sorted": "descending" if down else "ascending",
-        "next": name if down else f"-{name}",
+        "links": links,
+        "is_number": not titles.keys() & {"name", "flags"},
+        "sorted": ("descending" if down else "ascending") if sorts in titles else "",
     }
+
+
+def _next(name: str, is_sorted: bool, down: bool) -> str:
+    """The other way round if it is sorted by this; or what one looks for first: names from A, all else the largest."""
+    first_is_down = name != "name"
+    return f"-{name}" if (not down if is_sorted else first_is_down) else name
+
+
+@in_study("annotators")
+@require_safe
+def study_annotators_csv(request: HttpRequest, study: Study) -> HttpResponse:
+    """The same of all annotators as a file."""
+    return as_file(
+        *csv_table(COLUMNS, map(_cells, annotators.rows_of(study))), f"annotators-{slugify(study.title) or 'study'}.csv"
+    )
+
+
+def _cells(row: AnnotatorRow) -> tuple[str | float | int | None, ...]:
+    annotator = row.annotator
+    state = "excluded" if annotator.excluded_at else "paused" if annotator.paused_at else "active"
+    seen_at = row.seen_at.isoformat() if row.seen_at else None
+    own = (annotator.pseudonym, annotator.kind, state, "; ".join(map(str, row.flags)), row.judged, row.surplus)
+    figures = (row.left, row.gold, row.repeats, row.circular_triads, row.fit, row.e_value)
+    shares = [number for figure in figures for number in (figure.value, figure.n)]
+    return *own, row.seconds, row.ties, row.skips, row.undone, *shares, row.weight, seen_at
 
 
 @in_study("annotators")
 @require_safe
 def annotator_page(request: HttpRequest, study: Study, annotator_id: int) -> HttpResponse:
-    """Everything about one annotator, and what can be done about them."""
+    """Everything about one annotator, with all their answers, and what can be done about them."""
     annotator = get_object_or_404(Annotator, study=study, pk=annotator_id)
+    chosen = Paginator(annotator_answers.of(annotator), ANSWERS_A_PAGE).get_page(request.GET.get("page"))
     (row,) = annotators.rows_of(study, [annotator.pk])
     entries = AuditEntry.objects.filter(study=study, detail__key=str(annotator.key)).order_by("-pk")
     return monitor_page(
@@ -86,8 +121,29 @@ def annotator_page(request: HttpRequest, study: Study, annotator_id: int) -> Htt
         show="annotators",
         row=row,
         line=sparkline(row.pace),
+        sittings=annotator_answers.sittings(annotator),
+        chosen=chosen,
+        answers=chosen.object_list,
         entries=audit_log.in_words(entries),
     )
+
+
+@in_study("annotators")
+@require_safe
+def annotator_csv(request: HttpRequest, study: Study, annotator_id: int) -> HttpResponse:
+    """All answers of one annotator as a file."""
+    annotator = get_object_or_404(Annotator, study=study, pk=annotator_id)
+    return as_file(
+        *csv_table(ANSWER_COLUMNS, map(_answer_cells, annotator_answers.of(annotator).iterator(2000))),
+        f"answers-{slugify(annotator.pseudonym) or annotator.pk}.csv",
+    )
+
+
+def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
+    shown = judgment.assignment
+    sides = (shown.left.name, shown.right.name)
+    counts = int(shown.holds_place)
+    return judgment.at.isoformat(), shown.topic.name, *sides, judgment.answer, judgment.seconds, shown.reason, counts
 
 
 @in_study("annotators")
@@ -118,6 +174,8 @@ def study_consistency(request: HttpRequest, study: Study) -> HttpResponse:
 urlpatterns = [
     path(STUDY + "annotators/", study_annotators, name="study_annotators"),
     path(STUDY + "annotators/<int:annotator_id>/", annotator_page, name="study_annotator"),
+    path(STUDY + "annotators.csv", study_annotators_csv, name="study_annotators_csv"),
+    path(STUDY + "annotators/<int:annotator_id>.csv", annotator_csv, name="study_annotator_csv"),
     path(STUDY + "annotators/<int:annotator_id>/rest/", annotator_rest, name="annotator_rest"),
     path(STUDY + "annotators/consistency/", study_consistency, name="consistency"),
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,10 +17,9 @@ from annotate.reports import assessors, rests_on
 from annotate.reports.assessors import BASES, AssessorsTable, Effect, dimension_name
 from annotate.reports.study import worker_is_there
 from annotate.views.monitor.pages import STUDY, monitor_page
-from annotate.views.research.pages import CSV, LATEX, as_file
+from annotate.views.research.pages import LATEX, as_file, csv_table, three_decimals
+from annotate.views.research.paper import Content, PaperPart, paper_part
 from formats.results import Figure
-
-Content = tuple[bytes, str]
 
 
 @in_study("annotators")
@@ -37,6 +35,7 @@ def study_assessors(request: HttpRequest, study: Study) -> HttpResponse:
         shown=shown,
         table=shown.table if shown else None,
         has_worker=worker_is_there(),
+        paper=_paper(study, shown) if shown and shown.report and shown.effects else None,
     )
 
 
@@ -53,17 +52,23 @@ def study_assessors_file(request: HttpRequest, study: Study, part: str, form: st
     return as_file(content, kind, f"{'-'.join(filter(None, names))}.{form}")
 
 
+def _paper(study: Study, shown: AssessorsTable) -> list[PaperPart]:
+    asked = {"peers": shown.table.peers, "scores": shown.asked}
+    titles = {
+        "figures": _("Assessors’ consistency and agreement"),
+        "ranks": _("The ranking of systems without the worst assessors"),
+        "metrics": _("Metrics without the worst assessors"),
+    }
+    return [
+        paper_part(title, f"assessors_{part}", ("tex", "csv"), [study.pk], **asked) for part, title in titles.items()
+    ]
+
+
 def _shown(request: HttpRequest, study: Study) -> AssessorsTable | None:
     return assessors.of_study(study, *(request.GET.get(name, "") for name in ("scores", "peers")))
 
 
 # Files
-
-
-def _written(columns: Sequence[str], rows: Iterable[Sequence[str | float | int | None]]) -> Content:
-    file = io.BytesIO()
-    formats.write_rows(file, columns, rows)
-    return file.getvalue(), CSV
 
 
 def _latex(columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], study: Study) -> Content:
@@ -92,7 +97,7 @@ def _figures_csv(study: Study, shown: AssessorsTable) -> Content:
         for effect in shown.effects
         for figure in effect.ranking.assessors
     ]
-    return _written(columns, rows)
+    return csv_table(columns, rows)
 
 
 def _figures_latex(study: Study, shown: AssessorsTable) -> Content:
@@ -107,11 +112,10 @@ def _figures_latex(study: Study, shown: AssessorsTable) -> Content:
 
 def _printed(figure: Figure) -> list[str]:
     is_bounded = figure.low is not None and figure.high is not None
-    return [_three(figure.value), f"[{_three(figure.low)}, {_three(figure.high)}]" if is_bounded else "–"]
-
-
-def _three(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
+    return [
+        three_decimals(figure.value),
+        f"[{three_decimals(figure.low)}, {three_decimals(figure.high)}]" if is_bounded else "–",
+    ]
 
 
 def _ranks_csv(study: Study, shown: AssessorsTable) -> Content:
@@ -120,7 +124,7 @@ def _ranks_csv(study: Study, shown: AssessorsTable) -> Content:
         for effect in shown.effects
         for row in effect.ranking.without
     ]
-    return _written((*_OF_EFFECT, "without", "topics", "ratings", "pearson", "spearman"), rows)
+    return csv_table((*_OF_EFFECT, "without", "topics", "ratings", "pearson", "spearman"), rows)
 
 
 def _ranks_latex(study: Study, shown: AssessorsTable) -> Content:
@@ -128,8 +132,8 @@ def _ranks_latex(study: Study, shown: AssessorsTable) -> Content:
     rows = [
         [
             *(effect.name, str(effect.basis)),
-            *(_three(row.pearson if row else None) for row in effect.without),
-            *(_three(row.spearman if row else None) for row in effect.without),
+            *(three_decimals(row.pearson if row else None) for row in effect.without),
+            *(three_decimals(row.spearman if row else None) for row in effect.without),
         ]
         for effect in shown.effects
     ]
@@ -147,7 +151,7 @@ def _metrics_csv(study: Study, shown: AssessorsTable) -> Content:
         for row in effect.ranking.without
         for beside in row.metrics
     ]
-    return _written((*_OF_EFFECT, "without", "metric", *of_figure), rows)
+    return csv_table((*_OF_EFFECT, "without", "metric", *of_figure), rows)
 
 
 def _metrics_latex(study: Study, shown: AssessorsTable) -> Content:
@@ -157,8 +161,8 @@ def _metrics_latex(study: Study, shown: AssessorsTable) -> Content:
     rows = [
         [
             *(dimension_name(effect.dimension), str(BASES[effect.ranking.basis]), name),
-            *(_three(own.systems.value if own else None) for own in beside),
-            *(_three(own.summaries.value if own else None) for own in beside),
+            *(three_decimals(own.systems.value if own else None) for own in beside),
+            *(three_decimals(own.summaries.value if own else None) for own in beside),
         ]
         for effect in shown.chosen_effects
         for name, beside in effect.metrics

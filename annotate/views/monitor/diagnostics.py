@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 from annotate.access import in_study
 from annotate.models import Study
 from annotate.reports import diagnostics
-from annotate.views.monitor.pages import STUDY, monitor_page
+from annotate.views.monitor.pages import STUDY
+from annotate.views.research.pages import page
 
 #: Bars of the distribution of judgments over sentences, at most.
 BARS = 12
@@ -22,7 +23,9 @@ BARS = 12
 @require_safe
 def study_misfits(request: HttpRequest, study: Study) -> HttpResponse:
     """Sentences that won more or less often than their utilities let one expect."""
-    return monitor_page(request, study, "monitor/misfits.html", show="misfits", misfits=diagnostics.misfits(study))
+    return page(
+        request, study, "monitor/misfits.html", tab="topics", show="misfits", misfits=diagnostics.misfits(study)
+    )
 
 
 @in_study("annotators")
@@ -30,7 +33,7 @@ def study_misfits(request: HttpRequest, study: Study) -> HttpResponse:
 def study_coverage(request: HttpRequest, study: Study) -> HttpResponse:
     """How much of each topic was judged, and whether it hangs together."""
     lines = [{"row": row, "bars": _bars(row.coverage.judgments)} for row in diagnostics.coverage(study)]
-    return monitor_page(request, study, "monitor/coverage.html", show="coverage", lines=lines)
+    return page(request, study, "monitor/coverage.html", tab="topics", show="coverage", lines=lines)
 
 
 def _bars(counts: Sequence[int]) -> list[dict[str, Any]]:

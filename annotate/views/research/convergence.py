@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -15,12 +13,12 @@ from django.views.decorators.http import require_safe
 import formats
 from annotate.access import in_study
 from annotate.models import Study
-from annotate.reports import convergence
+from annotate.reports import convergence, plots
 from annotate.reports.convergence import ConvergenceTable
 from annotate.reports.metrics import name_of
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
-from formats.line_plot import CurvePlot, convergence_lines, curve_plot
+from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, is_seen, page, three_decimals
+from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
 from formats.results import Convergence, ConvergencePoint
 
 
@@ -31,7 +29,6 @@ def metrics_convergence(request: HttpRequest, study: Study) -> HttpResponse:
     if "seen" in request.GET and is_seen(request, convergence.version_of(study)):
         return HttpResponse(status=UNCHANGED)
     curves = _curves(request, study)
-    record = curves.record if curves else None
     return page(
         request,
         study,
@@ -39,7 +36,8 @@ def metrics_convergence(request: HttpRequest, study: Study) -> HttpResponse:
         tab="metrics",
         curves=curves,
         table=curves.table if curves else None,
-        plot=_plot(record) if record else None,
+        plot=plots.convergence(curves) if curves else None,
+        paper=_paper(study, curves) if curves and curves.record else None,
         has_worker=worker_is_there(),
     )
 
@@ -51,8 +49,10 @@ def metrics_convergence_file(request: HttpRequest, study: Study, form: str) -> H
     curves = _curves(request, study)
     if curves is None or curves.record is None:
         raise Http404
-    content, kind = _FORMS[form](curves, curves.record)
     name = "-".join(filter(None, ["convergence", slugify(study.title) or "study", slugify(curves.table.dimension)]))
+    if form in FIGURES:
+        return figure_file(request, plots.convergence(curves), form, curves.rests_on.words, name)
+    content, kind = _TABLES[form](curves, curves.record)
     return as_file(content, kind, f"{name}.{form}")
 
 
@@ -60,16 +60,16 @@ def _curves(request: HttpRequest, study: Study) -> ConvergenceTable | None:
     return convergence.of_study(study, request.GET.get("dimension", ""), request.GET.get("peers", ""))
 
 
-def _plot(record: Convergence) -> CurvePlot:
-    return curve_plot(convergence_lines(record, name_of))
+def _paper(study: Study, curves: ConvergenceTable) -> list[PaperPart]:
+    asked = {"dimension": curves.table.dimension, "peers": curves.table.peers}
+    return [paper_part(_("Agreement by number of judgments"), "metrics_convergence", _FORMS, [study.pk], **asked)]
 
 
 # Files
 
 
-def _csv(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
+def _csv(curves: ConvergenceTable, record: Convergence) -> Content:
     """Every metric over all topics, then in each; metrics without judgments have no number of them."""
-    file = io.BytesIO()
     rows: list[tuple[str | int | float | None, ...]] = []
     for metric in record.metrics:
         for topic, points in [("", metric.points), *((own.topic, own.points) for own in metric.topics)]:
@@ -81,11 +81,10 @@ def _csv(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
             (flat.metric, topic, None, value, None, None)
             for topic, value in {"": flat.agreement, **flat.topics}.items()
         ]
-    formats.write_rows(file, ("metric", "topic", "judgments", "agreement", "sd", "undefined"), rows)
-    return file.getvalue(), CSV
+    return csv_table(("metric", "topic", "judgments", "agreement", "sd", "undefined"), rows)
 
 
-def _latex(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
+def _latex(curves: ConvergenceTable, record: Convergence) -> Content:
     comment = _("Agreement with human %(dimension)s by number of judgments a topic: %(topics)d topics; %(rests_on)s")
     about = {"dimension": record.dimension, "topics": curves.topics, "rests_on": curves.rests_on.words}
     drawn = _("mean (sd) over %(runs)d samples, seed %(seed)d") % {"runs": record.runs, "seed": record.seed}
@@ -95,29 +94,21 @@ def _latex(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
     columns = [_("Metric"), *map(str, record.sizes)]
     rows = [[name_of(own.metric), *map(_cell, own.points)] for own in record.metrics]
     last = [""] * (len(record.sizes) - 1)
-    rows += [[name_of(own.metric), *last, _three(own.agreement)] for own in record.baselines]
+    rows += [[name_of(own.metric), *last, three_decimals(own.agreement)] for own in record.baselines]
     content = formats.write_latex(columns, "l" + "r" * len(record.sizes), rows, [comment % about, drawn, *named])
     return f"{content}\n".encode(), LATEX
 
 
 def _cell(point: ConvergencePoint) -> str:
-    return f"{_three(point.agreement)} ({_three(point.sd)})" if point.sd else _three(point.agreement)
+    return (
+        f"{three_decimals(point.agreement)} ({three_decimals(point.sd)})"
+        if point.sd
+        else three_decimals(point.agreement)
+    )
 
 
-def _three(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
-
-
-def _svg(curves: ConvergenceTable, record: Convergence) -> tuple[bytes, str]:
-    context = {"plot": _plot(record), "alone": True, "rests_on": curves.rests_on.words}
-    return render_to_string("research/plots/curves.svg", context).encode(), "image/svg+xml"
-
-
-_FORMS: Mapping[str, Callable[[ConvergenceTable, Convergence], tuple[bytes, str]]] = {
-    "csv": _csv,
-    "tex": _latex,
-    "svg": _svg,
-}
+_TABLES: Mapping[str, Callable[[ConvergenceTable, Convergence], Content]] = {"tex": _latex, "csv": _csv}
+_FORMS = (*FIGURES, *_TABLES)
 
 _PAGE = "studies/<int:study_id>/metrics/convergence"
 urlpatterns = [

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -16,15 +14,14 @@ from django.views.decorators.http import require_safe
 import formats
 from annotate.access import in_study
 from annotate.models import Study
-from annotate.reports import document_sets, rests_on
+from annotate.reports import document_sets, plots, rests_on
 from annotate.reports.document_sets import DocumentSetsTable, ScorerLine
-from annotate.reports.set_plots import MISSING, rank_intervals, scatter_plot, score_grid
+from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, LATEX, as_file, page
+from annotate.views.research.pages import LATEX, as_file, csv_table, page
+from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
 from annotate.views.research.results import p_value
 from formats.results import DocumentSets, RankTest, Scatter
-
-Content = tuple[bytes, str]
 
 
 @in_study("see")
@@ -40,7 +37,10 @@ def metrics_sets(request: HttpRequest, study: Study) -> HttpResponse:
         shown=shown,
         table=shown.table if shown else None,
         lines=[_cells_of(line) for line in shown.lines] if shown else (),
-        **(_pictures(shown) if shown else {}),
+        topics=plots.topic_ranks(shown) if shown else None,
+        scores=plots.all_scores(shown) if shown else None,
+        scatter=plots.systems_by_two(shown) if shown else None,
+        paper=_paper(study, shown) if shown and shown.scorer else None,
         has_worker=worker_is_there(),
     )
 
@@ -52,9 +52,12 @@ def metrics_sets_file(request: HttpRequest, study: Study, part: str, form: str) 
     shown = _shown(request, study)
     if shown is None or shown.scorer is None:
         raise Http404
-    content, kind = _FILES[part, form](request, study, shown)
     names = [_NAMES[part], slugify(study.title) or "study", slugify(shown.table.dimension), slugify(shown.by)]
-    return as_file(content, kind, f"{'-'.join(filter(None, names))}.{form}")
+    name = "-".join(filter(None, names))
+    if form in FIGURES:
+        return figure_file(request, _PLOTS[part](shown), form, f"{shown.name} · {_rests_on(study)}", name)
+    content, kind = _TABLES[part, form](study, shown)
+    return as_file(content, kind, f"{name}.{form}")
 
 
 def _shown(request: HttpRequest, study: Study) -> DocumentSetsTable | None:
@@ -62,14 +65,21 @@ def _shown(request: HttpRequest, study: Study) -> DocumentSetsTable | None:
     return document_sets.of_study(study, *asked)
 
 
-def _pictures(shown: DocumentSetsTable) -> dict[str, Any]:
-    scorer, scatter = shown.scorer, shown.scatter
-    return {
-        "ranks_of_topics": rank_intervals(scorer.sets, shown.topic) if scorer else None,
-        "grid": score_grid(scorer.matrix) if scorer else None,
-        "missing": MISSING,
-        "scatter": scatter_plot(scatter) if scatter else None,
+def _paper(study: Study, shown: DocumentSetsTable) -> list[PaperPart]:
+    asked = {"dimension": shown.table.dimension, "peers": shown.table.peers, "by": shown.by}
+    if shown.topic:
+        asked["topic"] = shown.topic.topic
+    titles = {
+        "tests": _("Differences between topics and between systems"),
+        "topics": _("Topics by mean rank"),
+        "scores": _("All scores"),
+        "scatter": _("Systems by metric and people"),
     }
+    return [
+        paper_part(title, f"metrics_sets_{part}", [form for of, form in _FILES if of == part], [study.pk], **asked)
+        for part, title in titles.items()
+        if part not in _PLOTS or _PLOTS[part](shown) is not None
+    ]
 
 
 def _cells_of(line: ScorerLine) -> dict[str, Any]:
@@ -85,13 +95,7 @@ def _p(test: RankTest | None) -> str:
 # Files
 
 
-def _written(columns: Sequence[str], rows: Iterable[Sequence[str | float | int | None]]) -> Content:
-    file = io.BytesIO()
-    formats.write_rows(file, columns, rows)
-    return file.getvalue(), CSV
-
-
-def _tests_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
+def _tests_csv(study: Study, shown: DocumentSetsTable) -> Content:
     of_test = ("statistic", "df", "p")
     columns = [f"{test}_{name}" for test in ("kruskal", "friedman") for name in of_test]
     rows = [
@@ -102,14 +106,14 @@ def _tests_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> 
         )
         for line in shown.lines
     ]
-    return _written(("scorer", "by", "topics", *columns, "pairs", "different", "gap"), rows)
+    return csv_table(("scorer", "by", "topics", *columns, "pairs", "different", "gap"), rows)
 
 
 def _figures(test: RankTest | None) -> tuple[float | int | None, ...]:
     return (test.statistic, test.df, test.p) if test else (None, None, None)
 
 
-def _tests_latex(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
+def _tests_latex(study: Study, shown: DocumentSetsTable) -> Content:
     columns = [_("Scored by"), "H", "df", "p", _("differing pairs"), "χ²", "df", "p", _("gap")]
     rows = [
         [
@@ -133,15 +137,15 @@ def _latex(columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]]
     return f"{content}\n".encode(), LATEX
 
 
-def _topics_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
+def _topics_csv(study: Study, shown: DocumentSetsTable) -> Content:
     rows = [
         (topic.topic, topic.n, topic.mean_rank, topic.low, topic.high, len(topic.differs), "; ".join(topic.differs))
         for topic in _scorer(shown).sets
     ]
-    return _written(("topic", "scores", "mean_rank", "low", "high", "differ", "differs_from"), rows)
+    return csv_table(("topic", "scores", "mean_rank", "low", "high", "differ", "differs_from"), rows)
 
 
-def _topics_latex(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
+def _topics_latex(study: Study, shown: DocumentSetsTable) -> Content:
     columns = [_("Topic"), _("Scores"), _("Mean rank"), _("Tukey’s interval"), _("Differ")]
     rows = [
         [topic.topic, str(topic.n), f"{topic.mean_rank:.1f}", f"[{topic.low:.1f}, {topic.high:.1f}]", str(differing)]
@@ -150,7 +154,7 @@ def _topics_latex(request: HttpRequest, study: Study, shown: DocumentSetsTable) 
     return _latex(columns, "lrrcr", rows, study)
 
 
-def _matrix_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
+def _matrix_csv(study: Study, shown: DocumentSetsTable) -> Content:
     scorer = _scorer(shown)
     matrix = scorer.matrix
     rows = [
@@ -158,24 +162,13 @@ def _matrix_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) ->
         for topic, row in zip(matrix.topics, matrix.scores, strict=True)
         for k, (system, score) in enumerate(zip(matrix.systems, row, strict=True))
     ]
-    return _written(("by", "topic", "system", "machine", "score"), rows)
+    return csv_table(("by", "topic", "system", "machine", "score"), rows)
 
 
-def _scatter_csv(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
+def _scatter_csv(study: Study, shown: DocumentSetsTable) -> Content:
     scatter = shown.scatter or Scatter(shown.table.dimension, "", ())
     rows = [(point.system, int(point.machine), point.x, point.y) for point in scatter.points]
-    return _written(("system", "machine", scatter.metric, f"human {scatter.dimension}"), rows)
-
-
-def _svg(picture: str) -> Callable[[HttpRequest, Study, DocumentSetsTable], Content]:
-    def draw(request: HttpRequest, study: Study, shown: DocumentSetsTable) -> Content:
-        context = {"shown": shown, "alone": True, "rests_on": _rests_on(study)}
-        context |= _pictures(shown)
-        if context[picture] is None:
-            raise Http404
-        return render(request, f"research/plots/{picture}.svg", context).content, "image/svg+xml"
-
-    return draw
+    return csv_table(("system", "machine", scatter.metric, f"human {scatter.dimension}"), rows)
 
 
 def _rests_on(study: Study) -> str:
@@ -188,17 +181,20 @@ def _scorer(shown: DocumentSetsTable) -> DocumentSets:
     return shown.scorer
 
 
-_FILES: Mapping[tuple[str, str], Callable[[HttpRequest, Study, DocumentSetsTable], Content]] = {
-    ("tests", "csv"): _tests_csv,
-    ("tests", "tex"): _tests_latex,
-    ("topics", "csv"): _topics_csv,
-    ("topics", "tex"): _topics_latex,
-    ("topics", "svg"): _svg("ranks_of_topics"),
-    ("scores", "csv"): _matrix_csv,
-    ("scores", "svg"): _svg("grid"),
-    ("scatter", "csv"): _scatter_csv,
-    ("scatter", "svg"): _svg("scatter"),
+_PLOTS: Mapping[str, Callable[[DocumentSetsTable], Plot | None]] = {
+    "topics": plots.topic_ranks,
+    "scores": plots.all_scores,
+    "scatter": plots.systems_by_two,
 }
+_TABLES: Mapping[tuple[str, str], Callable[[Study, DocumentSetsTable], Content]] = {
+    ("tests", "tex"): _tests_latex,
+    ("tests", "csv"): _tests_csv,
+    ("topics", "tex"): _topics_latex,
+    ("topics", "csv"): _topics_csv,
+    ("scores", "csv"): _matrix_csv,
+    ("scatter", "csv"): _scatter_csv,
+}
+_FILES = [*((part, form) for part in _PLOTS for form in FIGURES), *_TABLES]
 #: What files of each part are called.
 _NAMES = {"tests": "document-sets", "topics": "topics", "scores": "score-matrix", "scatter": "scatter"}
 

@@ -90,6 +90,7 @@ def _show(
     uses = gold_pairs.order_by().aggregate(
         practice=Count("pk", filter=Q(use=GoldPair.Use.TRAINING)), gold=Count("pk", filter=Q(use=GoldPair.Use.GOLD))
     )
+    must_match = judging.practice_to_match(study, uses["practice"])
     return page(
         request,
         study,
@@ -100,6 +101,8 @@ def _show(
         form=form or (GoldPairForm(topic) if topic else None),
         gold_pairs=gold_pairs.order_by("use", "topic__position", "pk"),
         uses=uses,
+        must_match=must_match,
+        misses=uses["practice"] - must_match,
         complaints=complaints,
         tab="settings",
     )

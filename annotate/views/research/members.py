@@ -45,7 +45,8 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
         members=study.memberships.exclude(role=Role.ANNOTATOR).select_related("user").order_by("pk"),
         roles=Role.choices,
         invitations=[
-            _line(request, invitation, may_manage) for invitation in study.invitations.order_by("revoked_at", "-pk")
+            _line(request, invitation, may_manage)
+            for invitation in study.invitations.select_related("study").order_by("revoked_at", "-pk")
         ],
         annotators=_annotators(study),
         tab="annotators",
@@ -101,7 +102,28 @@ def _line(request: HttpRequest, invitation: Invitation, may_manage: bool) -> dic
     may_give = may_manage or invitation.role == Role.ANNOTATOR
     is_usable = not (invitation.revoked_at or invitation.is_used_up or invitation.is_expired)
     link = request.build_absolute_uri(invitations.invitation_path(invitation)) if is_usable and may_give else ""
-    return {"invitation": invitation, "is_usable": is_usable, "may_give": may_give, "link": link}
+    text = _text(invitation, link) if link else ""
+    return {"invitation": invitation, "is_usable": is_usable, "may_give": may_give, "link": link, "text": text}
+
+
+def _text(invitation: Invitation, link: str) -> str:
+    """What can be sent with the link."""
+    study = invitation.study
+    if invitation.role != Role.ANNOTATOR:
+        words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
+        return f"{words % {'title': study.title, 'role': invitation.get_role_display()}}\n\n{link}\n"
+    progress = Annotator(study=study).progress
+    words = _(
+        "Would you help with the study “%(title)s”? You see two sentences at a time and answer one question: "
+        "%(question)s There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "
+        "continue later. You do not need an account. Open this link to begin:"
+    ) % {
+        "title": study.title,
+        "question": study.question,
+        "pairs": progress.wanted,
+        "minutes": progress.minutes_left,
+    }
+    return f"{words}\n\n{link}\n"
 
 
 def _annotators(study: Study) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
@@ -14,13 +13,12 @@ from django.urls import path
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
-import formats
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import Study, Summary, System, Topic
 from annotate.reports import metric_scores
 from annotate.reports.metric_scores import ScoresTable, SummaryScores
-from annotate.views.research.pages import CSV, as_file, keys, page
+from annotate.views.research.pages import as_file, csv_table, keys, page
 
 SUMMARIES_A_PAGE = 50
 
@@ -67,11 +65,12 @@ def metrics_scores_csv(request: HttpRequest, study: Study) -> HttpResponse:
     """The same as a file, whole."""
     topic, system = _asked(request, study)
     table = metric_scores.table_of(list(_chosen(study, topic, system)))
-    file = io.BytesIO()
     columns = ("topic", "system", "person", *table.metrics, *(f"human:{name}" for name in table.dimensions))
-    formats.write_rows(file, columns, (_cells(row, table) for row in table.summaries))
     names = [slugify(study.title) or "study", *(slugify(str(row.name)) for row in (topic, system) if row)]
-    return as_file(file.getvalue(), CSV, f"{'-'.join(filter(None, ['scores', *names]))}.csv")
+    return as_file(
+        *csv_table(columns, (_cells(row, table) for row in table.summaries)),
+        f"{'-'.join(filter(None, ['scores', *names]))}.csv",
+    )
 
 
 def _asked(request: HttpRequest, study: Study) -> tuple[Topic | None, System | None]:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 import formats
 from annotate.access import in_study
 from annotate.models import Study
-from annotate.reports import metrics, rests_on
+from annotate.reports import metrics, plots, rests_on
 from annotate.reports.metrics import COEFFICIENTS, LEVELS, AgreementTable, Line
-from annotate.reports.plots import interval_plot
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
+from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, is_seen, page, three_decimals
+from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
 from annotate.views.research.results import p_value
-from formats.axes import Scale
+from formats.plots import Scale
 from formats.results import Bounded
 
 MARGIN = 4.0
-AXIS = gettext_lazy("agreement with people")
 
 
 @in_study("see")
@@ -46,8 +42,8 @@ def metrics_agreement(request: HttpRequest, study: Study) -> HttpResponse:
         drawn=_drawn(table.lines) if table else (),
         levels=LEVELS.values(),
         coefficients=COEFFICIENTS.values(),
-        plot=_plot(table) if table else None,
-        axis=AXIS,
+        plot=plots.metric_agreement(table) if table else None,
+        paper=_paper(study, table) if table and table.lines else None,
         rests_on=rests_on.of_study(study),
         has_worker=worker_is_there(),
     )
@@ -60,9 +56,17 @@ def metrics_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     table = _table(request, study)
     if table is None or not table.lines:
         raise Http404
-    content, kind = _FORMS[form](request, study, table)
     name = "-".join(filter(None, ["metrics", slugify(study.title) or "study", slugify(table.dimension)]))
+    if form in FIGURES:
+        words = rests_on.of_study(study).counted.words
+        return figure_file(request, plots.metric_agreement(table), form, words, name)
+    content, kind = _TABLES[form](study, table)
     return as_file(content, kind, f"{name}.{form}")
+
+
+def _paper(study: Study, table: AgreementTable) -> list[PaperPart]:
+    asked = {"dimension": table.dimension, "peers": table.peers}
+    return [paper_part(_("Agreement with people"), "study_metrics", _FORMS, [study.pk], **asked)]
 
 
 def _table(request: HttpRequest, study: Study, *, timed: bool = False) -> AgreementTable | None:
@@ -96,21 +100,13 @@ def _p_of(line: Line) -> dict[str, str]:
     return {name: "–" if p is None else p_value(p) for name, p in values.items()}
 
 
-def _plot(table: AgreementTable) -> Any:
-    rows = [(line.name, line.agreement) for line in table.lines]
-    drawable = [(name, figure.value, figure.low, figure.high) for name, figure in rows if figure.value is not None]
-    return interval_plot(drawable) if drawable else None
-
-
 # Files
 
 
-def _csv(request: HttpRequest, study: Study, table: AgreementTable) -> tuple[bytes, str]:
-    file = io.BytesIO()
+def _csv(study: Study, table: AgreementTable) -> Content:
     of_levels = [f"{kind}_{level}" for level in LEVELS for kind in COEFFICIENTS]
     columns = ("metric", "agreement", "low", "high", "pooled", *of_levels, "difference", "p", "holm", "signature")
-    formats.write_rows(file, columns, [_cells(line) for line in table.lines])
-    return file.getvalue(), CSV
+    return csv_table(columns, [_cells(line) for line in table.lines])
 
 
 def _cells(line: Line) -> Sequence[str | float | None]:
@@ -121,7 +117,7 @@ def _cells(line: Line) -> Sequence[str | float | None]:
     return (metric.metric, *bounds, metric.agreement_pooled.value, *correlations, *difference, metric.signature)
 
 
-def _latex(request: HttpRequest, study: Study, table: AgreementTable) -> tuple[bytes, str]:
+def _latex(study: Study, table: AgreementTable) -> Content:
     record = table.record
     comment = _("Agreement with human %(dimension)s: %(topics)d topics, %(systems)d systems; %(rests_on)s") % {
         "dimension": table.dimension,
@@ -138,26 +134,13 @@ def _latex(request: HttpRequest, study: Study, table: AgreementTable) -> tuple[b
 def _latex_cells(line: Line) -> list[str]:
     figure, tested = line.agreement, line.tested
     interval = "–" if figure.low is None or figure.high is None else f"[{figure.low:.3f}, {figure.high:.3f}]"
-    systems = [_three(line.metric.correlations["system"][kind].value) for kind in COEFFICIENTS]
+    systems = [three_decimals(line.metric.correlations["system"][kind].value) for kind in COEFFICIENTS]
     p = "–" if tested is None or tested.holm is None else p_value(tested.holm)
-    return [line.name, _three(figure.value), interval, *systems, p]
+    return [line.name, three_decimals(figure.value), interval, *systems, p]
 
 
-def _three(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
-
-
-def _svg(request: HttpRequest, study: Study, table: AgreementTable) -> tuple[bytes, str]:
-    words = rests_on.of_study(study).counted.words
-    context = {"plot": _plot(table), "alone": True, "rests_on": words, "axis": AXIS}
-    return render(request, "research/plots/intervals.svg", context).content, "image/svg+xml"
-
-
-_FORMS: Mapping[str, Callable[[HttpRequest, Study, AgreementTable], tuple[bytes, str]]] = {
-    "csv": _csv,
-    "tex": _latex,
-    "svg": _svg,
-}
+_TABLES: Mapping[str, Callable[[Study, AgreementTable], Content]] = {"tex": _latex, "csv": _csv}
+_FORMS = (*FIGURES, *_TABLES)
 
 _STUDY = "studies/<int:study_id>/"
 urlpatterns = [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+import formats
 from annotate import access
 from annotate.models import Study
 
@@ -48,6 +50,18 @@ def as_file(content: bytes, kind: str, name: str) -> HttpResponse:
     response = HttpResponse(content, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def csv_table(columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> tuple[bytes, str]:
+    """A table as the content of a file, and its media type."""
+    file = io.BytesIO()
+    formats.write_rows(file, columns, rows)
+    return file.getvalue(), CSV
+
+
+def three_decimals(number: float | None) -> str:
+    """As tables for papers print a figure; a dash where there is none."""
+    return "–" if number is None else f"{number:.3f}"
 
 
 def digest(*shown: object) -> str:

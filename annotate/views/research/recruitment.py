@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -13,14 +12,13 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-import formats
 from annotate import crowd, invitations
 from annotate.access import in_study
 from annotate.audit_log import note
 from annotate.forms import RecruitmentForm, complain
 from annotate.models import Participation, Recruitment, Study
 from annotate.refusal import Refusal
-from annotate.views.research.pages import CSV, as_file, page, user_of
+from annotate.views.research.pages import as_file, csv_table, page, user_of
 
 Outcome = Participation.Outcome
 COLUMNS = ("person", "session", "outcome", "code", "entered_at", "left_at")
@@ -62,11 +60,8 @@ def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
     rows = list(study.participations.exclude(person="").order_by("pk").values_list(*COLUMNS))
     if request.method == "GET":
         note(study, user_of(request), "download participants", people=len(rows))
-    file = io.BytesIO()
-    formats.write_rows(
-        file, COLUMNS, [(*texts, came.isoformat(), left.isoformat() if left else None) for *texts, came, left in rows]
-    )
-    return as_file(file.getvalue(), CSV, f"participants-{study.pk}.csv")
+    lines = [(*texts, came.isoformat(), left.isoformat() if left else None) for *texts, came, left in rows]
+    return as_file(*csv_table(COLUMNS, lines), f"participants-{study.pk}.csv")
 
 
 def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.text import slugify
@@ -18,17 +18,20 @@ from django.views.decorators.http import require_safe
 
 import formats
 from annotate.access import in_study
-from annotate.models import Score, ScoredBy, Study, Summary, System, Topic
-from annotate.reports import diagnostics, metric_scores
+from annotate.models import Score, ScoredBy, Sentence, Study, Summary, System, Topic
+from annotate.reports import diagnostics, metric_scores, plots
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
-from annotate.reports.plots import IntervalPlot, RankPlot, decimals, interval_plot, rank_plot
+from annotate.reports.plots import Plot
 from annotate.reports.scores import parts_of, with_names, word_terms
-from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, digest, is_seen, page
-from formats.axes import Scale
-from formats.results import LeaderboardRow
+from annotate.reports.words_in_common import mark_shared
+from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
+from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
+from formats.plots import Scale, decimals
+from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.statistics import MOST_COMPARED
+from formats.tables import tab_separated
 
 COLUMNS = (
     "rank",
@@ -42,11 +45,15 @@ COLUMNS = (
     "coverage",
     "rests_on",
     "person",
+    "better_than_holds_at",
 )
 MARGIN = 4.0
 #: A table of all pairs of more systems than this is no longer read.
 MATRIX = 20
 SYSTEMS_A_PAGE = MOST_COMPARED
+#: Among so many systems nobody needs to search.
+SHORT = 10
+MACHINES = "machines"
 
 
 @in_study("see")
@@ -108,13 +115,35 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         score=score,
         words=with_names(words),
         source=score.fit.source_words if score else None,
-        parts=parts,
+        parts=[(part, nearest, *_beside(part, nearest)) for part, nearest in parts],
+        copied=_as_table(words, parts),
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
         digits=decimals([score.score], 5) if score and score.score is not None else 4,
         settings=settings_in_words(score.fit.settings) if score else [],
         table=metric_scores.table_of([row]),
         text=row.sentences or [row.text],
     )
+
+
+def _beside(part: Part, nearest: Sentence | None) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+    """A sentence of a summary and the source sentence most like it, with the words that both have."""
+    if nearest is None:
+        return [(part.text, False)], []
+    return mark_shared(part.text, nearest.text), mark_shared(nearest.text, part.text)
+
+
+def _as_table(words: Sequence[WordTerm], parts: Sequence[tuple[Part, Sentence | None]]) -> str:
+    """The terms of a score, to be copied into a spreadsheet."""
+    columns: tuple[str, ...]
+    if words:
+        columns = ("word", "times in the sources", "IDF", "value", "contribution")
+        return tab_separated(columns, [(w.word, w.occurrences, w.idf, w.value, w.contribution) for w in words])
+    columns = ("sentence", "most similar source sentence", "similarity", "weight", "strength", "redundancy", "product")
+    rows = [
+        (p.text, nearest.text if nearest else "", p.similarity, p.weight, p.value, p.factor, p.contribution)
+        for p, nearest in parts
+    ]
+    return tab_separated(columns, rows) if rows else ""
 
 
 def asked_scored_by(request: HttpRequest) -> str:
@@ -126,20 +155,25 @@ def asked_scored_by(request: HttpRequest) -> str:
 def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any) -> HttpResponse:
     """The whole page; or, for a page that is open already, its figures alone."""
     is_news = "seen" in request.GET
-    chosen = Paginator(board.rows, SYSTEMS_A_PAGE).get_page(request.GET.get("page"))
+    asked = _asked_systems(request)
+    chosen = Paginator(_chosen_rows(board, asked), SYSTEMS_A_PAGE).get_page(request.GET.get("page"))
     shown = list(chosen)
     context |= {
         "board": board,
         "chosen": chosen,
+        "asked": asked,
+        "keep": f"{urlencode({'scored_by': board.scored_by} | asked)}&",
+        "is_long": len(board.rows) > SHORT,
         "lines": _lines(board, shown, study),
         "digits": _digits(board),
         "zero": _scale(board).at(0.0) if board.score == "importance" and board.rows else None,
         "has_coverage": has_coverage(board),
         "missing": None if board.rows else boards.what_is_missing(study, context.get("topic")),
-        "matrix": _matrix(board),
+        "matrix": _matrix(board, study.equal_within),
         "settings": settings_in_words(board.settings),
-        "plot": _interval_plot(shown),
-        "rank_plot": _rank_plot(board),
+        "plot": plots.board_scores(board, shown),
+        "rank_plot": (rank_plot := plots.board_ranks(board, SYSTEMS_A_PAGE)),
+        "paper": _paper(study, board, context.get("topic"), has_ranks=rank_plot is not None) if board.rows else None,
         "reordered": is_news and request.GET.get("order") != _order(board),
         "order": _order(board),
     }
@@ -152,6 +186,27 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
     return response
 
 
+def _asked_systems(request: HttpRequest) -> dict[str, str]:
+    """Which systems are asked for: those with these letters in their names (`name`), or all but people (`by`)."""
+    asked = {"name": request.GET.get("name", "").strip()[:200], "by": request.GET.get("by", "")}
+    return {key: value for key, value in asked.items() if value and (key == "name" or value == MACHINES)}
+
+
+def _chosen_rows(board: Board, asked: Mapping[str, str]) -> list[LeaderboardRow]:
+    letters = asked.get("name", "").casefold()
+    return [row for row in board.rows if letters in row.system.casefold() and not ("by" in asked and row.person)]
+
+
+def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) -> list[PaperPart]:
+    """What a board has for a paper."""
+    name, keys = ("topic_leaderboard", [study.pk, topic.pk]) if topic else ("leaderboard", [study.pk])
+    asked = {"scored_by": board.scored_by}
+    parts = [paper_part(_("Scores with their intervals"), name, (*FIGURES, "tex", "csv"), keys, **asked)]
+    if has_ranks:
+        parts.append(paper_part(_("The ranking over time"), f"{name}_ranks", FIGURES, keys, **asked))
+    return parts
+
+
 def has_coverage(board: Board) -> bool:
     """Whether coverage stands beside the score."""
     return board.score in ("importance", "combined")
@@ -162,10 +217,13 @@ def _lines(board: Board, shown: Sequence[LeaderboardRow], study: Study) -> list[
     scale = _scale(board)
     named = System.objects.filter(study=study, name__in=[row.system for row in shown])
     keys = {} if board.of_topic else dict(named.values_list("name", "pk"))
+    moves = board.moves
     return [
         {
             "row": row,
             "system": keys.get(row.system),
+            "moved": moves.get(row.system, 0),
+            "fallen": -moves.get(row.system, 0),
             "x": scale.at(row.score),
             "low": None if row.low is None else scale.at(row.low),
             "high": None if row.high is None else scale.at(row.high),
@@ -180,10 +238,7 @@ def _scale(board: Board) -> Scale:
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
     """Of importance with 0 in the middle, from which it goes to either side."""
-    values = [number for number in numbers if number is not None]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    if score == "importance":
-        low, high = -max(-low, high), max(-low, high)
+    low, high = boards.ends_of(score, [number for number in numbers if number is not None])
     return Scale(low, high, MARGIN, 100 - MARGIN)
 
 
@@ -195,7 +250,7 @@ def _order(board: Board) -> str:
     return digest([row.system for row in board.rows])
 
 
-def _matrix(board: Board) -> list[dict[str, Any]]:
+def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
     """Every system against every other: by how much it is ahead, and how likely that is by chance."""
     if not board.differences or len(board.rows) > MATRIX:
         return []
@@ -208,7 +263,8 @@ def _matrix(board: Board) -> list[dict[str, Any]]:
         for other in names:
             ahead = differences.get((name, other))
             p = "" if ahead is None or ahead.p is None else p_value(ahead.p)
-            cells.append({"same": name == other, "better": ahead, "p": p})
+            is_equal = ahead is not None and ahead.planned_share is not None and ahead.verdict(equal_within) == "equal"
+            cells.append({"same": name == other, "better": ahead, "p": p, "is_equal": is_equal})
         lines.append({"row": row, "cells": cells})
     return lines
 
@@ -218,41 +274,38 @@ def p_value(p: float) -> str:
     return "< .001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
-def _interval_plot(shown: Sequence[LeaderboardRow]) -> IntervalPlot | None:
-    rows = [(row.system, row.score, row.low, row.high) for row in shown]
-    return interval_plot(rows) if rows else None
-
-
-def _rank_plot(board: Board) -> RankPlot | None:
-    if len(board.curve) < 2 or not 2 <= len(board.rows) <= SYSTEMS_A_PAGE:
-        return None
-    return rank_plot(
-        [(point.judgments, sorted(point.scores, key=lambda name: (-point.scores[name], name))) for point in board.curve]
-    )
-
-
 def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpResponse:
-    content, kind = _FORMS[form](request, board)
     picture, _dot, ending = form.rpartition(".")
-    return as_file(content, kind, f"{picture or 'leaderboard'}-{name}-{board.scored_by}.{ending}")
+    stem = f"{picture or 'leaderboard'}-{name}-{board.scored_by}"
+    if ending in FIGURES:
+        return figure_file(request, _PLOTS[picture](board), ending, _rests_on(board), stem)
+    content, kind = _TABLES[form](board)
+    return as_file(content, kind, f"{stem}.{form}")
 
 
-def _csv(request: HttpRequest, board: Board) -> tuple[bytes, str]:
-    file = io.BytesIO()
-    formats.write_rows(file, COLUMNS, [_cells(row, board) for row in board.rows])
-    return file.getvalue(), CSV
+def _scores_plot(board: Board) -> Plot | None:
+    return plots.board_scores(board, board.rows)
+
+
+def _ranks_plot(board: Board) -> Plot | None:
+    return plots.board_ranks(board, SYSTEMS_A_PAGE)
+
+
+def _csv(board: Board) -> Content:
+    return csv_table(COLUMNS, [_cells(row, board) for row in board.rows])
 
 
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
     figures = row.score, row.low, row.high, row.rank_low, row.rank_high, row.topics, row.coverage
-    return row.rank, row.system, *figures, _rests_on(board), str(row.person).lower()
+    looks = "every look" if board.holds_at_every_look else "one look"
+    return row.rank, row.system, *figures, _rests_on(board), str(row.person).lower(), looks
 
 
 def _rests_on(board: Board) -> str:
     return board.rests_on.counted.words
 
 
-def _latex(request: HttpRequest, board: Board) -> tuple[bytes, str]:
+def _latex(board: Board) -> Content:
     comment = _("%(judgments)d judgments: %(rests_on)s; %(settings)s; Preferendum %(version)s") % {
         "judgments": board.judgments,
         "rests_on": _rests_on(board),
@@ -279,29 +332,9 @@ def _latex_cells(row: LeaderboardRow, board: Board) -> list[str]:
     return [str(row.rank), row.system, f"{row.score:.{digits}f}", interval, ranks, *coverage]
 
 
-def _svg(request: HttpRequest, board: Board) -> tuple[bytes, str]:
-    return _drawn(request, "research/plots/intervals.svg", board, _interval_plot(board.rows))
-
-
-def _ranks_svg(request: HttpRequest, board: Board) -> tuple[bytes, str]:
-    return _drawn(request, "research/plots/ranks.svg", board, _rank_plot(board))
-
-
-def _drawn(
-    request: HttpRequest, template: str, board: Board, plot: IntervalPlot | RankPlot | None
-) -> tuple[bytes, str]:
-    if plot is None:
-        raise Http404
-    context = {"plot": plot, "alone": True, "rests_on": _rests_on(board)}
-    return render(request, template, context).content, "image/svg+xml"
-
-
-_FORMS: Mapping[str, Callable[[HttpRequest, Board], tuple[bytes, str]]] = {
-    "csv": _csv,
-    "tex": _latex,
-    "svg": _svg,
-    "ranks.svg": _ranks_svg,
-}
+_TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex}
+_PLOTS: Mapping[str, Callable[[Board], Plot | None]] = {"": _scores_plot, "ranks": _ranks_plot}
+_FORMS = (*_TABLES, *FIGURES, *(f"ranks.{form}" for form in FIGURES))
 
 
 def _files(address: str, view: Callable[..., HttpResponseBase], name: str) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,9 +17,10 @@ from annotate.models import Study, Topic
 from annotate.reports import rests_on, sentence_ranking
 from annotate.reports.sentence_ranking import SMOOTHINGS, TopicSentences
 from annotate.reports.study import worker_is_there
-from annotate.views.research.pages import CSV, LATEX, page
+from annotate.views.research.pages import CSV, LATEX, as_file, csv_table, page, three_decimals
+from annotate.views.research.paper import paper_part
 
-_TYPES: Mapping[str, str] = {"csv": CSV, "tex": LATEX}
+_TYPES: Mapping[str, str] = {"tex": LATEX, "csv": CSV}
 
 
 @in_study("see")
@@ -33,7 +33,10 @@ def topic_sentence_ranking(request: HttpRequest, study: Study, topic_id: int) ->
         study,
         "research/sentence_ranking.html",
         topic=topic,
-        ranked=sentence_ranking.of_topic(topic),
+        ranked=(ranked := sentence_ranking.of_topic(topic)),
+        paper=[paper_part(_("Sentence ranking"), "topic_sentence_ranking", _TYPES, [study.pk, topic.pk])]
+        if ranked.reports
+        else None,
         smoothings=SMOOTHINGS.values(),
         has_worker=worker_is_there(),
         show="sentence_ranking",
@@ -49,37 +52,29 @@ def topic_sentence_ranking_file(request: HttpRequest, study: Study, topic_id: in
     if not ranked.reports:
         raise Http404
     content = _csv(ranked) if form == "csv" else _latex(ranked, rests_on.of_study(study).counted.words)
-    response = HttpResponse(content, content_type=_TYPES[form])
-    response["Content-Disposition"] = f'attachment; filename="sentences-{slugify(topic.name) or "topic"}.{form}"'
-    return response
+    return as_file(content, _TYPES[form], f"sentences-{slugify(topic.name) or 'topic'}.{form}")
 
 
 def _csv(ranked: TopicSentences) -> bytes:
     """A line for each smoothing, as the command writes it."""
-    file = io.BytesIO()
     rows = [
         (table.against, line.judged, smooth, line.judgments, table.pairs, agreement)
         for table in ranked.tables
         for line in table.lines
         for smooth, agreement in zip(SMOOTHINGS, line.agreements, strict=True)
     ]
-    formats.write_rows(file, ("against", "judgments", "smoothing", "n", "pairs", "agreement"), rows)
-    return file.getvalue()
+    return csv_table(("against", "judgments", "smoothing", "n", "pairs", "agreement"), rows)[0]
 
 
 def _latex(ranked: TopicSentences, words: str) -> bytes:
     columns = [_("Values"), _("Judgments"), "n", *map(str, SMOOTHINGS.values())]
     rows = [
-        [str(table.name), str(line.name), str(line.judgments), *map(_three, line.agreements)]
+        [str(table.name), str(line.name), str(line.judgments), *map(three_decimals, line.agreements)]
         for table in ranked.tables
         for line in table.lines
     ]
     comment = f"{_('Judgments that count:')} {words}"
     return f"{formats.write_latex(columns, 'llrrrr', rows, [comment])}\n".encode()
-
-
-def _three(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
 
 
 _TOPIC = "studies/<int:study_id>/topics/<int:topic_id>/sentence-ranking"

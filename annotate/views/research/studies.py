@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access
 from annotate import studies as verbs
-from annotate.forms import NewStudyForm, StudyForm, complain
+from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm, complain
 from annotate.models import Study
 from annotate.refusal import Refusal
 from annotate.reports.study import Overview, look_at, study_lines, topic_states
@@ -47,7 +47,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
             complain(form, refusal)
         else:
             messages.success(request, _("The study was created. Now upload something to judge."))
-            return redirect("study", study_id=study.pk)
+            return redirect("upload_new", study_id=study.pk)
     return render(request, "research/study_new.html", {"form": form})
 
 
@@ -85,7 +85,8 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
         else:
             messages.success(request, _("The settings were saved. Scores are updated automatically."))
             return redirect("study_settings", study_id=study.pk)
-    return page(request, study, "research/settings.html", form=form, tab="settings")
+    may_create = access.may_create_studies(request.user)
+    return page(request, study, "research/settings.html", form=form, may_create=may_create, tab="settings")
 
 
 @access.in_study("settings")
@@ -99,6 +100,24 @@ def study_state(request: HttpRequest, study: Study) -> HttpResponse:
     else:
         messages.success(request, _("The study is now %(state)s.") % {"state": changed.get_state_display()})
     return redirect("study", study_id=study.pk)
+
+
+@access.in_study("settings")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_copy(request: HttpRequest, study: Study) -> HttpResponse:
+    """Begin a study like this one."""
+    if not access.may_create_studies(request.user):
+        raise PermissionDenied
+    form = CopyStudyForm(request.POST or None, initial={"title": _("Copy of %(title)s") % {"title": study.title}})
+    if form.is_valid():
+        try:
+            copy = verbs.copy_study(study, user_of(request), **form.cleaned_data)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            messages.success(request, _("This is the copy. Nobody has judged in it."))
+            return redirect("study", study_id=copy.pk)
+    return page(request, study, "research/study_copy.html", form=form)
 
 
 @access.in_study("members")
@@ -128,5 +147,6 @@ urlpatterns = [
     path("studies/<int:study_id>/topics/", study_topics, name="study_topics"),
     path("studies/<int:study_id>/settings/", study_settings, name="study_settings"),
     path("studies/<int:study_id>/state/", study_state, name="study_state"),
+    path("studies/<int:study_id>/copy/", study_copy, name="study_copy"),
     path("studies/<int:study_id>/delete/", study_delete, name="study_delete"),
 ]

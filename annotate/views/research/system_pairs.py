@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.text import slugify
@@ -16,7 +14,8 @@ from annotate.models import Study
 from annotate.reports import rests_on, system_pairs
 from annotate.reports.study import worker_is_there
 from annotate.reports.system_pairs import TESTS, SystemPairsTable
-from annotate.views.research.pages import CSV, LATEX, as_file, page
+from annotate.views.research.pages import LATEX, as_file, csv_table, page
+from annotate.views.research.paper import PaperPart, paper_part
 
 
 @in_study("see")
@@ -33,6 +32,7 @@ def metrics_systems(request: HttpRequest, study: Study) -> HttpResponse:
         table=pairs.table if pairs else None,
         tests=TESTS.values(),
         has_worker=worker_is_there(),
+        paper=_paper(study, pairs) if pairs and pairs.scorers else None,
     )
 
 
@@ -52,10 +52,13 @@ def _pairs(request: HttpRequest, study: Study) -> SystemPairsTable | None:
     return system_pairs.of_study(study, request.GET.get("dimension", ""), request.GET.get("peers", ""))
 
 
+def _paper(study: Study, pairs: SystemPairsTable) -> list[PaperPart]:
+    asked = {"dimension": pairs.table.dimension, "peers": pairs.table.peers}
+    return [paper_part(_("Pairs of systems that differ"), "metrics_systems", _FORMS, [study.pk], **asked)]
+
+
 def _csv(study: Study, pairs: SystemPairsTable) -> tuple[bytes, str]:
-    file = io.BytesIO()
-    formats.write_rows(file, ("scorer", "by", "systems", "pairs", "draws", "corrected", *TESTS), _rows(pairs))
-    return file.getvalue(), CSV
+    return csv_table(("scorer", "by", "systems", "pairs", "draws", "corrected", *TESTS), _rows(pairs))
 
 
 def _rows(pairs: SystemPairsTable) -> list[tuple[str | int | None, ...]]:
@@ -91,7 +94,7 @@ def _count(told_apart: int | None) -> str:
     return "–" if told_apart is None else str(told_apart)
 
 
-_FORMS = {"csv": _csv, "tex": _latex}
+_FORMS = {"tex": _latex, "csv": _csv}
 
 _STUDY = "studies/<int:study_id>/"
 urlpatterns = [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.http import require_safe
 
@@ -14,10 +13,9 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Score, Study, Summary, System
 from annotate.reports import leaderboard as boards
 from annotate.reports import metric_scores
-from annotate.reports.plots import decimals
 from annotate.views.research.pages import page
 from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
-from formats.axes import Scale
+from formats.plots import Scale, decimals
 
 
 @in_study("see")
@@ -25,7 +23,10 @@ from formats.axes import Scale
 @snapshot()
 def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
     """The topics that a system summarized, with its scores and the way to each summary."""
-    shown = get_object_or_404(System, study=study, pk=system_id)
+    systems = System.objects.filter(study=study).in_bulk()
+    shown = systems.pop(system_id, None)
+    if shown is None:
+        raise Http404
     board = boards.of_study(study, asked_scored_by(request))
     summaries = list(
         Summary.objects.filter(system=shown).select_related("topic__metrics", "system").order_by("topic__position")
@@ -43,6 +44,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         board=board,
         row=next((row for row in board.rows if row.system == shown.name), None),
         lines=[_line(summary, of_summary.get(summary.pk), board, scale) for summary in summaries],
+        others=systems.values(),
         zero=scale.at(0.0) if board.score == "importance" else None,
         has_coverage=has_coverage(board),
         table=metric_scores.table_of(summaries),

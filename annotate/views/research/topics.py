@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Prefetch, Q
+from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -15,14 +18,17 @@ from annotate import imports
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.forms import MendForm, complain
-from annotate.models import Judgment, Sentence, SourceDocument, Study, Topic, Utility
+from annotate.models import Fit, Judgment, Sentence, SourceDocument, Study, Topic, Utility
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
-from formats.axes import Scale
+from annotate.views.research.pages import UNCHANGED, as_file, csv_table, digest, is_seen, keys, page, user_of
+from formats.plots import Scale
 
 SENTENCES_A_PAGE = 100
+#: Among so many sentences nobody needs to search.
+SHORT = 20
+COLUMNS = ("rank", "sentence", "text", "utility", "low", "high", "value", "strength", "wins", "judgments")
 JUDGMENTS_A_PAGE = 100
 #: Small interval plots have 100 units from side to side; the dots need a little air there.
 MARGIN = 4.0
@@ -36,12 +42,14 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
     fit = leaderboard.newest_fit(topic)
     state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
-    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
-    chosen = Paginator(utilities.order_by("-utility", "sentence__position"), SENTENCES_A_PAGE).get_page(
+    asked = request.GET.get("words", "").strip()[:200]
+    utilities = _ranked(fit)
+    chosen = Paginator(utilities.filter(sentence__text__icontains=asked), SENTENCES_A_PAGE).get_page(
         request.GET.get("page")
     )
-    everything = list(Utility.objects.filter(fit=fit).values_list("utility", "low", "high")) if fit else []
-    bounds = [number for row in everything for number in row if number is not None]
+    everything = list(utilities.values_list("pk", "utility", "low", "high"))
+    places = {key: place for place, (key, *_figures) in enumerate(everything, 1)}
+    bounds = [number for _key, *figures in everything for number in figures if number is not None]
     scale = Scale(min(bounds, default=0.0), max(bounds, default=1.0), MARGIN, 100 - MARGIN)
     return page(
         request,
@@ -51,12 +59,40 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
         state=state,
         fit=fit,
         chosen=chosen,
-        rows=[_drawn(utility, scale) for utility in chosen],
+        rows=[_drawn(utility, scale) | {"place": places[utility.pk]} for utility in chosen],
+        asked=asked,
+        keep=f"{urlencode({'words': asked})}&" if asked else "",
+        is_long=len(places) > SHORT,
         zero=scale.at(0.0),
         minutes=minutes.of_topic(topic),
         worker_missing=(state.is_behind or not state.is_cut) and not worker_is_there(),
         show="sentences",
     )
+
+
+def _ranked(fit: Fit | None) -> QuerySet[Utility]:
+    """What a fit says of each sentence, the most useful first."""
+    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
+    return utilities.order_by("-utility", "sentence__position")
+
+
+@in_study("see")
+@require_safe
+@snapshot()
+def topic_csv(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
+    """The same as a file."""
+    topic = get_object_or_404(Topic, study=study, pk=topic_id)
+    utilities = _ranked(leaderboard.newest_fit(topic))
+    return as_file(
+        *csv_table(COLUMNS, (_cells(place, utility) for place, utility in enumerate(utilities, 1))),
+        f"sentences-{slugify(topic.name) or topic.pk}.csv",
+    )
+
+
+def _cells(place: int, utility: Utility) -> tuple[str | float | int | None, ...]:
+    own = utility.sentence
+    figures = utility.utility, utility.low, utility.high, utility.value, utility.strength
+    return place, own.name, own.text, *figures, utility.wins, utility.judgments
 
 
 @in_study("see")
@@ -74,9 +110,9 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
         "research/documents.html" if "seen" in request.GET else "research/topic_documents.html",
         topic=topic,
         state=state,
-        documents=topic.documents.prefetch_related(
-            Prefetch("cut_sentences", queryset=Sentence.objects.order_by("index"))
-        ),
+        documents=topic.documents.annotate(
+            left_out=Count("cut_sentences", filter=~Q(cut_sentences__not_judged=""))
+        ).prefetch_related(Prefetch("cut_sentences", queryset=Sentence.objects.order_by("index"))),
         references=topic.references.all(),
         summaries=topic.summaries.select_related("system").order_by("system__name"),
         version=version,
@@ -89,31 +125,30 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
 @in_study("edit")
 @require_http_methods(["GET", "HEAD", "POST"])
 def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
-    """Move the borders between a document's sentences, until the first judgment."""
-    document = get_object_or_404(SourceDocument, topic__study=study, topic__pk=topic_id, pk=document_id)
+    """Move the borders between a document's sentences; where judgments would become history, ask first."""
+    document = get_object_or_404(SourceDocument, topic__in=study.topics.filter(pk=topic_id), pk=document_id)
     texts = document.cut_sentences.order_by("index").values_list("text", flat=True)
     cut = document.mended or texts or document.sentences or []
     first = {"sentences": "\n".join(" ".join(sentence.split()) for sentence in cut)}
     form = MendForm(document, request.POST or None, initial=first)
+    lose = max(keys([request.POST.get("lose", "")]), default=0)
     if form.is_valid():
         try:
-            imports.mend(document, form.cleaned_data["sentences"], user_of(request))
+            imports.mend(document, form.cleaned_data["sentences"], user_of(request), lose)
         except Refusal as refusal:
+            lose = refusal.number if isinstance(refusal, imports.WouldLoseJudgments) else 0
             complain(form, refusal)
         else:
             messages.success(request, _("Your sentences were saved."))
             return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
-    judged = _is_judged(document.topic)
-    return page(
-        request, study, "research/mend.html", topic=document.topic, document=document, form=form, is_judged=judged
-    )
+    return page(request, study, "research/mend.html", topic=document.topic, document=document, form=form, lose=lose)
 
 
 @in_study("edit")
 @require_POST
 def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
     """Go back to how the program cuts the document."""
-    document = get_object_or_404(SourceDocument, topic__study=study, topic__pk=topic_id, pk=document_id)
+    document = get_object_or_404(SourceDocument, topic__in=study.topics.filter(pk=topic_id), pk=document_id)
     try:
         imports.mend(document, None, user_of(request))
     except Refusal as refusal:
@@ -129,7 +164,7 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
     """One sentence in its place, and the judgments that its utility rests on."""
     sentence = get_object_or_404(
         Sentence.objects.select_related("topic", "document").prefetch_related("utilities"),
-        topic__study=study,
+        topic__in=study.topics.all(),
         pk=sentence_id,
     )
     judgments = (
@@ -195,6 +230,7 @@ def _is_judged(topic: Topic) -> bool:
 _TOPIC = "studies/<int:study_id>/topics/<int:topic_id>/"
 urlpatterns = [
     path(_TOPIC, topic, name="topic"),
+    path(_TOPIC + "sentences.csv", topic_csv, name="topic_csv"),
     path(_TOPIC + "documents/", topic_documents, name="topic_documents"),
     path(_TOPIC + "documents/<int:document_id>/mend/", document_mend, name="document_mend"),
     path(_TOPIC + "documents/<int:document_id>/unmend/", document_unmend, name="document_unmend"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
@@ -24,7 +23,18 @@ from annotate.refusal import Refusal
 from annotate.reports import trained_metrics as reports
 from annotate.reports.study import worker_is_there
 from annotate.reports.trained_metrics import TrainedLine
-from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, digest, is_seen, page, user_of
+from annotate.views.research.pages import (
+    LATEX,
+    UNCHANGED,
+    as_file,
+    csv_table,
+    digest,
+    is_seen,
+    page,
+    three_decimals,
+    user_of,
+)
+from annotate.views.research.paper import paper_part
 from formats.trained_metrics import written_trained_metric
 
 
@@ -50,7 +60,7 @@ def metric_train(request: HttpRequest, study: Study) -> HttpResponse:
     form = _form(request, study)
     if form.is_valid():
         source_id, _colon, target = form.cleaned_data["teaching"].partition(":")
-        asked = {name: form.cleaned_data[name] for name in ("name", "method", "peers")}
+        asked = {name: form.cleaned_data[name] for name in ("name", "method", "peers", "without_assessors")}
         source = access.find_study(request.user, int(source_id))
         first_id = form.cleaned_data["first"]
         first = access.find_study(request.user, int(first_id)) if first_id else None
@@ -69,7 +79,8 @@ def metric_train(request: HttpRequest, study: Study) -> HttpResponse:
 def trained_metric(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """What a metric weighs, and how well it does."""
     line = TrainedLine(get_object_or_404(TrainedMetric.objects.defer("parts"), study=study, key=key))
-    return page(request, study, "research/trained_metric.html", tab="metrics", line=line)
+    files = [paper_part(line.metric.name, "trained_metric", _FORMS, [study.pk, key])] if line.weights else None
+    return page(request, study, "research/trained_metric.html", tab="metrics", line=line, paper=files)
 
 
 @in_study("edit")
@@ -111,7 +122,11 @@ def trained_metric_file(request: HttpRequest, study: Study, key: UUID, form: str
 def _form(request: HttpRequest, study: Study) -> TrainForm:
     visible = access.visible_studies(request.user)
     return TrainForm(
-        reports.choices(study, visible), reports.methods(), reports.studies_scored(visible), request.POST or None
+        reports.choices(study, visible),
+        reports.methods(),
+        reports.studies_scored(visible),
+        request.POST or None,
+        initial={"without_assessors": request.GET.get("without_assessors", "")},
     )
 
 
@@ -148,18 +163,19 @@ def _json(line: TrainedLine) -> tuple[bytes, str]:
 
 
 def _csv(line: TrainedLine) -> tuple[bytes, str]:
-    file = io.BytesIO()
     rows: list[tuple[Any, ...]] = [(weight.feature, weight.coefficient, weight.chosen) for weight in line.weights]
-    formats.write_rows(file, ("feature", "coefficient", "chosen"), [*rows, ("intercept", _intercept(line), None)])
-    return file.getvalue(), CSV
+    return csv_table(("feature", "coefficient", "chosen"), [*rows, ("intercept", _intercept(line), None)])
 
 
 def _latex(line: TrainedLine) -> tuple[bytes, str]:
     metric = line.metric
     comment = f"{metric.name}: {line.method}, {line.learnt_from}"
-    figures = [f"{row.name}: r = {_three(row.pearson.value)}" for row in line.lines]
+    figures = [f"{row.name}: r = {three_decimals(row.pearson.value)}" for row in line.lines]
     if line.pairs:
-        shares = {"pairs": _three(line.pairs.accuracy.value), "length": _three(line.pairs.by_length.value)}
+        shares = {
+            "pairs": three_decimals(line.pairs.accuracy.value),
+            "length": three_decimals(line.pairs.by_length.value),
+        }
         figures.append(_("pairs of other stories told apart: %(pairs)s; by length: %(length)s") % shares)
     rows = [
         [weight.feature, f"{weight.coefficient:.4g}", "–" if weight.chosen is None else str(weight.chosen)]
@@ -175,11 +191,7 @@ def _intercept(line: TrainedLine) -> float:
     return record.linear.intercept if record else 0.0
 
 
-def _three(number: float | None) -> str:
-    return "–" if number is None else f"{number:.3f}"
-
-
-_FORMS: Mapping[str, Callable[[TrainedLine], tuple[bytes, str]]] = {"json": _json, "csv": _csv, "tex": _latex}
+_FORMS: Mapping[str, Callable[[TrainedLine], tuple[bytes, str]]] = {"tex": _latex, "csv": _csv, "json": _json}
 _PAGE = "studies/<int:study_id>/metrics/trained/"
 urlpatterns = [
     path(_PAGE, trained_metrics, name="trained_metrics"),

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
+from django.utils import timezone
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import imports
 from annotate.access import in_study
 from annotate.forms import BaselinesForm, UploadForm, complain
-from annotate.models import Study, Topic, Upload
+from annotate.models import SourceDocument, Study, Topic, Upload
 from annotate.refusal import Refusal
+from annotate.reports.data import in_words as in_words_of
 from annotate.reports.rests_on import Judged
-from annotate.reports.study import UNDER_WAY, worker_is_there
+from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 MEGABYTE = 1_000_000
+#: What most people take for a pair, to reckon with before anybody has judged.
+SECONDS = 10
 
 
 @in_study("edit")
@@ -95,12 +103,18 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
             {"file": remark["file"], "said": filled(remark["said"], remark["params"])} for remark in _remarks(upload)
         ],
         sentences=sum(topic["sentences"] for topic in topics),
+        not_judged=sum(topic.get("not_judged", 0) for topic in topics),
+        **_cuts(request, upload),
+        **_planned(study, topics),
         documents=sum(topic["documents"] for topic in topics),
         references=sum(topic["references"] for topic in topics),
         without_documents=sum(not topic["documents"] for topic in topics),
         content_units=any(topic.get("content_units") for topic in topics),
         pyramids=preview.get("pyramids", 0) + sum(bool(topic.get("content_units")) for topic in topics),
         by_kind=Judged(**preview["preferences_by_kind"]).words if "preferences_by_kind" in preview else "",
+        changed=in_words_of(preview.get("replaced", {})),
+        unchanged=in_words_of(preview.get("unchanged", {})),
+        more_changes=sum(preview.get("replaced", {}).values()) - len(preview.get("replacements", ())),
         summaries=preview.get("summaries", 0) + sum(topic["summaries"] for topic in topics),
     )
 
@@ -129,6 +143,25 @@ def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
         return redirect("upload", study_id=study.pk, key=key)
     messages.success(request, _("The file was discarded. The study has not changed."))
     return redirect("study", study_id=study.pk)
+
+
+def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How many judgments the study wants of these topics, and how long people will take for them."""
+    wanted = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
+    now = timezone.now()
+    takes = timesince(now, now + timedelta(seconds=wanted * SECONDS), depth=1)
+    return {"wanted": wanted, "seconds": SECONDS, "takes": takes}
+
+
+def _cuts(request: HttpRequest, upload: Upload) -> dict[str, Any]:
+    """One of the documents as it was cut, to leaf through; once they are stored, where they can be changed."""
+    chosen = Paginator(upload.preview.get("cuts", []), 1).get_page(request.GET.get("page"))
+    stored = SourceDocument.objects.filter(topic__upload=upload, topic__upload__state=Upload.State.STORED)
+    return {
+        "chosen": chosen,
+        "cut_documents": [document | {"sentences": imports.previewed_sentences(document)} for document in chosen],
+        "first_document": stored.order_by("topic__position", "position").first(),
+    }
 
 
 def _remarks(upload: Upload) -> list[dict[str, Any]]:

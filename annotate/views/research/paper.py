@@ -1,0 +1,46 @@
+"""What a page has for a paper: its figures and tables as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from annotate.refusal import Refusal
+from annotate.reports.figure_files import FIGURES, figure
+from annotate.reports.plots import Plot
+from annotate.views import errors
+from annotate.views.research.pages import as_file
+
+__all__ = ["FIGURES", "Content", "PaperPart", "figure_file", "paper_part"]
+
+#: A file's bytes and its media type.
+Content = tuple[bytes, str]
+_NAMES = {"svg": "SVG", "pdf": "PDF", "png": "PNG", "tex": "LaTeX", "csv": "CSV", "json": "JSON"}
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPart:
+    """A figure or table, and its files as (what the form is called, address)."""
+
+    title: str
+    files: tuple[tuple[str, str], ...]
+
+
+def paper_part(title: str, name: str, forms: Iterable[str], keys: Sequence[object], **asked: str) -> PaperPart:
+    """The files of the addresses `name_form`, with what the page shows asked of each."""
+    query = f"?{urlencode(asked)}" if asked else ""
+    return PaperPart(title, tuple((_NAMES[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))
+
+
+def figure_file(request: HttpRequest, plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
+    """A figure to be kept; 404 where there is nothing to draw, a page that says why where it cannot be drawn."""
+    if plot is None:
+        raise Http404
+    try:
+        return as_file(figure(plot, form, note), FIGURES[form], f"{name}.{form}")
+    except Refusal as refusal:
+        return errors.no_figure(request, refusal.message)
