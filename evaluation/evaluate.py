@@ -253,7 +253,9 @@ def estimate(
 
 
 def _chances(texts: SharedWords, estimated: preference_matrix.Estimate | None) -> Chances:
-    return Chances.without_judgments(texts.counts.shape[0]) if estimated is None else estimated.chances
+    if estimated is None:
+        return Chances.without_judgments(texts.counts.shape[0])
+    return estimated.chances_by(lambda: texts.telling.likelihood)
 
 
 def _details(

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from formats.preferences import weight_of
 from formats.pyramid import Annotation
 from formats.records import Preference, Summary, Text, Topic
 from formats.sentences import cut_text
 from formats.settings import PUBLISHED, Scoring
 
-#: What a file of preferences gives as the reason for a pair that was not drawn at random.
-CHOSEN = "suggested"
 _SHARE_OF_A = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
@@ -46,8 +45,9 @@ class Judgments:
 
     `a`, `b` (m,): indices of the two sentences; `outcome` (m,): the share of the win that goes to `a`
     (1 preferred, 0 not, 0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer;
-    `chosen` (m,): whether the pair was asked for because its answer would tell most, all others being drawn at random;
-    none was, where nothing is said of it. `seconds` (m,): how long it took, nan where that is not known.
+    `design` (m,): how many times likelier the pair would have been drawn if all that were left had been equally likely;
+    1 for all, where nothing is said of it, and 0 for one that was not drawn by lot (`evaluation.fit.chances`).
+    `seconds` (m,): how long it took, nan where that is not known.
     """
 
     a: NDArray[np.int64]
@@ -55,12 +55,12 @@ class Judgments:
     outcome: NDArray[np.float64]
     weight: NDArray[np.float64]
     annotator: NDArray[np.int64]
-    chosen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    design: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        if not len(self.chosen):
-            object.__setattr__(self, "chosen", np.zeros(len(self.a), dtype=np.bool_))
+        if not len(self.design):
+            object.__setattr__(self, "design", np.ones(len(self.a)))
         if not len(self.seconds):
             object.__setattr__(self, "seconds", np.full(len(self.a), np.nan))
 
@@ -192,7 +192,7 @@ def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) ->
         outcome=np.array([_SHARE_OF_A[p.winner] for p in preferences], dtype=np.float64),
         weight=np.ones(len(preferences)),
         annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
-        chosen=np.array([p.extra.get("reason") == CHOSEN for p in preferences], dtype=np.bool_),
+        design=np.array([weight_of(p) for p in preferences], dtype=np.float64),
         seconds=np.array([np.nan if p.seconds is None else p.seconds for p in preferences], dtype=np.float64),
     )
 

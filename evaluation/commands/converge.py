@@ -13,7 +13,7 @@ from evaluation.evidence import Evidence
 from evaluation.meta.convergence import RUNS, SIZES, convergence_report
 from evaluation.metrics.preferences import Preferences
 from evaluation.metrics.registry import Metric
-from formats.line_plot import convergence_lines, line_plot
+from formats.plots import convergence_lines, curve_plot
 from formats.results import Convergence, to_json
 
 USUAL = ("preferences", "preferences:published", "rouge-1", "rouge-2", "rouge-su4", "js")
@@ -144,4 +144,4 @@ def _rows(report: Convergence) -> Table:
 def _drawn(report: Convergence) -> str:
     about = f"Agreement with human {report.dimension} by number of judgments"
     titles = "judgments per topic", f"agreement, {report.dimension}"
-    return line_plot(convergence_lines(report), *titles, about)
+    return curve_plot(convergence_lines(report), about, *titles).alone()

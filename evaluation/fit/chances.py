@@ -1,18 +1,25 @@
 """The chance that a sentence is preferred to another one of its topic, corrected for what the prior takes from it.
 
     fitted_j = mean over k != j of P_jk,    P_jk = v_j / (v_j + v_k)
-    value_j  = fitted_j + n / (2 m) sum over the judgments of j of (y - P)
+    value_j  = fitted_j + n / (2 m) sum over the judgments of j of d (y - P)
 
-n sentences, m judgments of pairs that were drawn at random, y the share of the win that went to j, P what the fit
-expected of it before it knew this judgment. A prior and smoothing draw chances towards 1/2, in all topics alike, so
-that a mean over a hundred topics is as wrong as one of them and far surer of itself. The sum puts back what they took:
-since these pairs are drawn at random, each sum of values with weights that sum to 0 is unbiased however wrong the fit
-is, for the fit is used for what it predicts and the judgments for what it misses (the difference estimator of Cassel,
-Särndal and Wretman, Biometrika 1976). Values are therefore not held to [0, 1]; their mean is 1/2.
+n sentences, m judgments of pairs that were drawn by lot, d the pair's design weight, y the share of the win that went
+to j, P what the fit expected of it before it knew this judgment. A prior and smoothing draw chances towards 1/2, in all
+topics alike, so that a mean over a hundred topics is as wrong as one of them and far surer of itself. The sum puts back
+what they took: since these pairs are drawn by lot, each sum of values with weights that sum to 0 is unbiased however
+wrong the fit is, for the fit is used for what it predicts and the judgments for what it misses (the difference
+estimator of Cassel, Särndal and Wretman, Biometrika 1976). Values are therefore not held to [0, 1]; their mean is 1/2.
 
-Pairs that were asked for because the fit knows little of them (`evaluation.fit.sampling`) help the fit and have no part
-in the sum: they are close pairs, where the fit errs otherwise than elsewhere, and with them a coin tells systems apart
-in a fifth of the studies. Without a random pair nobody can say how sure values are.
+Design weights. Where all pairs have the same chance to be drawn, d is 1. Where some have a greater one, because they
+tell systems apart (`evaluation.scoring.asking`), a judgment says how many times likelier it would have been
+drawn from the pairs that were left if these had been equally likely: u. Nobody asks about a pair again, so of N pairs,
+k judged in all, i of them before this one, d = 1 + (N - k) / (N - i) (u - 1): each pair then has a weight of 1 in the
+mean (Horvitz and Thompson, JASA 1952; without replacement Farquhar, Gal and Rainforth, ICLR 2021, theirs is the
+formula). What a draw may rest on is only what came before it, answers and all.
+
+Pairs that were not drawn by lot, but are those of which the fit knows least, have no such chance (u is 0). They help
+the fit and have no part in the sum: they are close pairs, where the fit errs otherwise than elsewhere, and with them a
+coin tells systems apart in a fifth of the studies. Without a pair drawn by lot nobody can say how sure values are.
 
 Before it knew a judgment: one step of Newton's method without it (Pregibon 1981). With V the variance of the difference
 of the two utilities at the mode, the log odds f become f - V (y - P) / (1 - V P (1 - P)); without all c judgments of a
@@ -29,21 +36,44 @@ of its pair. So s^2 becomes s^2 + (D - 1) b, with D the variance of the numbers 
 pairs, divided by their mean: 1 where each judgment is of a pair drawn anew, c (1 - share of the pairs that are drawn)
 where each has c. And P is that before the fit knew the share (D - 1) / (D - 1 + mean) of the others, which is of those
 that came together. D counts as 1 where chance may have it.
+
+Where design weights are not 1, pairs were asked for that tell systems apart. The sum above would need answers about
+all pairs and weigh them up again. A sum of values needs no more than answers that lead from its sentences to one
+another, so each judgment counts by q N besides, q the probability of its pair in the mixture that judgments come from
+(`evaluation.scoring.asking`; the likeliest run out first), N the number of pairs, and with L the Laplacian of q N / n
+
+    values = fitted + L^-1 x,    x_j = n / (2 m) sum over the judgments of j of d q N (y - P)
+
+which is the sum above where q is the same for all. It is unbiased if what the fit misses of a pair is what it misses of
+the one sentence less what it misses of the other; for anything else it believes the fit, and a share of random pairs.
+Where q is not known, it is the same for all, and nothing is believed. A sum of values has a variance of s^2 times the
+sum over its k pairs of (d q N)^2 g, g the square of the difference of its weights (Hansen and Hurwitz, Annals of
+Mathematical Statistics 1943), with P before the fit knew the pair. How much of g chance has drawn is taken out: the sum
+over the pairs of d q N g is known to be k times its mean over all pairs (a difference estimator again).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
+from scipy.optimize import brentq
 from scipy.special import expit
 
+from evaluation.evidence import Judgments
+from evaluation.fit.comparisons import Matrix, Sparse
 from evaluation.fit.kernel import Pairs
 from evaluation.fit.similarity import slices
 
 Vector = NDArray[np.float64]
 
+#: The share of pairs drawn as if all were equally likely, in a mixture with telling ones.
+RANDOM_SHARE = 0.2
+# With a smaller share of all pairs drawn it makes no difference that none comes twice; nor with so few left.
+_FEW = 0.02
 # A pair that decides its own prediction by more than this has no prediction without its judgments.
 _LARGEST_LEVERAGE = 0.95
 # So many standard deviations of D, sqrt(2 / number of pairs) where pairs are drawn anew each time, may be chance.
@@ -52,17 +82,57 @@ _BY_CHANCE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """`fitted` (n,): of the fit, in [0, 1]; `values` (n,): corrected, with mean 1/2; `error`: standard error of each
-    value, None without judgments of random pairs."""
+    """`fitted` (n,): of the fit, in [0, 1]; `values` (n,): corrected, with mean 1/2.
+
+    `error`: the standard error of each value where all design weights are 1; `unequal`: how sure values are, where they
+    are not. Neither is known without judgments of pairs drawn by lot.
+    """
 
     fitted: Vector
     values: Vector
-    error: float | None
+    error: float | None = None
+    unequal: _Unequal | None = None
 
     @classmethod
     def without_judgments(cls, n: int) -> Chances:
         """All sentences alike."""
-        return cls(np.full(n, 0.5), np.full(n, 0.5), None)
+        return cls(np.full(n, 0.5), np.full(n, 0.5))
+
+    def covariance(self, weights: Matrix) -> Matrix:
+        """(s, s): of weights @ values, for weights (s, n) whose rows sum to 0; nan where nobody can say."""
+        if self.unequal is not None:
+            return self.unequal.covariance(weights)
+        square = np.nan if self.error is None else self.error**2
+        return square * (weights @ weights.T)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unequal:
+    """`contrasts` (k, n): of the pairs; `spread`: the variance that a pair brings in the mean; `even`: of which so much
+    is what pairs bring on average over all that might have been drawn, and `own` (k,) what these bring beside that;
+    `factor`: of the Laplacian."""
+
+    contrasts: Sparse
+    spread: float
+    even: float
+    own: Vector
+    factor: Matrix | None
+
+    @classmethod
+    def of(cls, pairs: Pairs, counts: Vector, surplus: Vector, factor: Matrix | None) -> _Unequal:
+        """`counts` (k,): d q N; `surplus` (k,): what the answers about each pair add where that is 1."""
+        importance = np.square(counts)
+        effective = _effective(importance)
+        spread = float(importance @ np.square(surplus)) / float(importance.sum()) * effective / max(effective - 1, 1)
+        usual = float(importance.sum() / counts.sum())
+        even = usual * 2 * len(pairs) / (pairs.n - 1)
+        return cls(pairs.contrasts(np.ones(len(pairs))), spread, even, importance - usual * counts, factor)
+
+    def covariance(self, weights: Matrix) -> Matrix:
+        """(s, s): of sums of values."""
+        divided = _divided(self.factor, weights.T)
+        moved = self.contrasts @ divided
+        return np.asarray(self.spread * (self.even * weights @ divided + moved.T @ (self.own[:, None] * moved)))
 
 
 def fitted_chances(utilities: Vector) -> Vector:
@@ -75,16 +145,32 @@ def fitted_chances(utilities: Vector) -> Vector:
     return chances
 
 
-def chances(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vector) -> Chances:
+def chances(
+    utilities: Vector,
+    pairs: Pairs,
+    variances: Vector,
+    judgments: Judgments,
+    telling: Callable[[], NDArray[np.float32] | None] = lambda: None,
+) -> Chances:
     """The chances of n sentences with utilities (n,).
 
-    `pairs`: those judgments of random pairs that these were estimated from; `variances` (k,): of the pairs'
-    differences; `weights` (m,): of the judgments.
+    `judgments`: those of pairs drawn by lot, among what the utilities were estimated from; `pairs`: the k pairs that
+    they are of; `variances` (k,): of these pairs' differences; `telling`: what gives, where design weights are not 1,
+    how many times likelier pairs are (n, n) in a draw of telling ones, if that is known.
     """
-    n = len(utilities)
-    if not len(weights):
+    if not len(judgments):
         fitted = fitted_chances(utilities)
-        return Chances(fitted, fitted, None)
+        return Chances(fitted, fitted)
+    design = _design_weights(judgments, pairs)
+    if np.all(design == 1):
+        return _of_equal(utilities, pairs, variances, judgments.weight)
+    mixture = _mixture(telling(), float(np.mean(judgments.design == 1)), len(pairs))
+    return _of_unequal(utilities, pairs, variances, design, mixture)
+
+
+def _of_equal(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vector) -> Chances:
+    """Where all pairs were equally likely; `weights` (m,): of the judgments."""
+    n = len(utilities)
     gaps = utilities[pairs.first] - utilities[pairs.second]
     judged = pairs.wins + pairs.losses
     total, effective = float(judged.sum()), _effective(weights)
@@ -102,6 +188,59 @@ def chances(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vector)
         values=fitted + n / (2 * total) * pairs.spread(pairs.wins * won - pairs.losses * lost),
         error=float(np.sqrt(square * n**2 / (2 * max(effective - 1, 1) * (n - 1)))),
     )
+
+
+def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, design: Vector, mixture: Matrix | None) -> Chances:
+    """Where some pairs had a greater chance to be drawn; `design` (k,): their design weights; `mixture` (n, n): q N."""
+    n, judged = pairs.n, pairs.wins + pairs.losses
+    expected = _expected(utilities[pairs.first] - utilities[pairs.second], pairs.wins, judged, variances)
+    surplus, unit = pairs.wins - judged * expected, n / (2 * float(judged.sum()))
+    counts, factor = design, None
+    if mixture is not None:
+        counts = design * mixture[pairs.first, pairs.second]
+        laplacian = (np.diag(mixture.sum(axis=1)) - mixture) / n
+        factor = linalg.cholesky(laplacian + 1 / n, lower=True, check_finite=False)
+    fitted = fitted_chances(utilities)
+    values = fitted + _divided(factor, pairs.spread(unit * counts * surplus))
+    return Chances(fitted, values, unequal=_Unequal.of(pairs, counts, unit * surplus, factor))
+
+
+def _mixture(telling: NDArray[np.float32] | None, random_share: float, drawn: int) -> Matrix | None:
+    """(n, n): how many times likelier pairs are than if all were equally likely, where a share of the judgments is of
+    pairs that were drawn so, and others of the mixture of telling pairs with some of these; and so many were drawn."""
+    if telling is None:
+        return None
+    even = random_share + (1 - random_share) * RANDOM_SHARE
+    mixture = (1 - even) * telling.astype(np.float64) + even
+    np.fill_diagonal(mixture, 0.0)
+    return _without_replacement(mixture, drawn / _pairs(len(mixture)))
+
+
+def _without_replacement(mixture: Matrix, share: float) -> Matrix | None:
+    """The same once a share of all pairs is drawn, none twice: 1 - exp(-t x) of those that are x times likelier, with
+    the t that makes them so many. None where nearly all are drawn, and so are equally likely."""
+    if share < _FEW:
+        return mixture
+    if share > 1 - _FEW:
+        return None
+    every = mixture[np.triu_indices(len(mixture), 1)]
+    time = brentq(lambda t: float(np.mean(-np.expm1(-t * every))) - share, 0.0, -np.log(1 - share) / every.min())
+    return np.asarray(-np.expm1(-time * mixture) / share)
+
+
+def _divided(factor: Matrix | None, columns: Matrix) -> Matrix:
+    """Columns (n, ...) that sum to 0, divided by the Laplacian with this factor."""
+    return columns if factor is None else np.asarray(linalg.cho_solve((factor, True), columns, check_finite=False))
+
+
+def _design_weights(judgments: Judgments, pairs: Pairs) -> Vector:
+    """(k,): d of each pair, from the u of the first judgment that was made of it."""
+    numbers = np.minimum(judgments.a, judgments.b) * pairs.n + np.maximum(judgments.a, judgments.b)
+    every, firsts = np.unique(numbers, return_index=True)
+    first = firsts[np.searchsorted(every, pairs.numbers)]
+    before = np.argsort(np.argsort(first))
+    left = (_pairs(pairs.n) - len(pairs)) / (_pairs(pairs.n) - before)
+    return np.asarray(1 + left * (judgments.design[first] - 1))
 
 
 def _expected(gaps: Vector, wins: Vector | float, judged: Vector | float, variances: Vector) -> Vector:

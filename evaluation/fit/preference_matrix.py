@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.evidence import Judgments, Settings
@@ -95,8 +96,12 @@ class Estimate:
     @cached_property
     def chances(self) -> Chances:
         """How probably each sentence is preferred to another one of the topic."""
-        random = self._judgments.some(~self._judgments.chosen)
-        return chances(self.utilities, *self._of_pairs(random), random.weight)
+        return self.chances_by(lambda: None)
+
+    def chances_by(self, telling: Callable[[], NDArray[np.float32] | None]) -> Chances:
+        """The same, where pairs were drawn that tell systems apart; `telling` gives how likely these are (n, n)."""
+        by_lot = self._judgments.some(self._judgments.design > 0)
+        return chances(self.utilities, *self._of_pairs(by_lot), by_lot, telling)
 
     def _of_pairs(self, judgments: Judgments) -> tuple[Pairs, Vector]:
         """The pairs that some of the judgments are of, and the variances of their differences."""

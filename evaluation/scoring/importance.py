@@ -28,7 +28,7 @@ and the square of that. Two pseudo-sentences without any effect, one for each sl
 sentences are few.
 
 Importance and combined are linear in the chances, with weights that rest on texts alone: row a_S of
-`SharedWords.importance` gives I(S) = a_S c and its variance error^2 |a_S|^2.
+`SharedWords.importance` gives I(S) = a_S c and its variance, error^2 |a_S|^2 where all pairs are equally likely.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from scipy import sparse
 
 from evaluation.evidence import Evidence
 from evaluation.fit.chances import Chances
+from evaluation.scoring.asking import Telling
 from evaluation.scoring.content import content, counts
 from evaluation.scoring.scores import Scores, unknown
 from formats.results import SourceWords
@@ -63,7 +64,7 @@ class SharedWords:
 
     `words` (k,): the distinct words of the source; `counts` (n, k): x; `idf` (k,): i; `contains` (s, k): whether the
     summary has the word; `coverage` (s,): C; `importance` (s, n): weights of the chances; `length` (n, 2): what the
-    regression on length knows of the sentences.
+    regression on length knows of the sentences; `telling`: which pairs tell the systems apart.
     """
 
     systems: tuple[str, ...]
@@ -74,6 +75,7 @@ class SharedWords:
     coverage: Vector
     importance: Matrix
     length: Matrix
+    telling: Telling
 
     @property
     def mass(self) -> Vector:
@@ -87,7 +89,7 @@ class SharedWords:
 class WordScores:
     """The scores (s,) of a topic's summaries. `importance` is nan where a summary shares no word with the source.
 
-    `covariance` (s, s): of importance; nan without judgments of random pairs.
+    `covariance` (s, s): of importance; nan without judgments of pairs drawn by lot.
     """
 
     systems: tuple[str, ...]
@@ -130,6 +132,7 @@ def share_words(topic: Evidence) -> SharedWords:
         1.0  # to the last digit, for the whole source scores exactly 0
     )
     length = _length(topic.sentences)
+    importance = _clear((x @ ((contains - coverage[:, None]) * idf).T).T / total, length)
     return SharedWords(
         systems=tuple(summary.system for summary in topic.summaries),
         words=words,
@@ -137,14 +140,14 @@ def share_words(topic: Evidence) -> SharedWords:
         idf=idf,
         contains=contains,
         coverage=coverage,
-        importance=_clear((x @ ((contains - coverage[:, None]) * idf).T).T / total, length),
+        importance=importance,
         length=length,
+        telling=Telling(importance),
     )
 
 
 def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
     """The three scores of a topic's summaries from so many judgments."""
-    variance = np.nan if chances.error is None else chances.error**2
     advantages = chances.values - 0.5  # so that equal sentences give exactly 0
     importance = shared.importance @ advantages
     importance[~shared.contains.any(axis=1)] = np.nan
@@ -152,7 +155,7 @@ def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
         systems=shared.systems,
         coverage=shared.coverage,
         importance=importance,
-        covariance=variance * (shared.importance @ shared.importance.T),
+        covariance=chances.covariance(shared.importance),
         judgments=judgments,
     )
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
+from evaluation.scoring.stopping import StopRule
 from evaluation.statistics import holm
 from formats.results import Difference, Standing, SystemResult
 from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank_beside
@@ -43,39 +44,55 @@ def rank_systems(
     return Comparison(standings, over).ranked(lowest)
 
 
-def compare_systems(standings: Sequence[Standing], over: Over = "judgments") -> tuple[Difference, ...]:
+def compare_systems(
+    standings: Sequence[Standing], over: Over = "judgments", stop_rule: StopRule | None = None
+) -> tuple[Difference, ...]:
     """Every two systems that share a topic, once; none where there are more than `MOST_COMPARED` systems."""
-    return Comparison(standings, over).differences()
+    return Comparison(standings, over, stop_rule).differences()
 
 
 @dataclass(frozen=True)
 class _Estimates:
-    """Means over topics, of any shape: with standard errors, nan where nothing can be said, and how many topics."""
+    """Means over topics, of any shape: with standard errors, nan where nothing can be said, and how many topics.
+
+    `stop_rule`, after so many `judgments`: intervals and p-values hold at every look, not at one.
+    """
 
     value: Matrix
     se: Matrix
     freedom: Matrix
     topics: Matrix
+    stop_rule: StopRule | None = None
+    judgments: int = 0
 
     @property
     def margin(self) -> Matrix:
         """Of the 95% interval."""
+        if self.stop_rule is not None:
+            return self.se * self.stop_rule.quantile(self.judgments)
         return np.asarray(self.se * stdtrit(self.freedom, 1 - LEVEL / 2))
 
     @property
     def p(self) -> Matrix:
         """Two-sided p-values. What is not in doubt at all is sure, or equal."""
         z = np.divide(-np.abs(self.value), self.se, out=np.full(self.se.shape, -np.inf), where=self.se != 0)
-        return np.where((self.se == 0) & (self.value == 0), 1.0, 2 * stdtr(self.freedom, z))
+        p = 2 * stdtr(self.freedom, z) if self.stop_rule is None else self.stop_rule.p(z, self.judgments)
+        return np.where((self.se == 0) & (self.value == 0), 1.0, p)
 
 
 class Comparison:
     """Systems beside each other over the same topics, in the order of their names."""
 
-    def __init__(self, standings: Sequence[Standing], over: Over = "judgments") -> None:
+    def __init__(
+        self, standings: Sequence[Standing], over: Over = "judgments", stop_rule: StopRule | None = None
+    ) -> None:
+        if over == "topics" and stop_rule is not None:
+            raise ValueError("the stop rule is about judgments, not about topics")
         self.over = over
+        self.stop_rule = stop_rule
         self.systems = tuple(sorted({system for standing in standings for system in standing.systems}))
         self._place = {system: k for k, system in enumerate(self.systems)}
+        self._judgments = sum(standing.judgments for standing in standings)
         self._judged = self._sums([standing for standing in standings if standing.judgments > 0])
         self._others = self._sums([standing for standing in standings if standing.judgments <= 0])
 
@@ -106,6 +123,7 @@ class Comparison:
             p=_known(p),
             significant=None if np.isnan(p) else p <= LEVEL,
             topics=int(topics),
+            planned_share=None if self.stop_rule is None else self.stop_rule.share(self._judgments),
         )
 
     def _means(self, lowest: float) -> list[Mean]:
@@ -170,7 +188,7 @@ class Comparison:
             squares = np.maximum(squares, 0.0)
             between = np.sqrt(squares / freedom / number)
             se = np.where(_agree_too_well(squares, variance / number, freedom), np.fmax(se, between), between)
-        return _Estimates(value, se, freedom, topics)
+        return _Estimates(value, se, freedom, topics, self.stop_rule, self._judgments)
 
     def _sums(self, standings: Sequence[Standing]) -> _Sums:
         """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is

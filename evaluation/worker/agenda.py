@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -25,12 +25,13 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
+from annotate.models.study import sum_of_topics
 from evaluation.worker import claims
 from evaluation.worker.records.across_topics import studies_unscored
 from evaluation.worker.records.annotators import studies_unreported
 from evaluation.worker.records.assessors import studies_without_assessors
 from evaluation.worker.records.convergence import studies_unconverged
-from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
+from evaluation.worker.records.diagnostics import studies_unexamined, studies_unsearched, topics_unexamined
 from evaluation.worker.records.document_sets import studies_without_sets
 from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
@@ -126,7 +127,7 @@ def _unranked() -> QuerySet[Study]:
     rankings = Ranking.objects.filter(study=OuterRef("pk"), scored_by=ScoredBy.PUBLISHED)  # the last to be saved
     is_old = Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")) | Exists(fits_to_come)
     has_fits = Exists(Fit.objects.filter(topic__study=OuterRef("pk")))
-    studies = Study.objects.annotate(wanted=Sum("topics__progress__fitted_version"))
+    studies = Study.objects.annotate(wanted=sum_of_topics("progress__fitted_version"))
     return studies.annotate(ranked=Subquery(rankings.values("version"))).filter(has_fits, is_old)
 
 
@@ -213,7 +214,19 @@ OTHERS = (
     ),
     Kind("train_metric", "training", lambda: _jobs(TrainedMetric.waiting()), large=ANY_TRAINING, turns=True),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
+    Kind(
+        "find_smallest_set",
+        "smallest_set",
+        studies_unsearched,
+        study="pk",
+        rest=timedelta(seconds=30),
+        patience=20.0,
+        large=LARGE_STUDY,
+        idle=True,
+    ),
 )
+#: What is done once every topic was examined.
+AFTER_TOPICS = ("examine_study", "find_smallest_set")
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}
 
 
@@ -258,7 +271,7 @@ def look() -> Agenda:
     scores_wait = bool(topics) or any(work.claim.startswith("topic:") for work in seen.running)
     others = seen.at([kind for kind in OTHERS if not (kind.idle and scores_wait)], scores_wait)
     if any(work.task == "examine_topic" for work in (*others, *seen.running)):
-        others = [work for work in others if work.task != "examine_study"]
+        others = [work for work in others if work.task not in AFTER_TOPICS]
     first, rest = topics[:TOPICS_BEFORE_RANKING], topics[TOPICS_BEFORE_RANKING:]
     return Agenda((*jobs, *first, *rankings, *rest, *others), tuple(seen.running))
 

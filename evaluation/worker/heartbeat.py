@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from annotate.imports import forget_removed
 from annotate.server import limits
 from annotate.server.sessions import SessionStore
 from evaluation.worker import claims
@@ -112,6 +113,7 @@ class Heartbeat(threading.Thread):
             self._forgot_at = now
             limits.forget()
             SessionStore.clear_expired()
+            forget_removed()
 
     def look_for_work(self, now: float) -> None:
         """Queue a task for whatever the tables show to be behind, unless one was queued and nothing came of it yet."""

@@ -13,7 +13,7 @@ from typing import TypedDict
 import numpy as np
 from celery import shared_task
 
-from annotate import exports, imports
+from annotate import exports, imports, studies
 from annotate.imports import baselines
 from annotate.judging import what_if as questions
 from annotate.models import Export, Job, ScoredBy, Topic, TrainedMetric, Upload, WhatIfQuestion
@@ -22,7 +22,7 @@ from evaluation.annotators import agreement, reliability, what_if
 from evaluation.annotators.figures import describe
 from evaluation.evaluate import Texts, TopicResult, curve, evaluate, lowest_score, prepare
 from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
-from evaluation.fit import preference_matrix, sampling
+from evaluation.fit import preference_matrix
 from evaluation.fit.similarity import KEPT, Similarity, similarity
 from evaluation.meta.across_topics import across_topics
 from evaluation.meta.reports import Sampling
@@ -38,8 +38,11 @@ from evaluation.meta.training import TooLittle
 from evaluation.metrics import registry
 from evaluation.metrics.background import others_words
 from evaluation.metrics.trained import TAUGHT, Trained
+from evaluation.scoring import asking
 from evaluation.scoring.covariance import pack, unpack
+from evaluation.scoring.importance import SharedWords
 from evaluation.scoring.ranking import Comparison
+from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, records, training
 from evaluation.worker.attempts import TOO_LONG, Tell, attempt, within_its_time
@@ -128,6 +131,12 @@ def examine_topic(topic_id: int) -> None:
 def examine_study(study_id: int) -> None:
     """Say what leaving out any one annotator does to a study's ranking."""
     attempt("examine_study", study_id, _examine_whole, _tell_the_log)
+
+
+@shared_task(name="find_smallest_set")
+def find_smallest_set(study_id: int) -> None:
+    """Find the fewest judgments that a study's first place hangs on."""
+    attempt("find_smallest_set", study_id, _find_smallest_set, _tell_the_log)
 
 
 @shared_task(name="score_with_metrics")
@@ -232,6 +241,8 @@ def _process(upload_id: int) -> None:
         _write_baselines(upload, upload.baseline_words)
     elif upload is not None:
         imports.process(upload)
+        if upload.state == Upload.State.STORED:
+            studies.plan_judgments(upload.study)
 
 
 def _write_baselines(upload: Upload, words: int) -> None:
@@ -261,7 +272,8 @@ def _export(export_id: int) -> None:
 def _rank(study_id: int) -> None:
     """A second time, if a topic was fitted meanwhile: its task found this one at it, and left the ranking to it."""
     for standings in chain.from_iterable(records.load_standings(study_id) for _time in range(2)):
-        comparison = Comparison(standings.topics if standings.settings is not None else ())
+        topics = standings.topics if standings.settings is not None else ()
+        comparison = Comparison(topics, stop_rule=standings.stop_rule)
         lowest = lowest_score((standings.settings or {}).get("score", "published"))
         records.save_ranking(standings, comparison.ranked(lowest), comparison.differences())
 
@@ -303,6 +315,16 @@ def _examine(topic_id: int) -> None:
 def _examine_whole(study_id: int) -> None:
     version, topics = records.load_examinations(study_id)
     records.save_examination(study_id, version, diagnostics.influence(topics))
+
+
+def _find_smallest_set(study_id: int) -> None:
+    version, snapshots = records.load_judged(study_id, split)
+    records.save_smallest_set(study_id, version, smallest_set([_judged_topic(topic) for topic in snapshots]))
+
+
+def _judged_topic(snapshot: records.Snapshot) -> JudgedTopic:
+    compared = _compare(snapshot.evidence.sentences, snapshot.settings.similarity)
+    return JudgedTopic(snapshot.evidence, snapshot.settings, compared, snapshot.judgment_keys)
 
 
 def _score_with_metrics(topic_id: int) -> None:
@@ -456,13 +478,17 @@ def _refit(topic_id: int) -> None:
         records.save_nothing(snapshot)
 
 
-def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> list[tuple[int, int]]:
-    """The pairs whose answers would tell most now; none where the study wants random ones only."""
+def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
+    """The pairs whose answers would tell most now: of systems, and where there are none, of sentences; nothing where
+    the study wants random ones only."""
     if snapshot.random_share >= 1 or result.errors is None:
-        return []
+        return asking.NO_PAIRS
     filled = records.pairs_filled(snapshot)
-    pairs = sampling.informative_pairs(result.utilities, result.errors, QUEUE, snapshot.seed, filled)
-    return [(i, j) for i, j in pairs.tolist()]
+    wanted = QUEUE, snapshot.random_share, (snapshot.seed, snapshot.topic_id, snapshot.data_version), filled
+    texts = _texts(snapshot.evidence, snapshot.settings)["texts"]
+    if isinstance(texts, SharedWords) and len(texts.systems) > 1:
+        return asking.telling_pairs(texts.telling, *wanted)
+    return asking.informative_pairs(result.utilities, result.errors, *wanted)
 
 
 def _answer(question_id: int) -> None:
@@ -573,5 +599,10 @@ def _prepare_texts(
 
 
 # Keyed by the texts themselves, so that they cannot be out of date.
+def _size_of_texts(sentences: tuple[str, ...], summaries: tuple[SummaryText, ...], *_: object) -> int:
+    """Their words, and how likely pairs are that tell systems apart."""
+    return 8 * len(sentences) * (len(summaries) + 1) + 4 * min(len(sentences), asking.MOST_SENTENCES) ** 2
+
+
 _compare = Kept(_similarity, lambda sentences, name: 8 * min(len(sentences), KEPT) ** 2, 192 << 20)
-_prepare = Kept(_prepare_texts, lambda sentences, summaries, *_: 8 * len(sentences) * (len(summaries) + 1), 64 << 20)
+_prepare = Kept(_prepare_texts, _size_of_texts, 128 << 20)

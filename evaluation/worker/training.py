@@ -13,6 +13,8 @@ from django.db.models import Count
 
 from annotate import training as verbs
 from annotate.models import Study, Topic, TrainedMetric
+from evaluation.evidence import Evidence
+from evaluation.meta.assessors import without_assessors
 from evaluation.meta.preference_training import PreferenceCourse
 from evaluation.meta.training import PARTS, TRAINERS, Course, Training, topic_examples
 from evaluation.metrics.registry import MissingEvidence
@@ -47,7 +49,7 @@ def learn_from_scores(metric: TrainedMetric, seconds: float) -> None:
     examples: dict[str, Any] = metric.parts.get("topics", {})
     steps: list[Any] = metric.parts.get("steps", [])
     unread = [topic for topic in topics if str(topic.pk) not in examples]
-    read = _reading(asked, parts_of_topics) if unread else None
+    read = _reading(metric, asked, parts_of_topics) if unread else None
     for topic in unread:
         assert read is not None
         examples[str(topic.pk)] = to_json(read(topic))
@@ -124,15 +126,19 @@ def _asked(metric: TrainedMetric) -> Training:
     )
 
 
-def _reading(asked: Training, parts: Sequence[list[Topic]]) -> Callable[[Topic], TopicExamples]:
+def _reading(metric: TrainedMetric, asked: Training, parts: Sequence[list[Topic]]) -> Callable[[Topic], TopicExamples]:
     """What reads the features of a topic, having seen all topics of its part if any feature rests on them.
 
     Where these are too few for that, it is without such features.
     """
+
+    def load(topic: Topic) -> Evidence:
+        return without_assessors([load_topic(topic)], metric.left_out)[0]
+
     if not any(map(rests_on_all_topics, asked.names)):
         reader = asked.reader()
-        return lambda topic: topic_examples(load_topic(topic), asked, reader)
-    texts = [{topic.pk: load_topic(topic) for topic in part} for part in parts if part]
+        return lambda topic: topic_examples(load(topic), asked, reader)
+    texts = [{topic.pk: load(topic) for topic in part} for part in parts if part]
     try:
         readers = [asked.reader().prepared(list(own.values())) for own in texts]
     except MissingEvidence:

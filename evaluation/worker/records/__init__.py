@@ -30,7 +30,9 @@ from evaluation.worker.records.convergence import (
 from evaluation.worker.records.diagnostics import (
     fitted_version,
     load_examinations,
+    load_judged,
     save_examination,
+    save_smallest_set,
     save_topic_examination,
 )
 from evaluation.worker.records.document_sets import save_document_sets
@@ -90,6 +92,7 @@ __all__ = [
     "load_assessed",
     "load_evidence",
     "load_examinations",
+    "load_judged",
     "load_ranked_sentences",
     "load_standings",
     "load_study_scores",
@@ -129,6 +132,7 @@ __all__ = [
     "save_results",
     "save_samples",
     "save_sentence_ranking",
+    "save_smallest_set",
     "save_topic_examination",
     "standings_by_topic",
     "stored_agreements",

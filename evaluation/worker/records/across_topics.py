@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import ComputedScore, Study, StudyMetrics, Summary, Topic, TopicMetrics, TrainedMetric
+from annotate.models.study import sum_of_topics
 from evaluation.evidence import Evidence, evidence
 from evaluation.meta.across_topics import AcrossTopics
 from evaluation.meta.study_reports import with_jackknifed
@@ -45,7 +46,7 @@ def studies_unscored() -> QuerySet[Study]:
     Their topics have been scored one by one before: the signatures of both stand in one row.
     """
     may_see_all = TrainedMetric.objects.filter(study=OuterRef("pk"), used=True, method__in=KINDS["simetrix"].methods)
-    studies = Study.objects.annotate(wanted=Sum("topics__metrics__version")).filter(
+    studies = Study.objects.annotate(wanted=sum_of_topics("metrics__version")).filter(
         Q(metric_names__regex=ACROSS_TOPICS) | Exists(may_see_all)
     )
     is_behind = Q(metrics__isnull=True) | Q(metrics__across_version__lt=F("wanted"))

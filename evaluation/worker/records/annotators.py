@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 from django.utils import timezone
 from numpy.typing import NDArray
 
 from annotate.database.snapshot import snapshot
 from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Study
+from annotate.models.study import sum_of_topics
 from evaluation.annotators.agreement import PairJudgments
 from evaluation.annotators.answers import Answers
 from evaluation.evidence import Judgments
@@ -71,7 +72,7 @@ def studies_unreported() -> QuerySet[Study]:
     has_judged = Exists(Annotator.objects.filter(study=OuterRef("pk"), judged__gt=0))
     was_reported = Exists(AgreementReport.objects.filter(study=OuterRef("pk"), version__gt=0))
     return (
-        Study.objects.annotate(wanted=Sum("topics__tally__data_version"))
+        Study.objects.annotate(wanted=sum_of_topics("tally__data_version"))
         .filter(has_judged | was_reported, wanted__gt=0)
         .filter(Q(agreement__isnull=True) | Q(agreement__version__lt=F("wanted")))
     )
@@ -83,7 +84,7 @@ def load_answers(study_id: int, also: Collection[int] = ()) -> StudyAnswers | No
     Annotators `also` are counted though they are excluded.
     """
     with snapshot():
-        study = Study.objects.filter(pk=study_id).annotate(version=Sum("topics__tally__data_version")).first()
+        study = Study.objects.filter(pk=study_id).annotate(version=sum_of_topics("tally__data_version")).first()
         return None if study is None else _load(study, study.version or 0, also)
 
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate.models import Examination, Fit, Study, Topic, TopicExamination
+from annotate.models.study import sum_of_topics
 from evaluation.diagnostics import Diagnosis, Vector
 from evaluation.statistics import finite
-from evaluation.worker.records.evidence import Snapshot
-from formats.results import Influence, TopicDiagnostics, from_json, to_json
+from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
+from formats.results import Influence, SmallestSet, TopicDiagnostics, from_json, to_json
 
 #: Six digits are enough to say who moves what, and a third of the room.
 DIGITS = 6
@@ -30,10 +31,30 @@ def topics_unexamined() -> QuerySet[Topic]:
 def studies_unexamined() -> QuerySet[Study]:
     """Studies of which a topic was examined since they were. Adds the `wanted` version."""
     return (
-        Study.objects.annotate(wanted=Sum("topics__examination__version"))
+        Study.objects.annotate(wanted=sum_of_topics("examination__version"))
         .filter(wanted__gt=0)
         .filter(Q(examination__isnull=True) | Q(examination__version__lt=F("wanted")))
     )
+
+
+def studies_unsearched() -> QuerySet[Study]:
+    """Studies whose smallest set of judgments was sought before they were last examined. Adds the `wanted` version."""
+    behind = Study.objects.filter(examination__searched_version__lt=F("examination__version"))
+    return behind.annotate(wanted=F("examination__version"))
+
+
+def load_judged(study_id: int, split: Split) -> tuple[int, list[Snapshot]]:
+    """The version that a study was last examined at, and its topics with judgments."""
+    version = Examination.objects.filter(study=study_id).values_list("version", flat=True).first() or 0
+    keys = Topic.objects.filter(study=study_id, examination__isnull=False).order_by("position")
+    loaded = (load_evidence(key, split) for key in keys.values_list("pk", flat=True))
+    return version, [topic for topic in loaded if topic is not None and len(topic.evidence.judgments)]
+
+
+def save_smallest_set(study_id: int, version: int, smallest: SmallestSet | None) -> None:
+    """Publish which judgments the first place hangs on; a late one is thrown away."""
+    older = Examination.objects.filter(study=study_id, searched_version__lt=version)
+    older.update(searched_version=version, smallest_set={} if smallest is None else to_json(smallest))
 
 
 def save_topic_examination(snapshot: Snapshot, version: int, diagnosis: Diagnosis | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from django.db.models import QuerySet
@@ -11,6 +12,8 @@ from django.db.models import QuerySet
 from annotate.database.snapshot import snapshot
 from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
+from evaluation.scoring.stopping import StopRule
+from formats.not_judged import DUPLICATE
 
 #: (text, language) -> its sentences
 Split = Callable[[str, str], Sequence[str]]
@@ -24,8 +27,8 @@ class Snapshot:
     """A topic as it was when its data had this version, and which rows its sentences and summaries are.
 
     `sentence_keys`: primary keys in the order of `evidence.sentences`; `summary_keys`: in that of `evidence.summaries`;
-    `annotator_keys`: in that of the annotators' numbers. `leading`: the kind of annotators among whom influence is
-    worked out.
+    `annotator_keys`: in that of the annotators' numbers; `judgment_keys`: in that of the judgments. `leading`: the kind
+    of annotators among whom influence is worked out. `left_out`: the keys of the sentences that have no part in it.
     """
 
     topic_id: int
@@ -38,10 +41,17 @@ class Snapshot:
     sentence_keys: tuple[int, ...]
     summary_keys: tuple[int, ...]
     annotator_keys: tuple[int, ...]
-    last_judgment_id: int
+    judgment_keys: tuple[int, ...]
     random_share: float = 1.0
     leading: str = "human"
     counted_kinds: str = "people"
+    left_out: tuple[int, ...] = ()
+    stop_rule: StopRule | None = None
+
+    @property
+    def last_judgment_id(self) -> int:
+        """The key of the last judgment; 0 without any."""
+        return self.judgment_keys[-1] if self.judgment_keys else 0
 
 
 def load_evidence(
@@ -63,18 +73,17 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     if topic is None:
         return None
     study, language = topic.study, topic.language or topic.study.language
-    in_order = Sentence.objects.filter(topic=topic).order_by("position")
-    sentences = list(in_order.values_list("pk", "document__name", "index", "text"))
-    keys = tuple(pk for pk, *_ in sentences)
+    sentences = _sentences(topic)
+    keys = tuple(sentence.pk for sentence in sentences.compared)
     of_topic = counted.filter(assignment__topic=topic_id)
-    judgments, annotators, last = _judgments(of_topic, {pk: index for index, pk in enumerate(keys)}, but)
+    judgments, annotators, judged = _judgments(of_topic, sentences.places, but)
     kinds = dict(Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind"))
     by_system = Summary.objects.filter(topic=topic).order_by("system__name")
     summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
     evidence = Evidence(
         topic_id=topic.name,
-        sentence_ids=tuple(f"{document}:{index}" for _, document, index, _ in sentences),
-        sentences=tuple(text for *_, text in sentences),
+        sentence_ids=tuple(f"{sentence.document}:{sentence.index}" for sentence in sentences.compared),
+        sentences=tuple(sentence.text for sentence in sentences.compared),
         judgments=judgments,
         summaries=tuple(
             SummaryText(system, tuple(cut if cut is not None else split(text, language)))
@@ -94,11 +103,58 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
         sentence_keys=keys,
         summary_keys=tuple(pk for pk, *_ in summaries),
         annotator_keys=annotators,
-        last_judgment_id=last,
+        judgment_keys=judged,
         random_share=study.random_share,
         leading=study.leading_kind,
         counted_kinds=study.counted_kinds,
+        left_out=sentences.left_out,
+        stop_rule=StopRule(study.judgments_per_topic) if study.stop_rule else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    pk: int
+    document: str
+    index: int
+    text: str
+    not_judged: str
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    """The sentences that a fit compares; by the key of a sentence that judgments may be about, its place among them."""
+
+    compared: tuple[_Row, ...]
+    places: dict[int, int]
+    left_out: tuple[int, ...]
+
+
+def _sentences(topic: Topic) -> _Sentences:
+    """Those that people are asked about, and those that judgments are about nevertheless: imported ones, or ones that
+    were given before. What is said of a copy is said of the sentence that it is a copy of."""
+    in_order = Sentence.objects.filter(topic=topic).order_by("position")
+    rows = [_Row(*row) for row in in_order.values_list("pk", "document__name", "index", "text", "not_judged")]
+    judged = _judged(topic) if any(row.not_judged for row in rows) else set()
+    asked = [row for row in rows if not row.not_judged or (row.pk in judged and row.not_judged != DUPLICATE)]
+    texts = {row.words for row in asked}
+    copies = [row for row in rows if row.pk in judged and row.not_judged == DUPLICATE]
+    alone = {row.pk for row in asked} | {row.pk for row in copies if row.words not in texts}
+    compared = tuple(row for row in rows if row.pk in alone)
+    places = {row.pk: place for place, row in enumerate(compared)}
+    by_words = {row.words: place for place, row in reversed(list(enumerate(compared)))}
+    places |= {row.pk: by_words[row.words] for row in copies}
+    return _Sentences(compared, places, tuple(row.pk for row in rows if row.pk not in alone))
+
+
+def _judged(topic: Topic) -> set[int]:
+    """The keys of the topic's sentences that were judged, whoever's judgments count."""
+    answered = Assignment.objects.filter(topic=topic, state=Assignment.State.JUDGED).order_by()
+    return set(chain(*answered.values_list("pair__first_id", "pair__second_id").distinct()))
 
 
 COLUMNS = (
@@ -108,18 +164,21 @@ COLUMNS = (
     "assignment__pair__first_id",
     "assignment__pair__second_id",
     "assignment__annotator_id",
-    "assignment__reason",
+    "assignment__design_weight",
 )
 
 
 def _judgments(
     counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int]
-) -> tuple[Judgments, tuple[int, ...], int]:
-    """The judgments that count, in the order in which they were stored; who gave them; the primary key of the last."""
+) -> tuple[Judgments, tuple[int, ...], tuple[int, ...]]:
+    """The judgments that count, in the order in which they were stored; who gave them; their primary keys.
+
+    Those of a sentence beside its own copy say nothing.
+    """
     if but:
         counted = counted.exclude(assignment__annotator__in=list(but))
-    rows = list(counted.values_list(*COLUMNS))
-    keys, answers, swapped, firsts, seconds, annotators, reasons = zip(*rows, strict=True) if rows else ((),) * 7
+    rows = [row for row in counted.values_list(*COLUMNS) if index[row[3]] != index[row[4]]]
+    keys, answers, swapped, firsts, seconds, annotators, design = zip(*rows, strict=True) if rows else ((),) * 7
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
@@ -130,9 +189,9 @@ def _judgments(
         outcome=np.array([SHARE_OF_LEFT[answer] for answer in answers], dtype=np.float64),
         weight=np.ones(len(rows)),
         annotator=numbers.astype(np.int64),
-        chosen=np.array([reason == Assignment.Reason.SUGGESTED for reason in reasons], dtype=np.bool_),
+        design=np.array(design, dtype=np.float64),
     )
-    return judgments, tuple(keys_of_annotators.tolist()), keys[-1] if keys else 0
+    return judgments, tuple(keys_of_annotators.tolist()), keys
 
 
 def settings_of(study: Study) -> Settings:

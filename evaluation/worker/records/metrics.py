@@ -159,10 +159,12 @@ def save_metric_scores(
     absent = {**_some(before.absent, loaded.across), **absent}
     kept = signatures.keys() - scores.keys()
     ComputedScore.objects.filter(summary__topic=loaded.topic_id).exclude(metric__in=kept).delete()
+    present = set(Summary.objects.filter(topic=loaded.topic_id).values_list("pk", flat=True))  # some may be removed
     ComputedScore.objects.bulk_create(
         ComputedScore(summary_id=key, metric=name, score=finite(score))
         for name, column in scores.items()
         for key, score in zip(loaded.summary_keys, column.tolist(), strict=True)
+        if key in present
     )
     values = {"version": loaded.version, "digest": loaded.digest, "signatures": signatures, "absent": absent}
     now = {"computed_at": timezone.now()}
@@ -191,7 +193,7 @@ def _version() -> Combinable:
     """Of all that a study's reports on metrics rest on."""
     scored, fitted = (Coalesce(Sum(f"topics__{name}"), Value(0)) for name in VERSIONS)
     beside = (Coalesce(Max(f"metrics__{name}"), Value(0)) for name in BESIDE)
-    return sum(beside, start=scored + fitted)
+    return sum(beside, start=scored + fitted + F("removed_version"))
 
 
 @snapshot()
@@ -202,6 +204,7 @@ def load_study_scores(study_id: int) -> StudyScores | None:
         return None
     version = Study.objects.filter(pk=study_id).annotate(version=_version()).values_list("version", flat=True).get()
     texts_version = Topic.objects.filter(study=study).aggregate(version=Sum(VERSIONS[0]))["version"] or 0
+    texts_version += study.removed_version
     texts_version += sum(StudyMetrics.objects.filter(study=study).values_list(*BESIDE).first() or ())
     topics = list(Topic.objects.filter(study=study).order_by("position").values_list("pk", "name"))
     summaries = Summary.objects.filter(topic__study=study)

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Avg, Min, QuerySet, Sum
+from django.db.models import Avg, Min, QuerySet
 from django.utils import timezone
 
-from annotate import __version__
+from annotate import __version__, studies
 from annotate.database.snapshot import snapshot
-from annotate.models import Fit, Ranking, Score, ScoredBy, Study, System, SystemScore, Topic, TopicProgress, Utility
+from annotate.models import (
+    Fit,
+    Ranking,
+    Score,
+    ScoredBy,
+    Study,
+    Summary,
+    System,
+    SystemScore,
+    Topic,
+    TopicProgress,
+    Utility,
+)
+from annotate.models.study import sum_of_topics
 from evaluation.evaluate import TopicResult
 from evaluation.evidence import AS_PUBLISHED, Settings
+from evaluation.scoring.asking import NO_PAIRS, Queue
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.ranking import compare_systems
+from evaluation.scoring.stopping import StopRule
 from evaluation.worker.records.evidence import Snapshot
 from evaluation.worker.records.rows import put
 from evaluation.worker.records.suggestions import replace_suggestions
@@ -44,27 +59,31 @@ MOST_POINTS = 50
 NOT_KEPT: Mapping[str, Any] = {"curve": [], "curve_owed": False, "covariance": {}, "differences": [], "words": {}}
 
 
-def save_results(
-    snapshot: Snapshot, results: Results, seconds: float, to_ask: Collection[tuple[int, int]] = ()
-) -> bool:
+def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Queue = NO_PAIRS) -> bool:
     """Publish the fits of a topic with their utilities and scores and the pairs to ask next, all at once; False where
     newer ones are there, and these are thrown away.
 
     Their curves are those of the fits before with one more point; `save_curve` fills the gaps.
     """
-    compared = {scored_by: _compared(result.standing) for scored_by, result in results.items()}
+    compared = {
+        scored_by: _compared(result.standing, snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None)
+        for scored_by, result in results.items()
+    }
     with transaction.atomic():
         if not _is_news(snapshot):
             return False
         for scored_by, result in results.items():
             _publish(snapshot, scored_by, result, seconds, compared[scored_by])
+        if snapshot.left_out:
+            Utility.objects.filter(sentence__in=snapshot.left_out).delete()
         replace_suggestions(snapshot, to_ask)
     return True
 
 
-def _compared(standing: Standing) -> dict[str, Any]:
+def _compared(standing: Standing, stop_rule: StopRule | None) -> dict[str, Any]:
     """How sure the scores are together, and what that says of every two systems."""
-    return {"covariance": to_json(pack(standing)), "differences": to_json(compare_systems([standing]))}
+    differences = compare_systems([standing], stop_rule=stop_rule)
+    return {"covariance": to_json(pack(standing)), "differences": to_json(differences)}
 
 
 def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, compared: dict[str, Any]) -> None:
@@ -84,7 +103,7 @@ def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: f
         **compared,
         words={} if result.words is None else to_json(_with_keys(result.words, snapshot)),
     )
-    # Every sentence and every summary has its row in each fit, so that nothing is left of the one before.
+    # Every sentence that is compared and every summary has its row in each fit: nothing is left of the one before.
     put(Utility, ["sentence_id", "scored_by"], _utilities(fit_id, scored_by, snapshot, result))
     put(Score, ["summary_id", "scored_by"], _scores(fit_id, scored_by, snapshot, result))
 
@@ -107,7 +126,7 @@ def save_nothing(snapshot: Snapshot) -> bool:
             seconds=0.0,
             settings=_settings(snapshot, settings),
         )
-    replace_suggestions(snapshot, ())
+    replace_suggestions(snapshot, NO_PAIRS)
     return True
 
 
@@ -143,11 +162,17 @@ def _owing(snapshot: Snapshot, scored_by: str) -> QuerySet[Fit]:
 def _is_news(snapshot: Snapshot) -> bool:
     """Take the topic's place for this version, if nothing newer is published and the sentences are still the same."""
     topic = Topic.objects.select_for_update(no_key=True).filter(pk=snapshot.topic_id)  # none is cut anew meanwhile
-    if not topic.filter(cut_version=snapshot.cut_version).values_list("pk"):
+    if not topic.filter(cut_version=snapshot.cut_version).values_list("pk") or _lacks_summaries(snapshot):
         return False
     TopicProgress.objects.bulk_create([TopicProgress(topic_id=snapshot.topic_id)], ignore_conflicts=True)
     older = TopicProgress.objects.filter(topic=snapshot.topic_id, fitted_version__lt=snapshot.data_version)
     return bool(older.update(fitted_version=snapshot.data_version, problem=""))
+
+
+def _lacks_summaries(snapshot: Snapshot) -> bool:
+    """Whether some were removed since: the topic is fitted anew."""
+    present = set(Summary.objects.filter(topic=snapshot.topic_id).values_list("pk", flat=True))
+    return not present.issuperset(snapshot.summary_keys)
 
 
 def _add_fit(snapshot: Snapshot, scored_by: str, before: Fit | None, **columns: Any) -> int:
@@ -222,7 +247,7 @@ class Standings:
     """What a study's topics say of its systems. `version`: the sum of the topics' fitted versions.
 
     `settings`: of the fits; None where some topics were fitted under others, so that no mean over them says anything.
-    `coverage`: by system, the mean over the same topics.
+    `coverage`: by system, the mean over the same topics. `stop_rule`: by which verdicts are given, if it is on.
     """
 
     study_id: int
@@ -232,6 +257,7 @@ class Standings:
     settings: Mapping[str, Any] | None
     topics: tuple[Standing, ...]
     coverage: Mapping[str, float]
+    stop_rule: StopRule | None = None
 
 
 @snapshot()
@@ -241,7 +267,8 @@ def load_standings(study_id: int) -> tuple[Standings, ...]:
 
     Everything is read as it was at one moment: a fit that is published meanwhile has scores that belong to it alone.
     """
-    version = Study.objects.filter(pk=study_id).aggregate(version=Sum("topics__progress__fitted_version"))["version"]
+    versions = Study.objects.annotate(version=sum_of_topics("progress__fitted_version"))
+    version = versions.filter(pk=study_id).values_list("version", flat=True).first()
     ranked = Ranking.objects.filter(study=study_id).aggregate(version=Min("version"))["version"]
     if not version or (ranked is not None and ranked >= version):
         return ()
@@ -263,7 +290,14 @@ def _standings(study_id: int, scored_by: str, version: int) -> Standings:
         settings=None if any(settings != shared[0] for settings in shared) else shared[0] if shared else {},
         topics=topics,
         coverage=dict(means),
+        stop_rule=_stop_rule(study_id) if scored_by == ScoredBy.RECOMMENDED else None,
     )
+
+
+def _stop_rule(study_id: int) -> StopRule | None:
+    """The study's, which plans so many judgments for each of its topics."""
+    study = Study.objects.get(pk=study_id)
+    return StopRule(study.judgments_per_topic * study.topics.count()) if study.stop_rule else None
 
 
 def _shared(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -312,6 +346,7 @@ def save_ranking(standings: Standings, systems: Sequence[SystemResult], differen
         return False
     if standings.settings is not None:
         _replace_systems(own.get(), standings, systems)
+        studies.close_if_decided(study_id, differences)
     return True
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from django.db.models import F
 
 from annotate.models import Pair, Suggestion
+from evaluation.scoring.asking import Queue
 from evaluation.worker.records.evidence import Snapshot
 from evaluation.worker.records.rows import put
-
-REASON = "informative"
 
 
 def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
@@ -22,9 +19,10 @@ def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
     return {(min(i, j), max(i, j)) for i, j in places if i is not None and j is not None}
 
 
-def replace_suggestions(snapshot: Snapshot, pairs: Collection[tuple[int, int]]) -> None:
+def replace_suggestions(snapshot: Snapshot, queue: Queue) -> None:
     """Ask for these pairs of sentences instead of those before; in the transaction that publishes their fit."""
-    keys, number = snapshot.sentence_keys, len(pairs)
+    keys, pairs = snapshot.sentence_keys, queue.pairs.tolist()
+    number = len(pairs)
     put(
         Suggestion,
         ["topic_id", "rank"],
@@ -33,7 +31,8 @@ def replace_suggestions(snapshot: Snapshot, pairs: Collection[tuple[int, int]]) 
             "first_id": [min(keys[i], keys[j]) for i, j in pairs],
             "second_id": [max(keys[i], keys[j]) for i, j in pairs],
             "rank": range(number),
-            "reason": [REASON] * number,
+            "is_random": queue.is_random.tolist(),
+            "design_weight": queue.design.tolist(),
         },
     )
     Suggestion.objects.filter(topic=snapshot.topic_id, rank__gte=number).delete()

@@ -1,0 +1,140 @@
+"""Which pairs of sentences to ask about, so that systems are soon told apart (docs/model.md, Which pair next).
+
+The importance of a system is a sum of chances whose weights a rest on texts alone, so the texts say which answers tell
+systems apart. If pairs are drawn with probabilities q, of which L is the Laplacian, the variance of the difference of
+two systems is in proportion to (a_s - a_t) L^-1 (a_s - a_t)' (`evaluation.fit.chances`). Pairs are drawn with those
+probabilities that make the sum of it over all systems s < t least: the A-optimal design of experiments, approached by
+multiplicative steps, in which each probability grows by the root of what a little more of it would take from the sum
+(Silvey, Titterington and Torsney, Communications in Statistics 1978).
+
+Some pairs are drawn as if all were equally likely. They bound the weights by which the answers count, and systems that
+come later find answers about all sentences. What an answer counts is by the probability of the mixture (the balance
+heuristic of Veach and Guibas, SIGGRAPH 1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from evaluation.fit import sampling
+from evaluation.fit.chances import RANDOM_SHARE
+from evaluation.fit.sampling import CANDIDATES, Differences, Pairs, random_pairs
+from evaluation.fit.threads import on_one_thread
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+#: At least this share of the pairs is drawn as if all were equally likely: no answer then counts more than 20 times.
+LEAST_RANDOM = 0.05
+#: More steps take from the sum what they cost where pairs run out: few pairs with nearly all of the probability.
+STEPS = 10
+#: In topics of more sentences all pairs are equally likely: a step takes a second.
+MOST_SENTENCES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Pairs i < j (k, 2) in the order in which to ask them; `is_random` (k,): drawn as if all were equally likely;
+    `design` (k,): how many times likelier they would have been drawn if all that were left had been equally likely, 0
+    for pairs not drawn by lot."""
+
+    pairs: Pairs
+    is_random: NDArray[np.bool_]
+    design: Vector
+
+
+#: Nothing to ask.
+NO_PAIRS = Queue(np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.bool_), np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Telling:
+    """How likely pairs are to be drawn because they tell systems apart; `importance` (s, n): the systems' weights."""
+
+    importance: Matrix
+
+    @cached_property
+    def likelihood(self) -> NDArray[np.float32] | None:
+        """(n, n): of each pair, how many times likelier than if all were equally likely, both ways round; None where
+        all are. Worked out when it is asked for, since it takes longer than a fit."""
+        n = self.importance.shape[1]
+        apart = self.importance - self.importance.mean(axis=0)
+        if not 2 < n <= MOST_SENTENCES or not np.any(np.abs(apart) > 1e-12):
+            return None
+        return _likelihood(apart).astype(np.float32)
+
+
+@on_one_thread
+def _likelihood(apart: Matrix) -> Matrix:
+    n = apart.shape[1]
+    even = np.ones((n, n)) - np.eye(n)
+    likelihood = even
+    for _ in range(STEPS):
+        mixed = RANDOM_SHARE * even + (1 - RANDOM_SHARE) * likelihood
+        laplacian = np.diag(mixed.sum(axis=1)) - mixed
+        reached = linalg.solve(laplacian + 1.0, apart.T, assume_a="pos", check_finite=False)
+        products = reached @ reached.T
+        own = np.diag(products)
+        likelihood = likelihood * np.sqrt(np.maximum(own[:, None] + own - 2 * products, 0.0))
+        likelihood *= n * (n - 1) / likelihood.sum()
+    return likelihood
+
+
+def telling_pairs(
+    telling: Telling,
+    count: int,
+    random_share: float,
+    seed: int | Sequence[int],
+    taken: Collection[tuple[int, int]] = (),
+) -> Queue:
+    """At most `count` pairs drawn by lot, none twice. `random_share`: of them, drawn as if all were equally likely;
+    `taken`: pairs i < j that are not to come."""
+    rng = np.random.default_rng(seed)
+    candidates = random_pairs(telling.importance.shape[1], CANDIDATES, int(rng.integers(1 << 32)), taken)
+    likelihood = telling.likelihood
+    drawn = np.zeros(len(candidates)) if likelihood is None else likelihood[candidates[:, 0], candidates[:, 1]]
+    return draw(candidates, drawn.astype(np.float64), count, random_share, rng)
+
+
+def draw(candidates: Pairs, likelihood: Vector, count: int, random_share: float, rng: np.random.Generator) -> Queue:
+    """Draw from the `candidates` (c, 2), each in proportion to its likelihood (c,), or all equally."""
+    share = max(random_share, LEAST_RANDOM)
+    likelihood, is_left = likelihood.copy(), np.ones(len(candidates))
+    drawn, is_random, design = [], [], []
+    for left in range(len(candidates), max(len(candidates) - count, 0), -1):
+        sums = np.cumsum(likelihood)
+        total = sums[-1]
+        random = not total > 0 or bool(rng.random() < share)
+        if random:
+            sums = np.cumsum(is_left)
+        place = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+        drawn.append(place)
+        is_random.append(random)
+        design.append(1 / (share + (1 - share) * left * likelihood[place] / total) if total > 0 else 1.0)
+        likelihood[place] = is_left[place] = 0.0
+    return Queue(candidates[drawn], np.array(is_random, dtype=np.bool_), np.array(design))
+
+
+def informative_pairs(
+    utilities: Vector,
+    errors: Differences,
+    count: int,
+    random_share: float,
+    seed: int | Sequence[int],
+    taken: Collection[tuple[int, int]] = (),
+) -> Queue:
+    """The same where there are no systems: pairs whose answers tell most of sentences, random ones among them."""
+    rng = np.random.default_rng(seed)
+    is_random = rng.random(count) < random_share
+    random = random_pairs(len(utilities), int(is_random.sum()), int(rng.integers(1 << 32)), taken)
+    gone = {*taken, *map(tuple, random.tolist())}
+    chosen = sampling.informative_pairs(utilities, errors, int((~is_random).sum()), int(rng.integers(1 << 32)), gone)
+    places = [np.flatnonzero(is_random)[: len(random)], np.flatnonzero(~is_random)[: len(chosen)]]
+    order = np.argsort(np.concatenate(places))
+    return Queue(np.concatenate([random, chosen])[order], order < len(random), (order < len(random)).astype(float))
