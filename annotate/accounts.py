@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.contrib.auth.password_validation import validate_password
+from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -29,6 +30,8 @@ PREFIX = "prf_"
 TOKENS_EACH = 50
 #: Noting every use would make every reading request a writing one.
 USE_NOTED_EVERY = timedelta(minutes=1)
+EMAIL_LINKS = signing.TimestampSigner(salt="e-mail address")
+EMAIL_LINK_SECONDS = 24 * 3600
 
 
 @transaction.atomic
@@ -82,11 +85,37 @@ def note_sign_in(user: User, by: str) -> None:
 
 
 @transaction.atomic
-def change_password(user: User, password: str) -> None:
-    """Set another password. Sessions end by it, and the person's tokens stay: programs know no password."""
+def change_password(user: User, password: str, by: str = "password") -> None:
+    """Set another password, `by` the old one or by an `email`.
+
+    Sessions end by it, and the person's tokens stay: programs know no password.
+    """
     user.set_password(password)
     user.save(update_fields=["password"])
-    note(None, user, "change password")
+    note(None, user, "change password", by=by)
+
+
+def email_token(user: User, email: str) -> str:
+    """What a link to this address holds, so that whoever opens it shows that they read what is sent there."""
+    return EMAIL_LINKS.sign_object({"user": user.pk, "email": email, "before": user.email})
+
+
+def read_email_token(token: str) -> tuple[User, str] | None:
+    """The account and its new address; None where the link is not ours, too old, or was used already."""
+    try:
+        held = EMAIL_LINKS.unsign_object(token, max_age=EMAIL_LINK_SECONDS)
+    except signing.BadSignature:
+        return None
+    user = get_user_model().objects.filter(pk=held["user"], email=held["before"], is_active=True).first()
+    return None if user is None else (user, held["email"])
+
+
+@transaction.atomic
+def set_email(user: User, email: str) -> None:
+    """Set the address to which a new password may be sent; "" for none. The log does not say which it is."""
+    user.email = email
+    user.save(update_fields=["email"])
+    note(None, user, "change e-mail address", has_address=bool(email))
 
 
 @transaction.atomic

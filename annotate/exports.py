@@ -18,6 +18,7 @@ import annotate
 import formats
 import formats.study
 import formats.study_records
+from annotate import plans
 from annotate.access import may
 from annotate.audit_log import note
 from annotate.database.snapshot import snapshot
@@ -31,6 +32,7 @@ from annotate.models import (
     MetricScore,
     PyramidAnnotation,
     Reference,
+    Removal,
     Score,
     Sentence,
     SourceDocument,
@@ -38,6 +40,7 @@ from annotate.models import (
     Summary,
     Topic,
     TrainedMetric,
+    Upload,
 )
 from annotate.models.metric import GIVEN
 from formats.complaints import Complaints, Place
@@ -51,12 +54,17 @@ from formats.study_records import (
     AssignmentRecord,
     FitRecord,
     GoldPairRecord,
+    HistoryAnswer,
+    HistoryRecord,
+    HistorySentence,
     JudgmentRecord,
     Kind,
+    RemovalRecord,
     ScoredByName,
     SentenceRecord,
     StudyArchive,
     TrainedMetricRecord,
+    UploadRecord,
     Use,
 )
 
@@ -134,9 +142,10 @@ def make_archive(study: Study) -> StudyArchive:
         row[0]: SentenceRecord(*row[1:])
         for row in Sentence.objects.filter(topic__in=Topic.objects.filter(study=study))
         .order_by("topic__position", "position")
-        .values_list("pk", "topic__name", "document__name", "index", "paragraph", "text")
+        .values_list("pk", "topic__name", "document__name", "index", "paragraph", "text", "not_judged")
     }
     names = {pk: f"{sentence.document}:{sentence.index}" for pk, sentence in sentences.items()}
+    members = _members(study)
     return StudyArchive(
         settings=StudySettings(**{name: getattr(study, name) for name in NAMES}, extra=study.extra),
         program_version=annotate.__version__,
@@ -155,7 +164,7 @@ def make_archive(study: Study) -> StudyArchive:
         judgments=tuple(
             JudgmentRecord(str(key), revision, cast(Answer, answer), seconds, _moment(at), extra=extra or {})
             for key, revision, answer, seconds, at, extra in Judgment.objects.arrived()
-            .filter(topic__study=study)
+            .filter(assignment__topic__study=study, assignment__topic__removal=None)
             .order_by("pk")
             .values_list("assignment__key", "revision", "answer", "seconds", "at", "extra")
         ),
@@ -167,6 +176,10 @@ def make_archive(study: Study) -> StudyArchive:
             .values_list("topic__name", "better", "worse", "use", "explanation")
         ),
         trained_metrics=tuple(_trained_metrics(study)),
+        plans=tuple(filter(None, [plans.archived(study)])),
+        history=tuple(_history(study)),
+        uploads=(*(UploadRecord(**row) for row in study.earlier.get("uploads", ())), *_uploads(study, members)),
+        removals=(*(RemovalRecord(**row) for row in study.earlier.get("removals", ())), *_removals(study, members)),
     )
 
 
@@ -203,7 +216,8 @@ def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
 def preferences(study: Study) -> Iterator[formats.Preference]:
     """The judgments that count, topic by topic, in the order in which they came.
 
-    `kind` says who judged where it was no person, `reason` why the pair was shown where that is known.
+    `kind` says who judged where it was no person, `reason` why the pair was shown where that is known, `design_weight`
+    how it counts where that is not 1.
     """
     names = Sentence.objects.filter(topic__study=study).names()
     winners: dict[str, Winner] = {"left": "a", "right": "b", "tie": "tie"}
@@ -222,12 +236,14 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 "assignment__annotator__pseudonym",
                 "assignment__annotator__kind",
                 "assignment__reason",
+                "assignment__design_weight",
             )
         )
-        for answer, seconds, at, extra, swapped, first, second, pseudonym, kind, reason in rows.iterator(CHUNK):
+        for answer, seconds, at, extra, swapped, first, second, pseudonym, kind, reason, weight in rows.iterator(CHUNK):
             left, right = (second, first) if swapped else (first, second)
             by = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
             why = {} if reason == Assignment.Reason.IMPORTED else {"reason": reason}
+            counts = {} if weight == 1 else {"design_weight": weight}
             yield formats.Preference(
                 topic=topic.name,
                 a=names[left],
@@ -236,7 +252,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 annotator=pseudonym,
                 seconds=seconds,
                 at=_moment(at),
-                extra=(extra or {}) | by | why,
+                extra=(extra or {}) | by | why | counts,
             )
 
 
@@ -270,12 +286,12 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 
 
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
-    rows = Assignment.objects.arrived().filter(topic__study=study).order_by("pk")
+    rows = Assignment.objects.arrived().filter(topic__study=study, topic__removal=None).order_by("pk")
     columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
-    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
+    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected", "design_weight")
     for row in rows.values_list(*columns, *rest).iterator(CHUNK):
         key, topic, annotator, swapped, first, second, occasion, reason, state, *more = row
-        skipped, place, created, closed, expected = more
+        skipped, place, created, closed, expected, design_weight = more
         yield AssignmentRecord(
             key=str(key),
             topic=topic,
@@ -290,7 +306,66 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             created_at=_moment(created),
             closed_at=None if closed is None else _moment(closed),
             expected=expected,
+            design_weight=design_weight,
         )
+
+
+def _history(study: Study) -> Iterator[HistoryRecord]:
+    """Every pair that was judged and is void, of topics and of sentences that were removed or replaced."""
+    judged = Assignment.objects.arrived().filter(topic__study=study, revision__gt=0).exclude(topic__removal=None)
+    rows = judged.select_related("topic", "annotator", "pair__first__document", "pair__second__document")
+    numbers: dict[int, int] = {}
+    for row in rows.prefetch_related("judgments").order_by("pk").iterator(CHUNK):
+        yield HistoryRecord(
+            key=str(row.key),
+            topic=row.topic.name,
+            annotator=row.annotator.pseudonym,
+            left=_of_history(row.left, numbers),
+            right=_of_history(row.right, numbers),
+            occasion=row.occasion,
+            reason_shown=row.reason,
+            holds_place=row.holds_place,
+            created_at=_moment(row.created_at),
+            closed_at=None if row.closed_at is None else _moment(row.closed_at),
+            expected=row.expected,
+            answers=tuple(
+                HistoryAnswer(
+                    answer.revision,
+                    cast(Answer, answer.answer),
+                    answer.seconds,
+                    _moment(answer.at),
+                    answer.extra or {},
+                )
+                for answer in sorted(row.judgments.all(), key=lambda answer: answer.revision)
+            ),
+        )
+
+
+def _of_history(sentence: Sentence, numbers: dict[int, int]) -> HistorySentence:
+    number = numbers.setdefault(sentence.pk, len(numbers))
+    return HistorySentence(number, sentence.document.name, sentence.text)
+
+
+def _members(study: Study) -> dict[int, int]:
+    """A number for everybody who uploaded or removed something, after those of before the study was imported."""
+    earlier = (row["by"] for rows in study.earlier.values() for row in rows)
+    uploads, removals = (table.objects.filter(study=study).order_by("pk") for table in (Upload, Removal))
+    users = dict.fromkeys((*uploads.values_list("user", flat=True), *removals.values_list("user", flat=True)))
+    return {user: number for number, user in enumerate(users, max(earlier, default=0) + 1)}
+
+
+def _uploads(study: Study, members: dict[int, int]) -> Iterator[UploadRecord]:
+    for row in Upload.objects.filter(study=study, state=Upload.State.STORED).order_by("pk"):
+        contents = {name: number for name, number in row.contents.items() if number}
+        yield UploadRecord(row.filename, row.size, row.sha256, _moment(row.created_at), members[row.user_id], contents)
+
+
+def _removals(study: Study, members: dict[int, int]) -> Iterator[RemovalRecord]:
+    rows = Removal.objects.filter(study=study).exclude(kind=Removal.Kind.ARCHIVED).defer("rows").order_by("pk")
+    for row in rows:
+        restored = None if row.restored_at is None else _moment(row.restored_at)
+        at, by = _moment(row.removed_at), members[row.user_id]
+        yield RemovalRecord(row.kind, row.name, row.topic_name, row.counts, at, by, restored)
 
 
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
 
@@ -12,12 +11,13 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate import crowd
+from annotate import crowd, plans
 from annotate.imports import baselines
 from annotate.models import (
     GoldPair,
     Invitation,
     Membership,
+    Plan,
     Recruitment,
     Sentence,
     SourceDocument,
@@ -25,15 +25,19 @@ from annotate.models import (
     Topic,
 )
 from annotate.refusal import Refusal
-from formats.settings import NAMES, SETTINGS
+from annotate.reports.method import phrase
+from formats.settings import NAMES, SETTINGS, Setting
 from formats.trained_metrics import FROM_REFERENCES
 
 if TYPE_CHECKING:  # the class takes no parameter when it runs
     StudyModelForm = forms.ModelForm[Study]
     InvitationModelForm = forms.ModelForm[Invitation]
     RecruitmentModelForm = forms.ModelForm[Recruitment]
+    PlanModelForm = forms.ModelForm[Plan]
+    SentenceChoiceField = forms.ModelChoiceField[Sentence]
 else:
-    StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
+    SentenceChoiceField = forms.ModelChoiceField
+    StudyModelForm = InvitationModelForm = RecruitmentModelForm = PlanModelForm = forms.ModelForm
 
 SHOWN = 60
 
@@ -46,19 +50,80 @@ def complain(form: forms.BaseForm, refusal: Refusal) -> None:
         form.add_error(None, refusal.message)
 
 
+class MarkdownWidget(forms.Textarea):
+    """A text in Markdown, with a preview beside it (`parts/field.html`)."""
+
+    is_markdown = True
+
+
+#: Settings whose values head their part of the form even where they are the recommended ones.
+ALWAYS_SHOWN = {
+    *("question", "judgments_per_topic", "judgments_per_pair", "pairs_per_annotator", "smooth", "metric_names")
+}
+#: Settings whose values are too long for that, or stand above the form.
+NEVER_SHOWN = {"title", "guidelines"}
+#: What each score says, beside its choice.
+SCORES = {
+    "importance": gettext_lazy(
+        "What a summary says that people prefer, less what it says that they do not. Recommended: people decide."
+    ),
+    "combined": gettext_lazy(
+        "Coverage plus four times importance. It is mostly coverage, so it changes little with the answers."
+    ),
+    "coverage": gettext_lazy("The share of the sources’ words that a summary has, whatever people say."),
+    "published": gettext_lazy(
+        "Equations 2 to 5, with the smoothing of the paper. It is always computed as well, and every leaderboard can "
+        "be switched to it."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldGroup:
+    """Settings that a form shows together; `values`: what is set there, in words."""
+
+    name: str
+    fields: Sequence[forms.BoundField]
+    values: Sequence[str]
+
+    @property
+    def is_wrong(self) -> bool:
+        return any(field.errors for field in self.fields)
+
+
 class StudyForm(StudyModelForm):
     """Everything that a researcher may set, each explained where it is set."""
+
+    ORDER: Sequence[str] = ("score", "asked", "judging", "quality", "scoring", "stopping", "metrics")
 
     class Meta:
         model = Study
         fields = NAMES
-        widgets = {"guidelines": forms.Textarea(attrs={"rows": 8})}
+        widgets = {
+            "guidelines": MarkdownWidget(attrs={"rows": 8, "dir": "auto"}),
+            "score": forms.RadioSelect,
+        }
 
-    def groups(self) -> Iterator[tuple[str, list[forms.BoundField], bool]]:
-        """The fields as a page shows them, group by group, and whether there is an error in one of the group."""
-        for group, settings in groupby(SETTINGS, key=attrgetter("group")):
-            fields = [self[setting.name] for setting in settings]
-            yield group, fields, any(field.errors for field in fields)
+    def groups(self) -> Iterator[FieldGroup]:
+        """The fields as a page shows them, group by group."""
+        for name in self.ORDER:
+            settings = [setting for setting in SETTINGS if _group_of(setting) == name]
+            yield FieldGroup(name, [self[setting.name] for setting in settings], list(self._values(settings)))
+
+    def scores(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
+        """The choices of a score, with what each says."""
+        return [(choice, str(SCORES[choice.data["value"]])) for choice in self["score"]]
+
+    def _values(self, settings: Iterable[Setting]) -> Iterator[str]:
+        for setting in settings:
+            value = getattr(self.instance, setting.name)
+            if setting.name in ALWAYS_SHOWN or (value != setting.default and setting.name not in NEVER_SHOWN):
+                yield phrase(setting.name, value)
+
+
+def _group_of(setting: Setting) -> str:
+    """The score stands alone, before all others."""
+    return setting.name if setting.name == "score" else setting.group
 
 
 class OnceForm(forms.Form):
@@ -74,14 +139,66 @@ class OnceForm(forms.Form):
 
 
 class NewStudyForm(StudyForm, OnceForm):
-    """The same for a study that is not there yet; sent twice, it makes one study."""
+    """The same for a study that is not there yet, its title first; sent twice, it makes one study."""
+
+    ORDER = ("asked", "score", "judging", "quality", "scoring", "stopping", "metrics")
+
+
+class CopyStudyForm(OnceForm):
+    """What a copy of a study is called, and whether it gets the topics."""
+
+    title = forms.CharField(label=gettext_lazy("Title of the copy"), max_length=200)
+    with_topics = forms.BooleanField(
+        label=gettext_lazy("With topics: documents, references, summaries and human scores"),
+        required=False,
+        help_text=gettext_lazy(
+            "They arrive in the copy like an upload: you see them before they are stored. Sentences stay as they are "
+            "split here; what you left out by hand, you leave out again."
+        ),
+    )
+
+
+class SentenceField(SentenceChoiceField):
+    """A sentence of a topic, found by words of it: browsers offer those that match what is typed."""
+
+    widget = forms.TextInput(attrs={"list": "sentences", "autocomplete": "off", "dir": "auto"})
+    default_error_messages = {
+        "invalid_choice": gettext_lazy(
+            "There is no such sentence in this topic. Type words of it, and choose one of those that appear."
+        ),
+    }
+
+    def to_python(self, value: Any) -> Sentence | None:
+        """By its name, with or without its text behind it."""
+        if value in self.empty_values:
+            return None
+        wanted = _in_one_line(str(value))
+        for sentence in self.queryset or ():
+            if wanted in (sentence.name, in_list(sentence)):
+                return sentence
+        raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+
+
+def in_list(sentence: Sentence) -> str:
+    """A sentence as a list of sentences names it: its public name, and its text."""
+    return _in_one_line(f"{sentence.name} {sentence.text}")
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 class GoldPairForm(forms.Form):
     """Two sentences of a topic, which of them is right, what the pair is for, and why."""
 
-    better = forms.ModelChoiceField(Sentence.objects.none(), label=gettext_lazy("The more important sentence"))
-    worse = forms.ModelChoiceField(
+    better = SentenceField(
+        Sentence.objects.none(),
+        label=gettext_lazy("The more important sentence"),
+        help_text=gettext_lazy(
+            "Type words of it, and choose one of the sentences that appear. Its name (d1:0) works too."
+        ),
+    )
+    worse = SentenceField(
         Sentence.objects.none(),
         label=gettext_lazy("The less important sentence"),
         help_text=gettext_lazy(
@@ -99,16 +216,17 @@ class GoldPairForm(forms.Form):
 
     def __init__(self, topic: Topic, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        sentences = Sentence.objects.filter(topic=topic).select_related("topic", "document").order_by("position")
+        sentences = (
+            Sentence.objects.to_judge().filter(topic=topic).select_related("topic", "document").order_by("position")
+        )
         for name in ("better", "worse"):
-            field = cast("forms.ModelChoiceField[Sentence]", self.fields[name])
+            field = cast(SentenceField, self.fields[name])
             field.queryset = sentences
-            field.label_from_instance = _named  # type: ignore[method-assign, assignment]
-            field.widget.attrs |= {"dir": "auto", "lang": topic.language or topic.study.language}
+            field.widget.attrs["lang"] = topic.language or topic.study.language
 
-
-def _named(sentence: Sentence) -> str:
-    return f"{sentence.name}  {sentence.text}"
+    def sentences(self) -> list[str]:
+        """Those to choose from, as they are written into the fields."""
+        return [in_list(sentence) for sentence in cast(SentenceField, self.fields["better"]).queryset or ()]
 
 
 class UploadForm(forms.Form):
@@ -156,7 +274,7 @@ class RecruitmentForm(RecruitmentModelForm):
         model = Recruitment
         fields = crowd.SETTINGS
         widgets = {
-            "consent": forms.Textarea(attrs={"rows": 10}),
+            "consent": MarkdownWidget(attrs={"rows": 10, "dir": "auto"}),
             "expected_ids": forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "dir": "ltr"}),
         }
         help_texts = {
@@ -192,6 +310,25 @@ class RecruitmentForm(RecruitmentModelForm):
         }
 
 
+class PlanForm(PlanModelForm):
+    """What is expected, how much is collected, and whose judgments will not count."""
+
+    class Meta:
+        model = Plan
+        fields = plans.FIELDS
+        widgets = {name: forms.Textarea(attrs={"rows": 5, "dir": "auto"}) for name in ("hypotheses", "exclusions")}
+
+
+class DeviationForm(forms.Form):
+    """What was done otherwise than planned."""
+
+    text = forms.CharField(
+        label=gettext_lazy("What is different, and why"),
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+    )
+
+
 class TrainForm(forms.Form):
     """What a metric shall learn, from which study's human scores or references."""
 
@@ -217,11 +354,25 @@ class TrainForm(forms.Form):
         ),
     )
 
+    without_assessors = forms.CharField(
+        label=gettext_lazy("Without assessors"),
+        required=False,
+        max_length=2_000,
+        help_text=gettext_lazy(
+            "Names as in the human scores, separated by commas. What they gave teaches nothing: human scores are then "
+            "the means of the others’ (Owczarzak et al. 2012)."
+        ),
+    )
+
     def __init__(self, teaching: Any, methods: Any, studies: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         cast(forms.ChoiceField, self.fields["first"]).choices = [("", _("half of the topics above")), *studies]
         cast(forms.ChoiceField, self.fields["teaching"]).choices = teaching
         cast(forms.ChoiceField, self.fields["method"]).choices = methods
+
+    def clean_without_assessors(self) -> list[str]:
+        """The names, each trimmed."""
+        return [name for part in self.cleaned_data["without_assessors"].split(",") if (name := part.strip())]
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -232,6 +383,27 @@ class TrainForm(forms.Form):
                 message = _("This method learns from references: choose those of a study.")
             self.add_error("teaching", message)
         return given
+
+
+class WorkbenchForm(forms.Form):
+    """One change to the sentences of a document as the person saw them: in `version`, by their indices from 0.
+
+    `split`: the index, and the character with which the second sentence begins.
+    """
+
+    MOST = 2**31 - 1
+    version = forms.IntegerField(min_value=0, max_value=MOST)
+    join = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+    leave_out = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+    take_back = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+    split = forms.RegexField(r"^[0-9]{1,9}:[0-9]{1,9}\Z", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        changes = [name for name in ("join", "leave_out", "take_back", "split") if cleaned.get(name) not in (None, "")]
+        if not self.errors and len(changes) != 1:
+            raise forms.ValidationError(_("Choose one change."))
+        return cleaned
 
 
 class MendForm(forms.Form):

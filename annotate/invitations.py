@@ -10,12 +10,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
+from django.contrib.auth import get_user_model
 from django.core import signing
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import F, Model, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
 from annotate import access
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 Role = Membership.Role
 #: For how long a link is good that makes somebody more than an annotator, where nobody says otherwise.
 DEFAULT_TERM = timedelta(days=7)
+#: As long as somebody may try the demo before starting it anew.
+SIGN_IN_LINK_HOURS = 24
 Row = TypeVar("Row", bound=Model)
 #: Characters of a row's random value; no number of a row has as many.
 LINK_KEY_LENGTH = 32
@@ -121,18 +125,23 @@ def find_crowd(token: str) -> Study | None:
     return recruitment.study if recruitment else None
 
 
-def sign_in_path(user_id: int, page: str = "/") -> str:
-    """A path that signs a person of the demo in and leads to `page`, as often as anybody wants; only the demo asks."""
-    return reverse("sign_in_link", args=[signing.dumps([user_id, page], salt="sign-in")])
+def sign_in_path(user: User, page: str = "/") -> str:
+    """A path that signs a person of the demo in and leads to `page`, as often as anybody wants; only the demo asks.
+
+    It ends with the person's password, so that it never opens the account of another who has the number since.
+    """
+    return reverse("sign_in_link", args=[signing.dumps([user.pk, page, user.get_session_auth_hash()], salt="sign-in")])
 
 
-def read_sign_in(token: str, max_age: int) -> tuple[int, str] | None:
-    """The user and the page that a link is for, or None where it is not ours or older than `max_age` seconds."""
+def read_sign_in(token: str) -> tuple[User, str] | None:
+    """Whom a link signs in and to which page it leads; None where it is not ours, of somebody who is gone, or too
+    old."""
     try:
-        user_id, page = signing.loads(token, salt="sign-in", max_age=max_age)
+        user_id, page, password = signing.loads(token, salt="sign-in", max_age=60 * 60 * SIGN_IN_LINK_HOURS)
     except (signing.BadSignature, ValueError, TypeError):
         return None
-    return int(user_id), str(page)
+    user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
+    return (user, page) if user and constant_time_compare(user.get_session_auth_hash(), password) else None
 
 
 def _signed(purpose: str, value: str) -> str:

@@ -19,7 +19,7 @@ from django.conf import global_settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import to_locale
 
-from annotate.server import logs
+from annotate.server import email, logs
 from annotate.server.keys import load_metrics_token, load_secret_key
 from annotate.server.private_files import make_private_file
 
@@ -263,6 +263,9 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "PATH_CONVERTER_OVERRIDES": {"id": int},
     "ENUM_NAME_OVERRIDES": {
+        "KindEnum": "annotate.models.judging.Annotator.Kind",
+        "RemovableEnum": ["topic", "system", "summary", "reference", "human_scores"],
+        "RemovalKindEnum": "annotate.models.removal.Removal.Kind",
         "StudyStateEnum": "annotate.models.study.Study.State",
         "UploadStateEnum": "annotate.models.corpus.Upload.State",
         "ExportStateEnum": "annotate.models.export.Export.State",
@@ -282,6 +285,12 @@ BACKUP_HOURS = float(os.environ.get("PREFERENDUM_BACKUP_HOURS", "24"))
 
 # Whom /.well-known/security.txt names; without it there is no such page.
 SECURITY_CONTACT = security_contact()
+
+# The server through which e-mails go, for forgotten passwords; without it there are none.
+EMAIL_SERVER = os.environ.get("PREFERENDUM_EMAIL", "")
+globals().update(email.read_server(EMAIL_SERVER))
+DEFAULT_FROM_EMAIL = os.environ.get("PREFERENDUM_EMAIL_FROM", f"preferendum@{_host}")
+PASSWORD_RESET_TIMEOUT = 3600  # seconds that a link to a new password is good for
 
 # What a scraper shows to read /metrics; without it only superusers may.
 METRICS_TOKEN = load_metrics_token()

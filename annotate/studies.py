@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
+from django.core.files.base import File
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotate import access, imports, judging, members
+import formats
+from annotate import access, crowd, exports, imports, judging, members
 from annotate.audit_log import note
 from annotate.database import append_only
-from annotate.models import Export, Membership, Study, Topic, Upload
+from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, Study, Topic, Upload
 from annotate.refusal import Refusal, check, cleaned, invalid
-from formats.settings import NAMES, SETTINGS
+from formats.results import Difference
+from formats.settings import NAMES, SETTINGS, StudySettings
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+#: What a study asks for of each sentence unless it says otherwise, and of each topic at least.
+JUDGMENTS_A_SENTENCE, FEWEST = 5, 20
 
 
 def create_study(user: User, form_token: UUID | None = None, **fields: Any) -> Study:
@@ -54,6 +63,50 @@ def make_study(
 
 
 @transaction.atomic
+def copy_study(
+    study: Study, user: User, *, title: str, with_topics: bool = False, form_token: UUID | None = None
+) -> Study:
+    """A new study with the settings and the text of consent of another one, owned by `user`; without its people.
+
+    Its topics come as an upload, to be looked at and confirmed. Raises `Refusal` and `PermissionDenied` as
+    `create_study` does, and `Refusal` for topics that are too large for one file.
+    """
+    settings = {name: getattr(study, name) for name in NAMES}
+    copy = create_study(user, form_token, **settings | {"title": title})
+    if AuditEntry.objects.filter(study=copy, action="copy study").exists():  # the form was sent before
+        return copy
+    if consent := crowd.recruitment_of(study).consent:
+        crowd.recruit(copy, user, consent=consent)
+    if with_topics and study.topics.exists():
+        _send_topics(study, copy, user)
+    for noted in (study, copy):
+        note(noted, user, "copy study", study=study.pk, copy=copy.pk, with_topics=with_topics)
+    return copy
+
+
+def _send_topics(study: Study, copy: Study, user: User) -> None:
+    """Every sentence as it was cut: what is uploaded in sentences is not split again."""
+    cuts: dict[tuple[str, str], list[str]] = {}
+    rows = Sentence.objects.filter(topic__in=study.topics.all()).order_by("position")
+    for topic, document, text in rows.values_list("topic__name", "document__name", "text"):
+        cuts.setdefault((topic, document), []).append(text)
+    with tempfile.TemporaryFile() as file:
+        formats.write_topics((_as_cut(topic, cuts) for topic in exports.topics(study)), file)
+        file.flush()
+        imports.receive(copy, user, File(file, name="topics.jsonl"))
+
+
+def _as_cut(topic: formats.Topic, cuts: Mapping[tuple[str, str], list[str]]) -> formats.Topic:
+    """The topic with its documents in these sentences, by topic and document; one without keeps its text."""
+    documents = [
+        replace(document, text=None, sentences=tuple(cut)) if cut else document
+        for document in topic.documents
+        for cut in [cuts.get((topic.topic_id, document.name))]
+    ]
+    return replace(topic, documents=tuple(documents))
+
+
+@transaction.atomic
 def change_settings(study: Study, user: User, **fields: Any) -> Study:
     """Set what is given, leave the rest. Scores follow by themselves where they depend on what was changed."""
     study = _locked(study)
@@ -81,8 +134,11 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
 
 
 @transaction.atomic
-def set_state(study: Study, user: User, state: str) -> Study:
-    """Open, pause or close a study; while it is not open nobody draws a pair. Answers on their way are still taken."""
+def set_state(study: Study, user: User | None, state: str) -> Study:
+    """Open, pause or close a study; while it is not open nobody draws a pair. Answers on their way are still taken.
+
+    `user` None: it closes by itself.
+    """
     if state not in Study.State.values:
         raise invalid("state", _("This state does not exist."))
     study = _locked(study)
@@ -91,6 +147,31 @@ def set_state(study: Study, user: User, state: str) -> Study:
         study.save(update_fields=["state"])
         note(study, user, "set state", before=before, after=state)
     return study
+
+
+@transaction.atomic
+def plan_judgments(study: Study) -> None:
+    """Ask for as many judgments as suits the study's sentences, while nobody has said how many, or has judged."""
+    study = _locked(study)
+    topics = Topic.objects.filter(study=study).count()
+    sentences = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None).count()
+    is_decided = study.judgments_per_topic != StudySettings().judgments_per_topic
+    if is_decided or not sentences or Assignment.objects.filter(topic__study=study).exists():
+        return
+    planned = max(FEWEST, math.ceil(JUDGMENTS_A_SENTENCE * sentences / topics / 10) * 10)
+    if planned != study.judgments_per_topic:
+        note(study, None, "plan judgments", judgments_per_topic=[study.judgments_per_topic, planned])
+        study.judgments_per_topic = planned
+        study.save(update_fields=["judgments_per_topic"])
+
+
+def close_if_decided(study_id: int, differences: Collection[Difference]) -> None:
+    """Close an open study that closes by itself, once the stop rule has a verdict on every two of its systems."""
+    study = Study.objects.filter(pk=study_id, state=Study.State.OPEN, stop_rule=True, closes_when_decided=True).first()
+    if study is None or not differences or any(difference.planned_share is None for difference in differences):
+        return
+    if all(difference.verdict(study.equal_within) != "open" for difference in differences):
+        set_state(study, None, Study.State.CLOSED)
 
 
 @transaction.atomic

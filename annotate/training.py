@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.audit_log import note
 from annotate.models import HumanScore, Reference, Study, Topic, TrainedMetric
 from annotate.refusal import Refusal, check, cleaned, invalid
+from formats import limits
 from formats.results.metrics import Peers
 from formats.study_records import TrainedMetricRecord
 from formats.trained_metrics import FROM_REFERENCES, KINDS, trained_metric_as_json
@@ -53,9 +55,11 @@ def train(
     target: str = "",
     peers: str = "machines",
     first: Study | None = None,
+    without_assessors: Collection[str] = (),
 ) -> TrainedMetric:
     """Ask for a metric for the study, learnt from the human scores of `source`, which the person may see, or from its
-    references: then without `target`. `first`: another study that they may see, on which features are fitted first."""
+    references: then without `target`. `first`: another study that they may see, on which features are fitted first.
+    `without_assessors`: whose ratings shall teach nothing (Owczarzak et al. 2012, table 5)."""
     _locked(study)
     trained = TrainedMetric.objects.filter(study=study)
     if trained.count() >= MOST:
@@ -72,6 +76,8 @@ def train(
     _check_source(Study.objects.filter(pk=source.pk), method, target)
     if first is not None:
         _check_first(first, source, method, target)
+    teaching = [source] if first is None else [source, first]
+    left_out = _known_assessors(teaching, method, without_assessors)
     row = TrainedMetric(
         study=study,
         user=user,
@@ -80,13 +86,13 @@ def train(
         target=target,
         peers="" if method in FROM_REFERENCES else peers,
         source=source,
-        source_title=source.title,
+        source_title=_title(source, study, left_out),
+        left_out=left_out,
         first=first,
-        first_title=first.title if first else "",
+        first_title=_title(first, study, left_out) if first else "",
     )
     check(row)
     row.save(force_insert=True)
-    teaching = [source] if first is None else [source, first]
     note(study, user, "train metric", metric=name, method=method, target=target, source=[own.pk for own in teaching])
     for own in teaching:
         if own.pk != study.pk:
@@ -111,6 +117,32 @@ def _check_source(source: QuerySet[Study], method: str, target: str) -> None:
         raise invalid("target", _("This method learns from references, not from human scores."))
     elif not with_references(source):
         raise invalid("source", _("No topic of that study has references and documents."))
+
+
+def _known_assessors(teaching: list[Study], method: str, names: Collection[str]) -> list[str]:
+    """Each once; refused if nobody of that name rated a summary."""
+    if names and method in FROM_REFERENCES:
+        raise invalid("without_assessors", _("This method learns from references, not from human scores."))
+    rated = HumanScore.objects.ratings().filter(summary__topic__study__in=teaching)
+    rating = set(rated.values_list("assessor", flat=True).distinct())
+    if unknown := [name for name in names if name not in rating]:
+        if not rating:
+            raise invalid("without_assessors", _("The human scores name no assessors."))
+        message = _("No assessor is called “%(name)s”.") % {"name": unknown[0]}
+        raise invalid("without_assessors", message)
+    return list(dict.fromkeys(names))
+
+
+def _title(source: Study, study: Study, left_out: list[str]) -> str:
+    """What the metric says that it learnt from. Who rated another study's summaries is not told here."""
+    if not left_out:
+        return source.title
+    if source.pk == study.pk:
+        without = _("without %(assessors)s") % {"assessors": ", ".join(left_out)}
+    else:
+        number = len(left_out)
+        without = ngettext("without %(number)d assessor", "without %(number)d assessors", number) % {"number": number}
+    return f"{source.title} {without}"[: limits.TITLE_CHARACTERS]
 
 
 @transaction.atomic

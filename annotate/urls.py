@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotate.views import account, crowd, judging, monitor, prometheus, research, security
+from annotate.views import account, crowd, docs, judging, monitor, passwords, prometheus, research, security
 
 handler400 = "annotate.views.errors.bad_request"
 handler403 = "annotate.views.errors.forbidden"
@@ -11,6 +11,8 @@ handler500 = "annotate.views.errors.server_error"
 
 urlpatterns = [
     path("", include(account.urlpatterns)),
+    path("", include(passwords.urlpatterns)),
+    path("", include(docs.urlpatterns)),
     path("", include(judging.urlpatterns)),
     path("", include(crowd.urlpatterns)),
     path("", include(research.urlpatterns)),

@@ -1,25 +1,53 @@
 """How texts come into a study: a file is received, read by the worker, looked at by a person, and stored whole.
 
 `uploads` follows a file on its way, `store` makes rows of what it brings, `cutting` says where sentences begin and end,
-`baselines` asks the worker to write a file itself, `restore` takes an exported study back.
+`workbench` and `previewed` let a person move these borders one by one, of what is stored and of a file before that,
+`replacing` puts what a file brings in the place of what is there, `recutting` keeps judgments with sentences that stay,
+`removing` takes out and puts back, `baselines` asks the worker to write a file itself, `restore` takes an exported
+study back.
 """
 
 from annotate.imports.baselines import ask_for_baselines
-from annotate.imports.cutting import cut_again, cut_topic, mend
+from annotate.imports.cutting import cut_again, cut_topic, mend, set_judged
 from annotate.imports.metrics import put_metric_scores
+from annotate.imports.previewed import (
+    has_judgments,
+    join_in_preview,
+    previewed_sentences,
+    set_judged_in_preview,
+    split_in_preview,
+)
+from annotate.imports.recutting import WouldLoseJudgments
+from annotate.imports.removing import find_target, forget_removed, remove, restore_removed
 from annotate.imports.store import store
 from annotate.imports.uploads import confirm, discard, existing_of, process, receive
+from annotate.imports.workbench import join_with_next, set_judged_at, split_at, words_of
 
 __all__ = [
+    "WouldLoseJudgments",
     "ask_for_baselines",
     "confirm",
     "cut_again",
     "cut_topic",
     "discard",
     "existing_of",
+    "find_target",
+    "forget_removed",
+    "has_judgments",
+    "join_in_preview",
+    "join_with_next",
     "mend",
+    "previewed_sentences",
     "process",
     "put_metric_scores",
     "receive",
+    "remove",
+    "restore_removed",
+    "set_judged",
+    "set_judged_at",
+    "set_judged_in_preview",
+    "split_at",
+    "split_in_preview",
     "store",
+    "words_of",
 ]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
 import formats
-from annotate import judging, studies, training
+from annotate import judging, plans, studies, training
+from annotate.imports import recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
-from annotate.models import SourceDocument, Study
+from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
+from formats.results.serialization import to_json
 from formats.sentences import Cut
-from formats.study import StudyArchive
+from formats.study import HistorySentence, StudyArchive
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -28,16 +32,76 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
     """
     fields = dataclasses.asdict(archive.settings)
     study = studies.make_study(owner, **fields | ({"title": title} if title else {}))
+    study.earlier = {
+        "uploads": [to_json(record) for record in archive.uploads],
+        "removals": [to_json(record) for record in archive.removals],
+    }
+    study.save(update_fields=["earlier"])
     cuts: dict[str, dict[str, list[Cut]]] = {}
     for sentence in archive.sentences:
         document = cuts.setdefault(sentence.topic, {}).setdefault(sentence.document, [])
         document.append(Cut(sentence.text, 0, len(sentence.text), sentence.paragraph))
     refuse_large_topics({topic: sum(map(len, documents.values())) for topic, documents in cuts.items()})
     store_texts(study, formats.Bundle(topics=tuple(archive.topics)), cuts)
+    _keep_marks(study, archive)
     _keep_cutting(study, archive, cuts)
-    judging.restore(study, archive)
+    judging.restore(study, archive, _store_history(study, archive, owner))
     training.restore(study, list(archive.trained_metrics))
+    for plan in archive.plans:
+        plans.restore(study, plan)
     return study
+
+
+def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int, Sentence]:
+    """The sentences of the archive's history by their numbers, in removed topics that nobody can restore."""
+    if not archive.history:
+        return {}
+    counts = {"judgments": len(archive.history)}
+    kind = Removal.Kind.ARCHIVED
+    removal = Removal.objects.create(study=study, user=owner, kind=kind, name=study.title, counts=counts)
+    records = {side.number: (row.topic, side) for row in archive.history for side in (row.left, row.right)}
+    by_topic: dict[str, list[HistorySentence]] = {}
+    for _number, (topic, sentence) in sorted(records.items()):
+        by_topic.setdefault(topic, []).append(sentence)
+    stored: dict[int, Sentence] = {}
+    for name, sentences in by_topic.items():
+        stored |= _store_removed(recutting.history_of(Topic(study=study, name=name), removal), sentences)
+    return stored
+
+
+def _store_removed(topic: Topic, sentences: Sequence[HistorySentence]) -> dict[int, Sentence]:
+    names = dict.fromkeys(sentence.document for sentence in sentences)
+    documents = {
+        name: SourceDocument.objects.create(topic=topic, name=name, position=position, sentences=[])
+        for position, name in enumerate(names)
+    }
+    numbers = {name: count() for name in names}
+    rows = [
+        Sentence(
+            topic=topic,
+            document=documents[sentence.document],
+            index=next(numbers[sentence.document]),
+            position=position,
+            text=sentence.text,
+        )
+        for position, sentence in enumerate(sentences)
+    ]
+    Sentence.objects.bulk_create(rows, 500)
+    return {sentence.number: row for sentence, row in zip(sentences, rows, strict=True)}
+
+
+def _keep_marks(study: Study, archive: StudyArchive) -> None:
+    """Which sentences are not to be judged is what the archive says, not what the rules of today say."""
+    marks = {
+        (sentence.topic, f"{sentence.document}:{sentence.index}"): sentence.not_judged for sentence in archive.sentences
+    }
+    changed = []
+    for row in Sentence.objects.filter(topic__in=study.topics.all()).select_related("topic", "document"):
+        mark = marks[row.topic.name, row.name]
+        if row.not_judged != mark:
+            row.not_judged = mark
+            changed.append(row)
+    Sentence.objects.bulk_update(changed, ["not_judged"], 500)
 
 
 def _keep_cutting(study: Study, archive: StudyArchive, cuts: dict[str, dict[str, list[Cut]]]) -> None:

@@ -12,8 +12,10 @@ from django.db.models import Max
 import formats
 from annotate import judging
 from annotate.imports.cutting import cut_topic, store_sentences
+from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.metrics import store_metric_scores
+from annotate.imports.replacing import NamedCuts, columns_of, compare, content_of, cut_changed, replace
 from annotate.models import (
     Annotator,
     HumanScore,
@@ -31,8 +33,6 @@ from formats.pyramid_json import annotation_as_json, located
 from formats.sentences import Cut, cut_text
 
 BATCH = 500
-#: Sentences by the names of their topics and documents.
-NamedCuts = Mapping[str, Mapping[str, Sequence[Cut]]]
 
 
 def store(
@@ -74,15 +74,10 @@ def store_texts(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> list[T
     """
     hold(study.pk)
     topics = store_topics(study, bundle, cuts)
-    late = store_late(study, bundle)
+    late = store_late(study, bundle, cut_changed(study, bundle))
     judging.open_tallies(topics)
     judging.raise_version(late)
     return topics
-
-
-def hold(study_id: int) -> bool:
-    """Lock the study: one intake at a time, and none while it is deleted. False where it is gone."""
-    return Study.objects.select_for_update(no_key=True).filter(pk=study_id).values_list("pk").first() is not None
 
 
 def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Upload | None = None) -> list[Topic]:
@@ -90,33 +85,34 @@ def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: 
     topics = _store_topics(study, bundle.topics, cuts, upload)
     keys = {topic.name: topic.pk for topic in topics}
     summaries = [(keys[topic.topic_id], summary) for topic in bundle.topics for summary in topic.summaries]
-    _store_summaries(study, summaries)
-    _store_scores(row for topic_id, summary in summaries for row in _scores_of(topic_id, summary))
+    _store_summaries(study, summaries, upload)
+    _store_scores((row for topic_id, summary in summaries for row in _scores_of(topic_id, summary)), upload)
     store_metric_scores(row for topic_id, summary in summaries for row in _metrics_of(topic_id, summary))
     return topics
 
 
-def store_late(study: Study, bundle: formats.Bundle) -> set[int]:
+def store_late(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Upload | None = None) -> set[int]:
     """Store what a bundle says of topics by themselves, in the caller's transaction; the topics to be scored anew.
 
-    A summary that is there stays as it is: the judgments' worth was read off it. A human score or a Pyramid that is
-    there gives way to a later one, since nothing was computed from it that is not computed anew.
+    What is there gives way to what differs (`replacing`), and stays where nothing differs. `cuts`: of `cut_changed`.
     """
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
-    _store_summaries(study, [(keys[late.topic], late.summary) for late in bundle.summaries])
+    seen = compare(study, bundle, cuts)
+    with_summaries = replace(study, upload, seen) | {topic_id for topic_id, _summary in seen.summaries}
+    _store_summaries(study, seen.summaries, upload)
+    _store_references(seen.references, upload)
     scores = [
-        (keys[score.topic], score.system, score.dimension, score.assessor, score.score) for score in bundle.human_scores
+        (keys[score.topic], score.system, score.dimension, score.assessor, score.score) for score in seen.human_scores
     ]
-    scores += [row for late in bundle.summaries for row in _scores_of(keys[late.topic], late.summary)]
-    _store_scores(scores)
-    _store_means(scores)
+    _store_scores(scores, upload)
+    _store_means([*scores, *seen.changed_scores()], upload)
     metric_scores = [(keys[row.topic], row.system, row.metric, row.score) for row in bundle.metric_scores]
     metric_scores += [row for late in bundle.summaries for row in _metrics_of(keys[late.topic], late.summary)]
     store_metric_scores(metric_scores)
     for name, annotation in bundle.pyramids.items():
-        _store_pyramid(keys[name], annotation)
-    with_summaries = {keys[late.topic] for late in bundle.summaries}
-    others = {topic for topic, *_rest in (*scores, *metric_scores)} | {keys[name] for name in bundle.pyramids}
+        _store_pyramid(keys[name], annotation, upload)
+    others = {topic_id for topic_id, _reference in seen.references}
+    others |= {row[0] for row in scores} | {row[0] for row in metric_scores} | {keys[name] for name in bundle.pyramids}
     Topic.objects.filter(pk__in=with_summaries | others).score_anew()
     return with_summaries
 
@@ -165,7 +161,7 @@ def _store_topics(
     store_sentences(stored)
     Reference.objects.bulk_create(
         [
-            Reference(topic=topic, **columns)
+            Reference(topic=topic, upload=upload, **columns)
             for topic, record in zip(topics, records, strict=True)
             for columns in _columns(record.references)
         ],
@@ -173,7 +169,7 @@ def _store_topics(
     )
     PyramidAnnotation.objects.bulk_create(
         [
-            PyramidAnnotation(topic=topic, **_annotation(record.pyramid))
+            PyramidAnnotation(topic=topic, upload=upload, **_annotation(record.pyramid))
             for topic, record in zip(topics, records, strict=True)
             if record.pyramid
         ],
@@ -182,12 +178,12 @@ def _store_topics(
     return topics
 
 
-def _store_pyramid(topic_id: int, annotation: Annotation) -> None:
+def _store_pyramid(topic_id: int, annotation: Annotation, upload: Upload | None) -> None:
     """A Pyramid that is there gives way to a later one."""
     references = {row.name: _whole(row) for row in Reference.objects.filter(topic=topic_id)}
     rows = Summary.objects.filter(topic=topic_id).select_related("system")
     columns = _annotation(located(annotation, references, {row.system.name: _whole(row) for row in rows}))
-    PyramidAnnotation.objects.update_or_create(topic_id=topic_id, defaults=columns)
+    PyramidAnnotation.objects.update_or_create(topic_id=topic_id, defaults=columns | {"upload": upload})
 
 
 def _whole(row: Reference | Summary) -> str:
@@ -198,17 +194,24 @@ def _annotation(pyramid: Annotation) -> dict[str, Any]:
     return {"data": annotation_as_json(pyramid), "assessor": pyramid.assessor}
 
 
+def _store_references(references: Sequence[tuple[int, formats.Text]], upload: Upload | None) -> None:
+    """Behind those that are there."""
+    last = Reference.objects.filter(topic__in={topic_id for topic_id, _text in references}).order_by()
+    following = {topic_id: position + 1 for topic_id, position in last.values_list("topic").annotate(Max("position"))}
+    for topic_id, text in references:
+        position = following.get(topic_id, 0)
+        following[topic_id] = position + 1
+        Reference.objects.create(
+            topic_id=topic_id, name=text.name, position=position, upload=upload, **content_of(text)
+        )
+
+
 def _columns(texts: Iterable[formats.Text]) -> Iterable[dict[str, Any]]:
     for position, text in enumerate(texts):
-        yield {"name": text.name, "position": position, **_content(text)}
+        yield {"name": text.name, "position": position, **content_of(text)}
 
 
-def _content(text: formats.Text) -> dict[str, Any]:
-    sentences = None if text.sentences is None else list(text.sentences)
-    return {"text": text.text or "", "sentences": sentences, "extra": dict(text.extra)}
-
-
-def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summary]]) -> None:
+def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summary]], upload: Upload | None) -> None:
     wanted = {summary.name for _topic, summary in summaries}
     stored = set(System.objects.filter(study=study).values_list("name", flat=True))
     System.objects.bulk_create([System(study=study, name=name) for name in sorted(wanted - stored)], BATCH)
@@ -218,9 +221,8 @@ def _store_summaries(study: Study, summaries: Sequence[tuple[int, formats.Summar
             Summary(
                 topic_id=topic_id,
                 system_id=systems[summary.name],
-                person=summary.person,
-                reference=summary.reference or "",
-                **_content(summary),
+                upload=upload,
+                **columns_of(summary),
             )
             for topic_id, summary in summaries
         ],
@@ -242,7 +244,7 @@ def _metrics_of(topic_id: int, summary: formats.Summary) -> Iterator[tuple[int, 
     return ((topic_id, summary.name, metric, score) for metric, score in summary.metrics.items())
 
 
-def _store_means(scores: Sequence[ScoreRow]) -> None:
+def _store_means(scores: Sequence[ScoreRow], upload: Upload | None) -> None:
     """Of what assessors rated the mean of all their ratings, where these rows do not say what it is."""
     wanted = {row[:3] for row in scores if row[3]} - {row[:3] for row in scores if not row[3]}
     ratings: dict[tuple[int, str, str], list[float]] = {}
@@ -250,19 +252,25 @@ def _store_means(scores: Sequence[ScoreRow]) -> None:
     columns = ("summary__topic_id", "summary__system__name", "dimension", "score")
     for topic_id, system, dimension, score in rows.order_by("pk").values_list(*columns):
         ratings.setdefault((topic_id, system, dimension), []).append(score)
-    _store_scores([(*key, "", fmean(ratings[key])) for key in sorted(wanted)])
+    _store_scores([(*key, "", fmean(ratings[key])) for key in sorted(wanted)], upload)
 
 
-def _store_scores(scores: Iterable[ScoreRow]) -> None:
+def _store_scores(scores: Iterable[ScoreRow], upload: Upload | None) -> None:
     rows = list(scores)
     summaries = Summary.keys_of({topic_id for topic_id, *_rest in rows})
     HumanScore.objects.bulk_create(
         [
-            HumanScore(summary_id=summaries[topic_id, system], dimension=dimension, assessor=assessor, score=score)
+            HumanScore(
+                summary_id=summaries[topic_id, system],
+                dimension=dimension,
+                assessor=assessor,
+                score=score,
+                upload=upload,
+            )
             for topic_id, system, dimension, assessor, score in rows
         ],
         BATCH,
         update_conflicts=True,
-        update_fields=["score"],
+        update_fields=["score", "upload"],
         unique_fields=["summary", "dimension", "assessor"],
     )

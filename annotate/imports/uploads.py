@@ -35,12 +35,16 @@ from annotate import judging
 from annotate.audit_log import note
 from annotate.database import durability
 from annotate.imports.cutting import as_given
+from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
-from annotate.imports.store import cut_bundle, hold, remove_topics, store_late, store_topics
-from annotate.models import Reference, SourceDocument, Study, Summary, Topic, Upload
+from annotate.imports.previewed import store_changes, with_borders
+from annotate.imports.replacing import NamedCuts, compare, cut_changed, refuse_again
+from annotate.imports.store import cut_bundle, remove_topics, store_late, store_topics
+from annotate.models import Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
-from formats.sentences import count
+from formats.not_judged import not_judged
+from formats.sentences import count, cut_text
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -51,8 +55,12 @@ State = Upload.State
 MEGABYTE = 1_000_000
 #: Judgments must still fit on the disk when no upload does.
 KEPT_FREE = 1024 * MEGABYTE
+#: Of the documents in a file so many characters are shown as they were cut.
+SHOWN_CHARACTERS = 40_000
 #: So many judgments are stored in one transaction: whoever judges meanwhile waits for no more.
-STEP = 40
+STEP = 20
+#: After each comes a pause of so many times its length, in which SQLite's one lock is free.
+PAUSE = 2
 #: After so many seconds of storing, the worker looks at what else there is.
 TURN = 20.0
 
@@ -120,13 +128,13 @@ def process(upload: Upload) -> None:
         and Upload.unfinished().filter(study=upload.study).exclude(pk=upload.pk).exists()
     ):
         return  # after the one that is being stored
-    stored_before = _stored_before(upload)
+    changes_before = _changes_before(upload)
     try:
         bundle = _read(upload)
         if upload.state == State.WAITING:
             _show(upload, bundle)
         else:
-            _store(upload, bundle, stored_before)
+            _store(upload, bundle, changes_before)
     except formats.Refused as refused:
         complaints = [dataclasses.asdict(complaint) for complaint in refused.complaints]
         _move(upload, [upload.state], State.REFUSED, complaints=complaints)
@@ -136,46 +144,77 @@ def _read(upload: Upload) -> formats.Bundle:
     """What the file brings, checked as a whole against the study. Raises `formats.Refused`."""
     Path(upload.file.path).stat()
     study = upload.study
-    return formats.read(upload.file.path, name=upload.filename, existing=existing_of(study), language=study.language)
+    bundle = formats.read(upload.file.path, name=upload.filename, existing=existing_of(study), language=study.language)
+    refuse_again(study, bundle)
+    return bundle
 
 
 def _show(upload: Upload, bundle: formats.Bundle) -> None:
-    preview = _preview(bundle, upload.study.language)
+    seen = compare(upload.study, bundle, cut_changed(upload.study, bundle))
+    preview = _preview(bundle, upload.study.language) | seen.preview() | {"removals": _removals(upload)}
     refuse_large_topics({topic["name"]: topic["sentences"] for topic in preview["topics"]})
     _move(upload, [State.WAITING], State.READY, preview=preview)
 
 
-def _store(upload: Upload, bundle: formats.Bundle, stored_before: int) -> None:
+def _store(upload: Upload, bundle: formats.Bundle, changes_before: int) -> None:
     """Store as much as a turn allows; when all of it is, let it be seen."""
-    if not _is_as_known(upload) or (upload.judgments_stored is None and not _begin(upload, bundle, stored_before)):
+    changed = cut_changed(upload.study, bundle)
+    if not _is_as_known(upload) or _ask_again(upload, bundle, changed):
+        return
+    if upload.judgments_stored is None and not _begin(upload, bundle, changes_before):
         return
     arrivals = judging.arrivals(upload.study, bundle.preferences, upload)
     ends = time.monotonic() + TURN
     while (stored := upload.judgments_stored or 0) < len(arrivals.rows):
         if not _step(upload, partial(judging.store_some, arrivals, stored)) or time.monotonic() > ends:
             return
-    _end(upload, bundle, arrivals)
+    _end(upload, bundle, changed, arrivals)
 
 
-def _begin(upload: Upload, bundle: formats.Bundle, stored_before: int) -> bool:
-    """Store the texts; False where that was done already, another file of the study is before this one, or one was
-    stored since this one was held against the study."""
-    cuts = cut_bundle(upload.study, bundle)
+def _ask_again(upload: Upload, bundle: formats.Bundle, changed: NamedCuts) -> bool:
+    """Before anything is stored: where it would replace something else than what was confirmed, or where sentences that
+    its judgments name may be others since, show that first."""
+    if upload.judgments_stored is not None:
+        return False
+    now = compare(upload.study, bundle, changed).preview() | {"removals": _removals(upload)}
+    replaces_same = all(
+        now[part] == upload.preview.get(part, type(now[part])()) for part in ("replacements", "replaced")
+    )
+    names_same = not bundle.preferences or now["removals"] == upload.preview.get("removals", now["removals"])
+    if replaces_same and names_same:
+        return False
+    return _move(upload, [State.CONFIRMED], State.READY, preview=upload.preview | now | {"asks_again": True})
+
+
+def _begin(upload: Upload, bundle: formats.Bundle, changes_before: int) -> bool:
+    """Store the texts; False where that was done already, another file of the study is before this one, or something
+    was stored, removed or restored since this one was held against the study."""
+    cuts = {topic: with_borders(upload, topic, own) for topic, own in cut_bundle(upload.study, bundle).items()}
     with transaction.atomic():
         others = Upload.unfinished().filter(study=upload.study_id)
         if (
             not hold(upload.study_id)
             or others.exists()
-            or _stored_before(upload) != stored_before
+            or _changes_before(upload) != changes_before
             or not _move(upload, [State.CONFIRMED], State.CONFIRMED, judgments_stored=0)
         ):
             return False
-        store_topics(upload.study, bundle, cuts, upload)
+        for topic in store_topics(upload.study, bundle, cuts, upload):
+            store_changes(upload, topic.name, topic.pk)
     return True
 
 
-def _stored_before(upload: Upload) -> int:
-    return Upload.objects.filter(study=upload.study_id, state=State.STORED).count()
+def _changes_before(upload: Upload) -> int:
+    """Changes with everything that comes into the study, is removed or restored."""
+    return Upload.objects.filter(study=upload.study_id, state=State.STORED).count() + _removals(upload)
+
+
+def _removals(upload: Upload) -> int:
+    """Changes with everything that is removed from the study, replaced there, or restored."""
+    removals = Removal.objects.filter(study=upload.study_id).aggregate(
+        removed=Count("pk"), restored=Count("restored_at")
+    )
+    return int(removals["removed"]) + int(removals["restored"])
 
 
 def _step(upload: Upload, work: Callable[[int], int]) -> bool:
@@ -190,7 +229,7 @@ def _step(upload: Upload, work: Callable[[int], int]) -> bool:
         stored = (upload.judgments_stored or 0) + work(STEP)
         Upload.objects.filter(pk=upload.pk).update(judgments_stored=stored)
     upload.judgments_stored = stored
-    time.sleep(time.monotonic() - began)
+    time.sleep(PAUSE * (time.monotonic() - began))
     return True
 
 
@@ -200,13 +239,13 @@ def _is_as_known(upload: Upload) -> bool:
 
 
 @transaction.atomic
-def _end(upload: Upload, bundle: formats.Bundle, arrivals: judging.Arrivals) -> None:
+def _end(upload: Upload, bundle: formats.Bundle, changed: NamedCuts, arrivals: judging.Arrivals) -> None:
     """Let everything be seen at once."""
     if not hold(upload.study_id) or not _is_as_known(upload):
         return
     judging.lock_study(upload.study_id)
     _move(upload, [State.CONFIRMED], State.STORED, judgments_stored=None)
-    late = store_late(upload.study, bundle)
+    late = store_late(upload.study, bundle, changed, upload)
     judging.open_tallies(Topic.objects.filter(upload=upload))
     judging.count_in(arrivals, late)
     note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
@@ -282,28 +321,33 @@ def existing_of(study: Study) -> formats.Existing:
                 documents.get(pk, {}), frozenset(systems.get(pk, ())), frozenset(references.get(pk, ()))
             )
             for pk, name in topics
-        }
+        },
+        replaceable=True,
     )
 
 
 def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
     """What a person looks at before they say that it is to be stored; the model says what it looks like."""
-    topics = []
+    topics, shown, room = [], [], SHOWN_CHARACTERS
     for topic in bundle.topics:
+        cuts = [cut_text(text, topic.language or language) for text in topic.documents]
+        rules = not_judged(cuts)
         texts: list[dict[str, Any]] = [
-            {
-                "name": text.name,
-                "sentences": count(text, topic.language or language),
-                "given_cut": text.sentences is not None,
-            }
-            for text in topic.documents
+            {"name": text.name, "sentences": len(own), "given_cut": text.sentences is not None}
+            for text, own in zip(topic.documents, cuts, strict=True)
         ]
+        for text, own, marks in zip(topic.documents, cuts, rules, strict=True):
+            room -= sum(len(sentence.text) for sentence in own)
+            if room > 0:
+                sentences = [[sentence.text, rule] for sentence, rule in zip(own, marks, strict=True)]
+                shown.append({"topic": topic.topic_id, "document": text.name, "sentences": sentences})
         topics.append(
             {
                 "name": topic.topic_id,
                 "title": topic.title,
                 "documents": len(topic.documents),
                 "sentences": sum(text["sentences"] for text in texts),
+                "not_judged": sum(bool(rule) for marks in rules for rule in marks),
                 "references": len(topic.references),
                 "summaries": len(topic.summaries),
                 "content_units": len(topic.pyramid.pyramid.scus) if topic.pyramid else 0,
@@ -320,6 +364,7 @@ def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
     assessors.update(score.assessor for score in bundle.human_scores if score.assessor)
     return {
         "topics": topics,
+        "cuts": shown,
         "systems": sorted({summary.name for summary in summaries} | {late.summary.name for late in bundle.summaries}),
         "dimensions": [{"name": name, "scores": scores} for name, scores in sorted(dimensions.items())],
         "persons": sum(summary.person for summary in (*summaries, *(late.summary for late in bundle.summaries))),

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.core.mail import get_connection
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
@@ -17,7 +18,7 @@ from annotate import __version__
 from annotate.database import durability
 from annotate.models import AuditEntry, Judgment, Study, WorkerPulse
 from annotate.reports import worker as condition
-from annotate.server import backups
+from annotate.server import backups, email
 from annotate.server.private_files import open_to_others
 
 LEAST_FREE = 1_073_741_824  # bytes; with less, uploads are refused
@@ -48,7 +49,7 @@ def examine(*more: Look) -> list[Finding]:
         findings += look()
     if not any(finding.wrong for finding in findings if finding.about == "migrations"):
         health = condition.look(Study.objects.all())
-        findings += [*_worker(health), *_work(health), *_backup()]
+        findings += [*_worker(health), *_work(health), *_backup(), *_email()]
     for look in more:
         findings += look()
     return [*findings, *_installed()]
@@ -154,6 +155,22 @@ def _backup() -> Iterator[Finding]:
         yield Finding("backup", wrong=f"{detail}, and there are judgments since", mend=mend)
     else:
         yield Finding("backup", detail if is_new or last else f"{detail}; there are no judgments")
+
+
+def _email() -> Iterator[Finding]:
+    """Whether the server takes e-mails from us, where one is named; none is sent."""
+    if not email.is_set_up():
+        yield Finding("e-mail", "not set up: forgotten passwords are set by `python3 manage.py changepassword NAME`")
+        return
+    mail = get_connection()
+    try:
+        mail.open()
+        mail.close()
+    except OSError as error:
+        mend = "Check PREFERENDUM_EMAIL (docs/operators.md) and whether this machine may reach that server."
+        yield Finding("e-mail", wrong=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}: {error}", mend=mend)
+    else:
+        yield Finding("e-mail", f"{settings.EMAIL_HOST} takes it, from {settings.DEFAULT_FROM_EMAIL}")
 
 
 def _disk() -> Iterator[Finding]:

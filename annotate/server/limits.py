@@ -47,6 +47,11 @@ WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 4, 900)
 #: New annotators, a class or a laboratory behind one address being somebody.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)
+#: E-mails that a visitor asks for, and those that one address gets: nobody shall be flooded through us.
+EMAILS_ASKED = Limit("ask for an e-mail", 10, 3600)
+EMAILS_TO = Limit("e-mail to", 3, 3600)
+#: Answers to the demo's pairs on the start page, of which nothing else is stored.
+TRIALS = Limit("try", 600, 3600)
 #: Calls of the API, for each token.
 CALLS = Limit("call", 3000, 60)
 #: Each process writes down so many calls at once: a request that only reads shall not wait for the disk.

@@ -29,8 +29,8 @@ GUIDELINES = "\n\n".join(
         "a disaster than “He said that he had bought the painting for his wife.”",
     ]
 )
+#: Who signs in; annotators need no account.
 ROLES = {
-    "annotator": "demo-annotator",
     "researcher": "demo-researcher",
     "admin": "demo-admin",
 }
@@ -45,33 +45,30 @@ class Command(serve.Command):
         make_demo_study(self.stdout.write)
 
     def welcome(self, origin: str) -> None:
-        """Print the address and a link for each of the three people."""
+        """Print the address and a link for each role."""
         invitation = Invitation.objects.select_related("study").get(label=LABEL, created_by__username=OWNER)
         study = invitation.study
-        pages = {
-            "annotator": invitations.invitation_path(invitation),
-            "researcher": f"/studies/{study.pk}/",
-            "admin": f"/studies/{study.pk}/annotators/",
-        }
+        pages = {"researcher": f"/studies/{study.pk}/", "admin": f"/studies/{study.pk}/annotators/"}
         super().welcome(origin)
+        self.stdout.write("The invitation to judge, for anybody (here, on a phone, in another browser):\n")
+        self.stdout.write(f"  {'annotator':<11}{origin}{invitations.invitation_path(invitation)}\n\n")
         self.stdout.write(
-            "Whoever has one of these links can sign in as that person for 24 hours, as often as they like:\n"
+            "Whoever has one of these links can sign in as that person for "
+            f"{invitations.SIGN_IN_LINK_HOURS} hours, as often as they like:\n"
         )
         for role, username in ROLES.items():
             user = User.objects.get(username=username)
-            self.stdout.write(f"  {role:<11}{origin}{invitations.sign_in_path(user.pk, pages[role])}\n")
-        self.stdout.write("\nThe invitation to judge, for anyone else (a phone, another browser):\n")
-        self.stdout.write(f"  {origin}{invitations.invitation_path(invitation)}\n")
+            self.stdout.write(f"  {role:<11}{origin}{invitations.sign_in_path(user, pages[role])}\n")
 
 
 def make_demo_study(say: Callable[[str], object]) -> None:
-    """Store the demo's topics, some simulated judgments, the three people and an invitation.
+    """Store the demo's topics, some simulated judgments, the two people and an invitation.
 
     Every step is left out where it was done before, so that a start that was broken off is carried on by the next.
     """
-    accounts_by_role = {role: User.objects.get_or_create(username=name)[0] for role, name in ROLES.items()}
-    for role in ("researcher", "admin"):
-        accounts_by_role[role].user_permissions.add(Permission.objects.get(codename="add_study"))
+    accounts_by_role = {role: account(name) for role, name in ROLES.items()}
+    for user in accounts_by_role.values():
+        user.user_permissions.add(Permission.objects.get(codename="add_study"))
     owner = accounts_by_role["researcher"]
     if not Study.objects.filter(created_by=owner, title=TITLE).exists():
         say("Storing the demo study: three topics of WikiNews, ten systems ...")
@@ -85,3 +82,16 @@ def make_demo_study(say: Callable[[str], object]) -> None:
         studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
         members.set_role(study, owner, accounts_by_role["admin"], Membership.Role.ADMIN)
         invitations.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)
+
+
+def account(username: str) -> User:
+    """The person of this name, who signs in by links alone.
+
+    A link ends with a fingerprint of the password, so each has an unusable one of its own, also where an older version
+    left it empty.
+    """
+    user, _is_new = User.objects.get_or_create(username=username)
+    if not user.password:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user

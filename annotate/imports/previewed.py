@@ -1,0 +1,140 @@
+"""The documents of a file as they are cut, changed by a person before the file is stored.
+
+Changes stand in the upload's preview until then; `Upload` says what that looks like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.audit_log import note
+from annotate.imports.workbench import changed_meanwhile, joined, no_sentence, split
+from annotate.models import Sentence, SourceDocument, Upload
+from annotate.refusal import Refusal
+from formats.not_judged import BY_HAND, not_judged
+from formats.records import Text
+from formats.sentences import Cut, cut_text
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def join_in_preview(upload: Upload, number: int, index: int, version: int, user: User) -> None:
+    """Make one sentence of two in the document with this number, from 0.
+
+    `version`: of the preview, as the person saw it. Raises `Refusal` where it has changed since, and for a file that
+    brings judgments: they name sentences by their places.
+    """
+    _move_border(upload, number, version, user, lambda texts: joined(texts, index, upload.study.language))
+
+
+def split_in_preview(upload: Upload, number: int, index: int, at: int, version: int, user: User) -> None:
+    """Make two sentences of one, the second from character `at` on. Raises `Refusal`, as above."""
+    _move_border(upload, number, version, user, lambda texts: split(texts, index, at))
+
+
+def previewed_sentences(document: dict[str, Any]) -> list[Sentence]:
+    """The sentences of a document in a preview, as rows that are not stored."""
+    return [
+        Sentence(index=index, text=text, not_judged=mark) for index, (text, mark) in enumerate(document["sentences"])
+    ]
+
+
+@transaction.atomic
+def set_judged_in_preview(upload: Upload, number: int, index: int, to_judge: bool, version: int, user: User) -> None:
+    """Leave a sentence out of judging, or take it back. Raises `Refusal` where the preview has changed since."""
+    row, document = _as_seen(upload, number, version)
+    sentences = document["sentences"]
+    if not 0 <= index < len(sentences):
+        raise no_sentence()
+    before = _counts(document)
+    sentences[index][1] = "" if to_judge else sentences[index][1] or BY_HAND
+    _keep(row, document, before, user, "take back sentence" if to_judge else "leave out sentence", index=index)
+
+
+@transaction.atomic
+def _move_border(
+    upload: Upload, number: int, version: int, user: User, moved: Callable[[list[str]], list[str]]
+) -> None:
+    row, document = _as_seen(upload, number, version)
+    if has_judgments(row):
+        message = _("The file brings judgments of these sentences, so they cannot be joined or split.")
+        raise Refusal(message, "judged")
+    before, marks = _counts(document), dict(document["sentences"])
+    texts = moved([text for text, _mark in document["sentences"]])
+    rules = not_judged([_cut(texts)])[0]
+    document["sentences"] = [[text, marks.get(text, rule)] for text, rule in zip(texts, rules, strict=True)]
+    document["mended"] = True
+    _keep(row, document, before, user, "mend document", sentences=len(texts))
+
+
+def has_judgments(upload: Upload) -> bool:
+    """Whether judgments in the file name sentences of it."""
+    return bool(upload.preview.get("preferences"))
+
+
+def _as_seen(upload: Upload, number: int, version: int) -> tuple[Upload, dict[str, Any]]:
+    """The upload, locked, and one of its documents, if they are still as the person saw them."""
+    row = Upload.objects.select_for_update(of=("self",)).select_related("study").get(pk=upload.pk)
+    cuts = row.preview.get("cuts", [])
+    if row.state != Upload.State.READY or row.preview.get("changes", 0) != version or number >= len(cuts):
+        raise changed_meanwhile()
+    return row, cuts[number]
+
+
+def _counts(document: dict[str, Any]) -> dict[str, int]:
+    marks = [mark for _text, mark in document["sentences"]]
+    return {"sentences": len(marks), "not_judged": sum(map(bool, marks))}
+
+
+def _keep(
+    row: Upload, document: dict[str, Any], before: dict[str, int], user: User, action: str, **detail: int
+) -> None:
+    document["changed"] = True
+    topic = next(topic for topic in row.preview["topics"] if topic["name"] == document["topic"])
+    for name, number in _counts(document).items():
+        topic[name] += number - before[name]
+    row.preview["changes"] = row.preview.get("changes", 0) + 1
+    row.save(update_fields=["preview"])
+    named = {"topic": document["topic"], "document": document["document"]}
+    note(row.study, user, action, upload=str(row.key), **named, **detail)
+
+
+# When the file is stored
+
+
+def with_borders(upload: Upload, topic: str, cuts: Mapping[str, Sequence[Cut]]) -> Mapping[str, Sequence[Cut]]:
+    """The sentences of a topic's documents, by name, as they were mended."""
+    return dict(cuts) | {
+        document["document"]: _cut([text for text, _mark in document["sentences"]])
+        for document in _changed(upload, topic)
+        if document.get("mended")
+    }
+
+
+def store_changes(upload: Upload, topic_name: str, topic_id: int) -> None:
+    """Mark the stored sentences as they were in the preview; what was mended stays mended when it is cut anew."""
+    for document in _changed(upload, topic_name):
+        stored = SourceDocument.objects.filter(topic=topic_id, name=document["document"])
+        if document.get("mended"):
+            stored.update(mended=[text for text, _mark in document["sentences"]])
+        rows = Sentence.objects.filter(document__in=stored).order_by("index")
+        changed = []
+        for row, (text, mark) in zip(rows, document["sentences"], strict=False):
+            if row.text == text and row.not_judged != mark:
+                row.not_judged = mark
+                changed.append(row)
+        Sentence.objects.bulk_update(changed, ["not_judged"], 500)
+
+
+def _changed(upload: Upload, topic: str) -> list[dict[str, Any]]:
+    cuts = upload.preview.get("cuts", [])
+    return [document for document in cuts if document.get("changed") and document["topic"] == topic]
+
+
+def _cut(texts: Sequence[str]) -> tuple[Cut, ...]:
+    return cut_text(Text("", None, tuple(texts)))

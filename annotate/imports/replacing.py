@@ -1,0 +1,347 @@
+"""What an upload brings under names that are there: what is the same stays as it is, what differs takes its place.
+
+The rows keep their keys, and so what rests on them: human scores stay with a summary whose text is corrected, judgments
+with a sentence that is still in its topic (`recutting`). Scores by metrics that were worked out elsewhere go, since
+they are of the text before. How the rows were is kept for a day.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from django.db.models import F, Model
+from django.utils.translation import gettext_noop
+
+import formats
+from annotate.audit_log import note
+from annotate.imports import recutting
+from annotate.imports.memory import refuse_large_topics
+from annotate.imports.recutting import Recut, batches
+from annotate.models import (
+    Assignment,
+    HumanScore,
+    MetricScore,
+    Reference,
+    Removal,
+    Sentence,
+    SourceDocument,
+    Study,
+    Summary,
+    Topic,
+    Upload,
+)
+from annotate.models.metric import GIVEN
+from formats.complaints import shown
+from formats.sentences import Cut, cut_text
+
+#: So many changes are shown before an upload is confirmed, each with so many characters.
+MOST_SHOWN, LONGEST_SHOWN = 100, 2_000
+#: Sentences by the names of their topics and documents.
+NamedCuts = Mapping[str, Mapping[str, Sequence[Cut]]]
+#: Of a summary, or of a reference, what an upload says.
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row that is there, and what an upload would have in its columns instead."""
+
+    kind: str
+    topic: str
+    name: str
+    row: Any
+    columns: Mapping[str, Any]
+
+    def as_shown(self) -> dict[str, str]:
+        texts = _in_words(self.row), _in_words(type(self.row)(**self.columns))
+        before, after = (text[:LONGEST_SHOWN] for text in texts)
+        return {"kind": self.kind, "topic": self.topic, "name": self.name, "before": before, "after": after}
+
+
+@dataclass
+class Comparison:
+    """What an upload brings beside what the study has: what differs, what is the same, and what is new."""
+
+    changes: list[Change] = field(default_factory=list)
+    recuts: list[Recut] = field(default_factory=list)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    summaries: list[tuple[int, formats.Summary]] = field(default_factory=list)
+    references: list[tuple[int, formats.Text]] = field(default_factory=list)
+    human_scores: list[formats.records.HumanScore] = field(default_factory=list)
+
+    def changed(self) -> Counter[str]:
+        documents = sum(len(recut.changed_documents()) for recut in self.recuts)
+        return Counter(change.kind for change in self.changes) + Counter(documents=documents)
+
+    def preview(self) -> dict[str, Any]:
+        documents = chain(*map(_documents_as_shown, self.recuts))
+        changes = islice(chain(documents, (change.as_shown() for change in self.changes)), MOST_SHOWN)
+        return {
+            "replacements": list(changes),
+            "replaced": dict(self.changed()),
+            "unchanged": dict(self.unchanged),
+            "recuts": list(map(_recut_as_shown, self.recuts)),
+        }
+
+    def changed_scores(self) -> Iterator[tuple[int, str, str, str, float]]:
+        """Their topics, systems, dimensions, assessors, and what they are from now on."""
+        for change in self.changes:
+            if change.kind == "human_scores":
+                summary = change.row.summary
+                score = change.columns["score"]
+                yield summary.topic_id, summary.system.name, change.row.dimension, change.row.assessor, score
+
+    def see(self, kind: str, topic: str, name: str, row: Model, columns: Columns) -> None:
+        """Note a row that is there, and what would be there instead."""
+        if all(getattr(row, column) == value for column, value in columns.items()):
+            self.unchanged[kind] += 1
+        else:
+            self.changes.append(Change(kind, topic, name, row, columns))
+
+
+def _recut_as_shown(recut: Recut) -> dict[str, Any]:
+    kept, lost = recut.judgments
+    return {
+        "topic": recut.topic.name,
+        "kept": len(recut.kept),
+        "gone": len(recut.gone),
+        "new": len(recut.new),
+        "judgments_kept": kept,
+        "judgments_lost": lost,
+    }
+
+
+def _documents_as_shown(recut: Recut) -> Iterator[dict[str, str]]:
+    """Of each document that changes the sentences that go, and those that come."""
+    for name in recut.changed_documents():
+        before, after = (_sentences_of(name, rows)[:LONGEST_SHOWN] for rows in (recut.gone, recut.new))
+        yield {"kind": "documents", "topic": recut.topic.name, "name": name, "before": before, "after": after}
+
+
+def _sentences_of(document: str, rows: Iterable[Sentence]) -> str:
+    return "\n".join(row.text for row in rows if row.document.name == document)
+
+
+def compare(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> Comparison:
+    """Hold what a bundle says of topics that are there against what they have.
+
+    `cuts`: the sentences of its documents that differ, as `cut_changed` says.
+    """
+    seen = Comparison()
+    keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
+    _compare_topics(seen, study, bundle)
+    seen.recuts = [_recut_of(topic, record, cuts[topic.name]) for topic, record in _with_other_documents(study, bundle)]
+    _compare_references(seen, keys, bundle)
+    _compare_summaries(seen, keys, bundle)
+    _compare_scores(seen, study, bundle)
+    return seen
+
+
+def _compare_topics(seen: Comparison, study: Study, bundle: formats.Bundle) -> None:
+    """Its title and question, where the file has any."""
+    rows = {
+        row.name: row
+        for row in Topic.objects.filter(study=study, name__in=[record.topic_id for record in bundle.again])
+    }
+    for record in bundle.again:
+        columns = {"title": record.title, "question": record.question}
+        given = {name: value for name, value in columns.items() if value}
+        seen.see("topics", record.topic_id, record.topic_id, rows[record.topic_id], given)
+
+
+def _compare_references(seen: Comparison, keys: Mapping[str, int], bundle: formats.Bundle) -> None:
+    for topic, references in bundle.references.items():
+        rows = {row.name: row for row in Reference.objects.filter(topic=keys[topic])}
+        for reference in references:
+            if reference.name in rows:
+                seen.see("references", topic, reference.name, rows[reference.name], _said(content_of(reference)))
+            else:
+                seen.references.append((keys[topic], reference))
+
+
+def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: formats.Bundle) -> None:
+    for batch in batches(bundle.summaries):
+        summaries = Summary.objects.filter(topic__in={keys[late.topic] for late in batch}).select_related("system")
+        rows = {(row.topic_id, row.system.name): row for row in summaries}
+        for late in batch:
+            row = rows.get((keys[late.topic], late.summary.name))
+            if row is None:
+                seen.summaries.append((keys[late.topic], late.summary))
+            else:
+                seen.see("summaries", late.topic, late.summary.name, row, _said(columns_of(late.summary)))
+
+
+def _compare_scores(seen: Comparison, study: Study, bundle: formats.Bundle) -> None:
+    scores = [*bundle.human_scores, *(score for late in bundle.summaries for score in _scores_of(late))]
+    rows: dict[tuple[str, ...], HumanScore] = {}
+    topics = Topic.objects.filter(study=study, name__in={score.topic for score in scores})
+    if scores:
+        stored = HumanScore.objects.filter(summary__topic__in=topics)
+        for row in stored.select_related("summary__topic", "summary__system"):
+            summary = row.summary
+            rows[summary.topic.name, summary.system.name, row.dimension, row.assessor] = row
+    for score in scores:
+        row_of = rows.get((score.topic, score.system, score.dimension, score.assessor))
+        if row_of is None:
+            seen.human_scores.append(score)
+        else:
+            name = " · ".join(filter(None, (score.system, score.dimension, score.assessor)))
+            seen.see("human_scores", score.topic, name, row_of, {"score": score.score})
+
+
+def _scores_of(late: formats.records.LateSummary) -> Iterator[formats.records.HumanScore]:
+    for assessor, scores in [("", late.summary.human), *late.summary.ratings.items()]:
+        for dimension, score in scores.items():
+            yield formats.records.HumanScore(late.topic, late.summary.name, dimension, score, assessor)
+
+
+def content_of(text: formats.Text) -> Columns:
+    """What a text says, in the columns of its row."""
+    sentences = None if text.sentences is None else list(text.sentences)
+    return {"text": text.text or "", "sentences": sentences, "extra": dict(text.extra)}
+
+
+def columns_of(summary: formats.Summary) -> Columns:
+    """What a summary says of itself, in the columns of its row."""
+    return {"person": summary.person, "reference": summary.reference or "", **content_of(summary)}
+
+
+def _said(columns: Columns) -> Columns:
+    """Without what a file need not say: a table of summaries tells nothing of who wrote them, and has no other keys."""
+    return {name: value for name, value in columns.items() if name in ("text", "sentences") or value}
+
+
+def _in_words(row: Any) -> str:
+    if isinstance(row, HumanScore):
+        return f"{row.score:g}"
+    if isinstance(row, Topic):
+        return "\n".join(filter(None, (row.title, row.question)))
+    return row.text if row.sentences is None else "\n".join(row.sentences)
+
+
+def cut_changed(study: Study, bundle: formats.Bundle) -> NamedCuts:
+    """The sentences of the documents of topics that are there with others. Raises `formats.Refused` for too many."""
+    cuts = {
+        topic.name: {text.name: cut_text(text, topic.language or study.language) for text in record.documents}
+        for topic, record in _with_other_documents(study, bundle)
+    }
+    refuse_large_topics({name: sum(map(len, documents.values())) for name, documents in cuts.items()})
+    return cuts
+
+
+def _recut_of(topic: Topic, record: formats.Topic, cuts: Mapping[str, Sequence[Cut]]) -> Recut:
+    """A document that is the same stays as it is cut, by whomever; others are cut anew."""
+    rows = {row.name: row for row in SourceDocument.objects.filter(topic=topic)}
+    documents: list[tuple[SourceDocument, Sequence[Cut]]] = []
+    for text in record.documents:
+        row = rows.get(text.name) or SourceDocument(topic=topic, name=text.name)
+        if row.pk is not None and _is_same(row, text):
+            documents.append((row, recutting.as_cut(row)))
+        else:
+            for name, value in (_said(content_of(text)) | {"mended": None}).items():
+                setattr(row, name, value)
+            documents.append((row, cuts[text.name]))
+    return recutting.recut(topic, documents)
+
+
+def replace(study: Study, upload: Upload | None, seen: Comparison) -> set[int]:
+    """Put what differs in its place, in the caller's transaction; the topics whose summaries have other texts now.
+
+    How it was can be restored for a day.
+    """
+    if not (seen.changes or seen.recuts):
+        return set()
+    summaries = [change.row.pk for change in seen.changes if change.kind == "summaries"]
+    outdated = [
+        row
+        for batch in batches(summaries)
+        for row in MetricScore.objects.filter(summary__in=batch, metric__startswith=GIVEN)
+    ]
+    removal = None if upload is None else _keep_before(study, upload, seen, outdated)
+    MetricScore.objects.filter(pk__in=[row.pk for row in outdated]).delete()
+    for change in seen.changes:
+        columns = dict(change.columns) | ({} if change.kind == "topics" else {"upload": upload})
+        type(change.row)._base_manager.filter(pk=change.row.pk).update(**columns)
+    for recut in seen.recuts:
+        recut.apply(removal)
+    others = {change.row.topic_id for change in seen.changes if change.kind == "references"}
+    others |= {change.row.summary.topic_id for change in seen.changes if change.kind == "human_scores"}
+    Topic.objects.filter(pk__in=others).update(peers_version=F("peers_version") + 1)
+    return {change.row.topic_id for change in seen.changes if change.kind == "summaries"}
+
+
+def _keep_before(study: Study, upload: Upload, seen: Comparison, outdated: list[MetricScore]) -> Removal | None:
+    """Keep what is there as it is; None where nothing is replaced: a topic had no documents so far."""
+    rows = [*(change.row for change in seen.changes), *outdated, *_means_of(seen)]
+    rows += chain(*(recut.before() for recut in seen.recuts))
+    if not rows:
+        return None
+    counts = seen.changed() + sum((Counter(recut.counts()) for recut in seen.recuts), Counter())
+    removal = recutting.keep_before(study, upload.user, upload.filename, counts, rows)
+    note(study, upload.user, "replace data", removal=str(removal.key), upload=str(upload.key), **counts)
+    return removal
+
+
+def _means_of(seen: Comparison) -> Iterator[HumanScore]:
+    """What assessors together gave a summary, where what one of them gave changes."""
+    ratings = [change.row for change in seen.changes if change.kind == "human_scores" and change.row.assessor]
+    changed = {change.row.pk for change in seen.changes if change.kind == "human_scores"}
+    for batch in batches(ratings):
+        means = HumanScore.objects.of_all().filter(summary__in={row.summary_id for row in batch})
+        rated = {(row.summary_id, row.dimension) for row in batch}
+        yield from (row for row in means if (row.summary_id, row.dimension) in rated and row.pk not in changed)
+
+
+def refuse_again(study: Study, bundle: formats.Bundle) -> None:
+    """Raises `formats.Refused` for judgments of topics that come again with other documents, whose sentences are not
+    known yet, and where some were imported before: no judgment may count twice."""
+    judged = {preference.topic for preference in bundle.preferences}
+    others = (record for _topic, record in _with_other_documents(study, bundle) if record.topic_id in judged)
+    complaints = (
+        *(_complaint(record, "preferences", *OTHER_DOCUMENTS) for record in others),
+        *(_complaint(record, "preferences", *JUDGMENTS_AGAIN) for record in _with_judgments_again(study, bundle)),
+    )
+    if complaints:
+        raise formats.Refused(complaints[: formats.Refused.LIMIT])
+
+
+OTHER_DOCUMENTS = (
+    gettext_noop("preferences beside documents that differ from those of the study"),
+    gettext_noop("the documents first, then the preferences in a file of their own"),
+)
+JUDGMENTS_AGAIN = (
+    gettext_noop("preferences of a topic that is there with imported judgments"),
+    gettext_noop("each judgment once: a file without them, or preferences that are new, in a file of their own"),
+)
+
+
+def _complaint(record: formats.Topic, part: str, actual: str, expected: str) -> formats.Complaint:
+    return formats.Complaint(f"topic {shown(record.topic_id)}", 0, part, actual, expected)
+
+
+def _with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tuple[Topic, formats.Topic]]:
+    """The topics that come again with documents of other names or texts."""
+    records = {record.topic_id: record for record in bundle.again if record.documents}
+    topics = Topic.objects.filter(study=study, name__in=records).select_related("study").order_by("position")
+    for topic in topics.prefetch_related("documents"):
+        stored = {row.name: row for row in topic.documents.all()}
+        sent = {text.name: text for text in records[topic.name].documents}
+        if stored.keys() != sent.keys() or not all(_is_same(row, sent[name]) for name, row in stored.items()):
+            yield topic, records[topic.name]
+
+
+def _is_same(row: SourceDocument, text: formats.Text) -> bool:
+    columns = content_of(text)
+    return bool(row.text == columns["text"] and row.sentences == columns["sentences"])
+
+
+def _with_judgments_again(study: Study, bundle: formats.Bundle) -> list[formats.Topic]:
+    judged = {preference.topic for preference in bundle.preferences}
+    imported = Assignment.objects.arrived().filter(reason=Assignment.Reason.IMPORTED)
+    topics = Topic.objects.filter(study=study, name__in=judged, pk__in=imported.order_by().values("topic"))
+    names = set(topics.values_list("name", flat=True))
+    return [record for record in bundle.again if record.topic_id in names]

@@ -1,0 +1,121 @@
+"""The sentence workbench: join a sentence with the next one, split it between two words, leave it out of judging."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Sum
+from django.db.models.functions import Length
+from django.utils.translation import gettext as _
+
+from annotate import judging
+from annotate.imports.cutting import cut_topic, mend, set_judged
+from annotate.imports.holding import hold
+from annotate.models import Sentence, SourceDocument, Topic
+from annotate.refusal import Refusal
+from formats.sentences import primary_language
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Topics of so many characters are cut at once, in a moment; the worker cuts longer ones.
+SHORT = 300_000
+#: Languages that are written without spaces between words.
+UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+_WORD = re.compile(r"\w")
+
+
+def join_with_next(document: SourceDocument, index: int, version: int, user: User, lose: int = 0) -> None:
+    """Make one sentence of the one with this index and the one after it.
+
+    `version`: of the topic's texts, as the person saw them; `lose`: how many judgments they said may become history.
+    Raises `Refusal` where the texts have changed since, `WouldLoseJudgments` where more judgments are concerned.
+    """
+    with transaction.atomic():
+        topic, sentences = _as_seen(document, version)
+        mend(document, joined(sentences, index, topic.language or topic.study.language), user, lose)
+    _cut_soon(topic)
+
+
+def split_at(document: SourceDocument, index: int, at: int, version: int, user: User, lose: int = 0) -> None:
+    """Make two sentences of the one with this index, the second from character `at` on. Raises `Refusal`, as above."""
+    with transaction.atomic():
+        topic, sentences = _as_seen(document, version)
+        mend(document, split(sentences, index, at), user, lose)
+    _cut_soon(topic)
+
+
+def set_judged_at(document: SourceDocument, index: int, to_judge: bool, version: int, user: User) -> None:
+    """Leave the sentence with this index out of judging, or take it back, judged or not. Raises `Refusal`, as above."""
+    with transaction.atomic():
+        _as_seen(document, version)
+        sentence = Sentence.objects.filter(document=document, index=index).first()
+        if sentence is None:
+            raise no_sentence()
+        set_judged(sentence, to_judge, user)
+
+
+def joined(sentences: Sequence[str], index: int, language: str) -> list[str]:
+    """The sentences with two made one. Raises `Refusal` where there are not two."""
+    if not 0 <= index < len(sentences) - 1:
+        raise Refusal(_("There is no next sentence in this document."), "no_sentence")
+    between = "" if primary_language(language) in UNSPACED else " "
+    return [*sentences[:index], between.join(sentences[index : index + 2]), *sentences[index + 2 :]]
+
+
+def split(sentences: Sequence[str], index: int, at: int) -> list[str]:
+    """The sentences with one made two. Raises `Refusal` where no sentence may begin there."""
+    if not 0 <= index < len(sentences):
+        raise no_sentence()
+    text = sentences[index]
+    if at not in {word.start for word in words_of(text) if word.may_begin}:
+        raise Refusal(_("Choose the word with which the second sentence begins."), "no_place")
+    return [*sentences[:index], text[:at].strip(), text[at:].strip(), *sentences[index + 1 :]]
+
+
+def no_sentence() -> Refusal:
+    return Refusal(_("This sentence is not there any more."), "no_sentence")
+
+
+def changed_meanwhile() -> Refusal:
+    return Refusal(_("The sentences have changed meanwhile. Look at them again."), "changed")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a sentence, or a character where there are no spaces; whether another sentence may begin with it."""
+
+    start: int
+    text: str
+    may_begin: bool
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a sentence: what comes before one that may begin a sentence has letters, and so has the rest."""
+    pieces = [(match.start(), match[0]) for match in re.finditer(r"\S+", text)]
+    pieces = list(enumerate(text)) if len(pieces) == 1 else pieces
+    with_letters = [start for start, piece in pieces if _WORD.search(piece)] or [0]
+    return [Word(start, piece, with_letters[0] < start <= with_letters[-1]) for start, piece in pieces]
+
+
+def _as_seen(document: SourceDocument, version: int) -> tuple[Topic, list[str]]:
+    """The topic, locked, and the document's sentences, if they are still those that the person saw."""
+    hold(document.topic.study_id)
+    judging.lock_study(document.topic.study_id)
+    topic = Topic.objects.select_related("study").filter(pk=document.topic_id).first()
+    if topic is None or topic.text_version != version or not topic.is_cut:
+        raise changed_meanwhile()
+    rows = Sentence.objects.filter(document=document).order_by("index")
+    return topic, list(rows.values_list("text", flat=True))
+
+
+def _cut_soon(topic: Topic) -> None:
+    if not Topic.objects.uncut().filter(pk=topic.pk).exists():
+        return
+    size = SourceDocument.objects.filter(topic=topic).aggregate(size=Sum(Length("text")))["size"] or 0
+    if size <= SHORT:
+        cut_topic(topic.pk)

@@ -1,0 +1,15 @@
+"""Markdown in templates."""
+
+from __future__ import annotations
+
+from django import template
+
+from annotate.markdown import as_html
+
+register = template.Library()
+
+
+@register.filter
+def markdown(text: str, level: int = 2) -> str:
+    """A text that somebody gave us, its largest headings at this level."""
+    return as_html(text, level)
