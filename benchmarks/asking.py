@@ -1,90 +1,196 @@
-"""Does it pay to ask about the pairs whose answers would tell most, rather than about random ones?
+"""How many judgments does the order of systems need, if pairs are asked for that tell them apart?
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.asking [sentences] [seeds] [first seed]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.asking [--sets summeval_op squality] [--seeds 20] [--first 1000]
+        [--topics 0] [--later] [--share .2]
 
-Made-up topics (benchmarks/worlds.py, utilities with standard deviation 1.5), judged one by one; after every n/4
-judgments the topic is fitted with the recommended settings and a new queue is asked for. A share of the pairs is drawn
-at random all the same. Kendall's tau of the estimate with the truth; the mean standard error of the difference of two
-random sentences, which is how wide intervals are; the gain in tau over random pairs, with its standard error.
+Annotators prefer the sentence that is more similar to the references, and are right 80% of the time; the true order is
+that by infinitely many such judgments. All topics of a study are judged alike, `MARKS` judgments a sentence, no pair
+twice, and scored as the product does. For random pairs, and for telling ones with a share of random ones: Kendall's tau
+of the order with the true one; of the differences of systems, the mean standard error, and how many of their intervals
+cover the truth. `needed`: how many judgments telling pairs need for what random pairs reach with 1, 2 and 4 a sentence,
+as a share of these, from the means over seeds (in brackets the standard error, by drawing seeds). With `--later` pairs
+are asked for that tell every other system apart, and what counts is the order of the others, which come later.
+
+    python -m benchmarks.asking --time
+
+Milliseconds to choose 64 pairs of 300 and 1,000 sentences with 20 systems.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from scipy.stats import kendalltau
 
-from benchmarks.worlds import TRUTHS, World, world
-from evaluation.evidence import Judgments, Settings
+from benchmarks.people_decide import SETS, read
+from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit import preference_matrix, sampling
+from evaluation.fit.similarity import DECIMALS, Similarity, similarity
+from evaluation.scoring import asking, importance, simulate
+from evaluation.scoring.ranking import compare_systems
+from formats.results import Standing
+from formats.results.statistics import Z95
 
-SHARES = (1.0, 0.5, 0.2, 0.0)
-MULTIPLES = (1, 2, 4)
+Vector = NDArray[np.float64]
+RIGHT = 0.8
+MARKS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+AT = (1.0, 2.0, 4.0)
+NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 
 
-def judged(topic: World, pairs: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """(m,): whether the first one won."""
-    a, b = pairs.T
-    won = rng.random(len(pairs)) < expit(topic.utilities[a] - topic.utilities[b])
-    return np.asarray(won, dtype=np.float64)
+@dataclass(frozen=True)
+class Texts:
+    """What of a topic does not change: its words, and how probably the first of two sentences wins (n, n)."""
+
+    alike: Similarity
+    words: importance.SharedWords
+    wins: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, topic: Evidence, systems: Sequence[str]) -> Texts:
+        kept = tuple(summary for summary in topic.summaries if summary.system in systems)
+        alike = similarity(topic.sentences)
+        references = [sentence for reference in topic.references for sentence in reference]
+        value = np.round(simulate.value_by_references(alike, references), DECIMALS)
+        wins = 0.5 + (RIGHT - 0.5) * np.sign(value[:, None] - value)
+        return cls(alike, importance.share_words(replace(topic, summaries=kept)), wins)
+
+    @property
+    def n(self) -> int:
+        return len(self.wins)
+
+    @property
+    def truth(self) -> Vector:
+        """(s,): the systems' importance by infinitely many judgments."""
+        return np.asarray(self.words.importance @ (self.wins.sum(axis=1) - 0.5) / (self.n - 1))
 
 
-def run(topic: World, share: float, seed: int) -> list[tuple[float, float, float]]:
-    """(tau, mean standard error, seconds to make a queue) after n, 2n and 4n judgments."""
-    rng = np.random.default_rng(seed)
-    n, step = topic.n, topic.n // 4
-    pairs, won = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
-    queue = pairs
-    a, b = sampling.random_pairs(n, 500, 0).T
-    measured: list[tuple[float, float, float]] = []
-    for turn in range(4 * max(MULTIPLES)):
-        asked = int(np.sum(rng.random(step) >= share)) if len(queue) else 0
-        taken = {(i, j) for i, j in [*pairs.tolist(), *queue[:asked].tolist()]}
-        fresh = sampling.random_pairs(n, step - asked, int(rng.integers(2**32)), taken)
-        new = np.concatenate([queue[:asked], fresh])
-        pairs, won = np.concatenate([pairs, new]), np.concatenate([won, judged(topic, new, rng)])
-        done = (turn + 1) / 4
-        if share == 1.0 and done not in MULTIPLES:
-            continue
-        m = len(pairs)
-        judgments = Judgments(pairs[:, 0], pairs[:, 1], won, np.ones(m), np.zeros(m, dtype=np.int64))
-        fitted = preference_matrix.estimate(judgments, n, topic.similarity, Settings())
-        covariance = fitted.covariance
-        began = time.process_time()
-        queue = sampling.informative_pairs(
-            fitted.utilities, covariance, step, seed + turn, {(i, j) for i, j in pairs.tolist()}
+@dataclass
+class Asked:
+    """One topic of a study, and what was judged of it by now."""
+
+    texts: Texts
+    rng: np.random.Generator
+    judgments: Judgments = NONE
+    taken: set[tuple[int, int]] = field(default_factory=set)
+
+    def ask(self, queue: asking.Queue) -> None:
+        first, second = queue.pairs.T
+        won = (self.rng.random(len(first)) < self.texts.wins[first, second]).astype(float)
+        ones, nobody = np.ones(len(first)), np.zeros(len(first), dtype=np.int64)
+        self.judgments = Judgments.joined([self.judgments, Judgments(first, second, won, ones, nobody, queue.design)])
+        self.taken |= set(map(tuple, queue.pairs.tolist()))
+
+    def queue(self, count: int, share: float, telling: asking.Telling) -> asking.Queue:
+        seed = int(self.rng.integers(1 << 32))
+        if share == 1:
+            pairs = sampling.random_pairs(self.texts.n, count, seed, self.taken)
+            return asking.Queue(pairs, np.ones(len(pairs), dtype=np.bool_), np.ones(len(pairs)))
+        return asking.telling_pairs(telling, count, share, seed, self.taken)
+
+    def standing(self) -> Standing:
+        fit = preference_matrix.estimate(self.judgments, self.texts.n, self.texts.alike, Settings())
+        chances = fit.chances_by(lambda: self.texts.words.telling.likelihood)
+        return importance.score(self.texts.words, chances, len(self.judgments)).of("importance").standing
+
+
+def study(topics: Sequence[Texts], share: float, seed: int, later: bool) -> list[tuple[float, float, float]]:
+    """After each of the `MARKS`: tau, and of all differences the mean standard error and the share covered."""
+    systems = topics[0].words.systems
+    seen, counted = (np.arange(int(part), len(systems), 1 + later) for part in (False, later))
+    names = {systems[k] for k in counted}
+    truth = np.mean([topic.truth for topic in topics], axis=0)
+    of = dict(zip(systems, truth.tolist(), strict=True))
+    asked = [Asked(topic, np.random.default_rng((seed, k))) for k, topic in enumerate(topics)]
+    telling = [asking.Telling(topic.words.importance[seen]) if later else topic.words.telling for topic in topics]
+    measured = []
+    for mark in MARKS:
+        for topic, tells in zip(asked, telling, strict=True):
+            topic.ask(topic.queue(round(mark * topic.texts.n) - len(topic.judgments), share, tells))
+        standings = [topic.standing() for topic in asked]
+        scores = np.mean([standing.scores for standing in standings], axis=0)
+        tau = kendalltau(np.round(scores[counted], 12), np.round(truth[counted], 12)).statistic
+        compared = [pair for pair in compare_systems(standings) if {pair.better, pair.worse} <= names]
+        off = np.array([pair.difference - of[pair.better] + of[pair.worse] for pair in compared])
+        margins = np.array([np.nan if pair.high is None else pair.high - pair.difference for pair in compared])
+        measured.append(
+            (float(np.nan_to_num(tau)), float(margins.mean() / Z95), float(np.mean(np.abs(off) <= margins)))
         )
-        spent = time.process_time() - began
-        if share == 1.0:
-            queue = queue[:0]
-        if done in MULTIPLES:
-            tau = float(kendalltau(fitted.utilities, topic.utilities).statistic)
-            measured.append((tau, float(covariance.difference(a, b).mean()), spent))
     return measured
 
 
+def needed(random: NDArray[np.float64], targeted: NDArray[np.float64]) -> Vector:
+    """(3,): shares of 1, 2 and 4 judgments a sentence, from curves (seeds, marks) that rise."""
+    reached = np.interp(AT, MARKS, np.maximum.accumulate(random.mean(axis=0)))
+    curve = np.maximum.accumulate(targeted.mean(axis=0))
+    shares: Vector = np.interp(reached, curve, MARKS, right=np.inf) / AT
+    return shares
+
+
+def of_systems(name: str, seeds: int, first: int, most: int, share: float, later: bool) -> None:
+    chosen = SETS[name]
+    without = () if name == "squality" else chosen.without
+    read_topics = read(chosen.path, without)
+    read_topics = read_topics[:: max(1, len(read_topics) // most) if most else 1]
+    systems = [summary.system for summary in read_topics[0].summaries if summary.system not in without]
+    topics = [Texts.of(topic, systems) for topic in read_topics]
+    rng, curves = np.random.default_rng(0), []
+    for way in (1.0, share):
+        began = time.process_time()
+        measured = np.array([study(topics, way, first + seed, later) for seed in range(seeds)])
+        curves.append(measured)
+        each = (time.process_time() - began) / seeds
+        print(f"{name}: {len(topics)} topics, {len(systems)} systems, share {way}, {each:.0f} s a study", flush=True)
+        for mark, row, error in zip(MARKS, measured.mean(axis=0), measured.std(axis=0) / seeds**0.5, strict=True):
+            print(
+                f"  {mark:5.2f}  tau {row[0]:.3f} ({error[0]:.3f})  se {row[1]:.5f}  covered {row[2]:.3f}", flush=True
+            )
+    random, targeted = (curve[:, :, 0] for curve in curves)
+    drawn = [
+        needed(*(curve[rng.integers(seeds, size=seeds)] for curve in (random, targeted))) for _resample in range(500)
+    ]
+    spread = np.diff(np.quantile(drawn, [0.16, 0.84], axis=0), axis=0)[0] / 2
+    cells = zip(AT, needed(random, targeted), spread, strict=True)
+    print("  needed, same tau: " + ", ".join(f"{at:g}: {ratio:.2f} ({error:.2f})" for at, ratio, error in cells))
+    sure = needed(*(1 / curve[:, :, 1] for curve in curves))
+    print("  needed, same standard errors: " + ", ".join(f"{at:g}: {x:.2f}" for at, x in zip(AT, sure, strict=True)))
+
+
+def times() -> None:
+    rng = np.random.default_rng(0)
+    for n in (300, 1000):
+        telling = asking.Telling(rng.normal(size=(20, n)))
+        began = time.perf_counter()
+        telling.likelihood  # noqa: B018
+        once = time.perf_counter() - began
+        spent = []
+        for seed in range(20):
+            began = time.perf_counter()
+            asking.telling_pairs(telling, 64, 0.2, seed)
+            spent.append(time.perf_counter() - began)
+        print(f"{n} sentences: {1000 * np.median(spent):.0f} ms, and {1000 * once:.0f} once for a topic's texts")
+
+
 def main() -> None:
-    n, seeds, first = (int(given) for given in [*sys.argv[1:], *("100", "6", "1")[len(sys.argv) - 1 :]])
-    print(f"{n} sentences, {seeds} topics a truth; random share: tau / mean error (gain in tau, its error)")
-    for truth in TRUTHS:
-        measured = np.empty((len(SHARES), seeds, len(MULTIPLES), 3))
-        for seed in range(seeds):
-            topic = world(truth, n, 1.5, np.random.default_rng([first, seed]))
-            for row, share in enumerate(SHARES):
-                measured[row, seed] = run(topic, share, 100 * first + seed)
-        for column, multiple in enumerate(MULTIPLES):
-            cells = []
-            for row, share in enumerate(SHARES):
-                tau, width, _ = measured[row, :, column].mean(axis=0)
-                gain = measured[row, :, column, 0] - measured[0, :, column, 0]
-                error = gain.std(ddof=1) / np.sqrt(seeds)
-                cells.append(f"{share:.0%}: {tau:.3f} / {width:.3f} ({gain.mean():+.3f} {error:.3f})")
-            print(f"{truth:<12}{multiple * n:>6}  " + "   ".join(cells), flush=True)
-        print(f"{truth:<12} a queue took {1000 * measured[1:, :, :, 2].mean():.0f} ms", flush=True)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=["summeval_op", "squality"])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1000)
+    parser.add_argument("--topics", type=int, default=0, help="at most so many, evenly chosen; 0: all")
+    parser.add_argument("--share", type=float, default=0.2, help="of random pairs")
+    parser.add_argument("--later", action="store_true")
+    parser.add_argument("--time", action="store_true")
+    options = parser.parse_args()
+    if options.time:
+        return times()
+    for name in options.sets:
+        of_systems(name, options.seeds, options.first, options.topics, options.share, options.later)
+    return None
 
 
 if __name__ == "__main__":

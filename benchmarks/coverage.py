@@ -23,8 +23,7 @@ but their names, so that with the names shuffled in each topic the same topics m
     python -m benchmarks.coverage --of importance [--sentences 30 300] [--topics 2000 400] [--judgments 50 200 1000]
 
 With `--per-pair 2` each of half as many pairs is judged by two people, as a study may ask for; no pair comes again.
-With `--random-share .2` only that share of the pairs is drawn at random; a fit after each `ROUND` judgments asks for
-the others, as the worker does.
+With `--random-share .2` only that share of the pairs is drawn at random, the others by how far they tell systems apart.
 """
 
 from __future__ import annotations
@@ -32,19 +31,18 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from benchmarks.worlds import TRUTHS, Vector, World, world
 from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.chances import fitted_chances
-from evaluation.scoring import importance
+from evaluation.scoring import asking, importance
 from evaluation.scoring.ranking import Over, compare_systems
 from formats.results import Standing
 from formats.settings import SmoothChoice
@@ -54,7 +52,6 @@ Z95 = 1.959964
 FIGURES = ("coverage", "family-wise error", "wrong way round", "power")
 #: So many studies at least are made where all toss a coin.
 SHUFFLED = 1000
-ROUND = 20
 
 
 def main() -> None:
@@ -123,12 +120,14 @@ class Asking:
     random_share: float = 1.0
     per_pair: int = 0
 
-    def judge(self, made: World, count: int, rng: np.random.Generator) -> Judgments:
+    def judge(self, made: World, shared: importance.SharedWords, count: int, rng: np.random.Generator) -> Judgments:
         if self.per_pair:
             pairs = sampling.random_pairs(made.n, count // self.per_pair, int(rng.integers(1 << 30)))
             first, second = np.repeat(pairs, self.per_pair, axis=0).T
             return made.answers(first, second, rng)
-        return made.judgments(count, rng) if self.random_share == 1 else asked(made, count, self.random_share, rng)
+        if self.random_share == 1:
+            return made.judgments(count, rng)
+        return asked(made, shared, count, self.random_share, rng)
 
 
 @dataclass(frozen=True)
@@ -164,38 +163,26 @@ def fitted(n: int, count: int, spread: float, seed: int, ask: Asking, systems: i
     summaries = made.summaries(systems, rng)
     if not spread:
         made = replace(made, utilities=np.zeros(n))
-    judgments = ask.judge(made, count, rng)
-    names = tuple(str(i) for i in range(n))
-    shared = importance.share_words(Evidence("t", names, made.texts, judgments, summaries))
+    names, unjudged = tuple(str(i) for i in range(n)), made.judgments(0, rng)
+    shared = importance.share_words(Evidence("t", names, made.texts, unjudged, summaries))
+    judgments = ask.judge(made, shared, count, rng)
     estimate = preference_matrix.estimate(judgments, n, made.similarity, Settings())
     return Fitted(
-        importance.score(shared, estimate.chances, count).of("importance").standing,
+        importance.score(shared, estimate.chances_by(lambda: shared.telling.likelihood), count)
+        .of("importance")
+        .standing,
         shared.importance @ (fitted_chances(made.utilities) - 0.5),
         float(expit(np.abs(made.utilities[:, None] - made.utilities))[np.triu_indices(n, 1)].mean()),
     )
 
 
-def asked(made: World, count: int, random_share: float, rng: np.random.Generator) -> Judgments:
-    """So many judgments, each of a pair of its own; none is chosen in the first round, which no fit precedes."""
-    judgments = made.judgments(0, rng)
-    taken: set[tuple[int, int]] = set()
-    while len(judgments) < count:
-        random = sampling.random_pairs(made.n, ROUND, int(rng.integers(1 << 30)), taken)
-        is_chosen = rng.random(ROUND) >= random_share if len(judgments) else np.zeros(ROUND, dtype=np.bool_)
-        pairs = random[~is_chosen].tolist()
-        if is_chosen.any():
-            fit = preference_matrix.estimate(judgments, made.n, made.similarity, Settings())
-            gone = taken | set(map(tuple, pairs))
-            pairs += sampling.informative_pairs(fit.utilities, fit.covariance, is_chosen.sum(), 0, gone).tolist()
-        taken |= set(map(tuple, pairs))
-        first, second = np.array(pairs).T
-        judgments = together(judgments, made.answers(first, second, rng), np.sort(is_chosen)[: len(pairs)])
-    return judgments.some(slice(count))
-
-
-def together(before: Judgments, after: Judgments, is_chosen: NDArray[np.bool_]) -> Judgments:
-    both = zip(astuple(before), astuple(replace(after, chosen=is_chosen)), strict=True)
-    return Judgments(*(np.concatenate(columns) for columns in both))
+def asked(
+    made: World, shared: importance.SharedWords, count: int, random_share: float, rng: np.random.Generator
+) -> Judgments:
+    """So many judgments, each of a pair of its own."""
+    queue = asking.telling_pairs(shared.telling, count, random_share, int(rng.integers(1 << 30)))
+    first, second = queue.pairs.T
+    return replace(made.answers(first, second, rng), design=queue.design)
 
 
 def studies(pool: Sequence[Fitted], size: int, *, is_coin: bool) -> Iterator[Sequence[Fitted]]:

@@ -70,7 +70,8 @@ MUTANTS: tuple[Mutant, ...] = (
             Replace(
                 "_lock",
                 "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None:\n    ...\n"
-                "assignment.refresh_from_db(fields=ANY)",
+                "here = Assignment.objects.filter(topic=topic.pk)\n"
+                "assignment.refresh_from_db(fields=ANY, from_queryset=here)",
                 "assignment.refresh_from_db(fields=ANY)\ntopic = Tally.objects.lock(assignment.topic_id)",
             ),
         ),

@@ -1,0 +1,177 @@
+"""How many clicks and seconds does a stranger need?
+
+    python -m benchmarks.walk [--topics FILE]
+
+A clean clone, `manage.py demo` in it as README says, and a real Chromium that follows what the terminal and the pages
+show, and nothing else: from README to the first judgment that is stored; from a leaderboard to a LaTeX table that
+pdflatex sets; from the list of studies and a file (SummEval-OP) to an invitation in the clipboard. For the last two the
+demo's researcher has signed in by their link, which is one click. Clicks count what is pressed with the mouse, links
+among them; fields count what is typed or chosen. Seconds are those in which the machines are busy: a person's reading
+and typing come on top. The environment is the one this program runs in, so the minutes in which the first start
+installs packages are not in it; what is not committed is not in the clone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+from benchmarks.keypress import CHROMIUM
+from benchmarks.serving import ROOT
+from lab.services import free_port, wait_until
+
+FILE = ROOT.parent / "shared" / "data" / "summeval_op" / "topics.jsonl"
+#: ms after a pair appears in which its cards take no click.
+DEAF = 350
+PAPER = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{table}\end{document}"
+
+
+@dataclass
+class Walker:
+    """Somebody at a page, with what they did so far."""
+
+    page: Page
+    clicks: int = 0
+    fields: int = 0
+
+    def click(self, target: Locator) -> None:
+        target.click()
+        self.clicks += 1
+
+    def press(self, name: str) -> None:
+        self.click(self.page.get_by_role("button", name=name).first)
+
+    def follow(self, name: str) -> None:
+        self.click(self.page.get_by_role("link", name=name).first)
+
+    def fill(self, label: str, text: str) -> None:
+        self.page.get_by_label(label).fill(text)
+        self.fields += 1
+
+    def choose_file(self, label: str, file: Path) -> None:
+        """The button of the field, and then the file."""
+        with self.page.expect_file_chooser() as chooser:
+            self.click(self.page.get_by_label(label))
+        chooser.value.set_files(file)
+        self.fields += 1
+
+
+def main() -> None:
+    """Start, walk, print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--topics", type=Path, default=FILE, help="what a researcher uploads")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--no-proxy-server"])
+        began = time.monotonic()
+        with demo(Path(folder)) as links:
+            print(f"From `git clone` to the demo's links: {time.monotonic() - began:.1f} s\n")
+            print("| walk | clicks | fields | seconds |\n|---|---|---|---|")
+            walk("README to the first judgment", opened(browser, links["annotator"]), judge_once)
+            researcher = opened(browser, links["researcher"])
+            researcher.get_by_role("button", name="Sign in").click()
+            researcher.get_by_role("link", name="Leaderboard", exact=True).click()
+            walk("leaderboard to LaTeX table", researcher, lambda walker: set_table(walker, Path(folder)))
+            researcher.get_by_role("link", name="Studies").first.click()
+            walk("file to invitation", researcher, lambda walker: invite(walker, options.topics))
+
+
+@contextmanager
+def demo(folder: Path) -> Iterator[dict[str, str]]:
+    """The links that `manage.py demo` prints in a clean clone, by role, while it runs there."""
+    clone = folder / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFERENDUM_")}
+    command = [sys.executable, "manage.py", "demo", "--port", str(free_port())]
+    process = subprocess.Popen(
+        command,
+        cwd=clone,
+        env=environment | {"PREFERENDUM_NO_VENV": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield printed_links(iter(process.stdout or ()))
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def printed_links(lines: Iterator[str]) -> dict[str, str]:
+    """By role; reads no further than the last of them."""
+    links: dict[str, str] = {}
+    while len(links) < 3:
+        if shown := re.match(r"  (annotator|researcher|admin) +(http\S+)", next(lines)):
+            links[shown[1]] = shown[2]
+    return links
+
+
+def opened(browser: Browser, link: str) -> Page:
+    """The page that a link leads to, in a browser that has been nowhere before."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], accept_downloads=True)
+    page = context.new_page()
+    page.goto(link)
+    return page
+
+
+def walk(name: str, page: Page, way: Callable[[Walker], None]) -> None:
+    """Go it from this page on, and print what it took."""
+    walker = Walker(page)
+    began = time.monotonic()
+    way(walker)
+    print(f"| {name} | {walker.clicks} | {walker.fields} | {time.monotonic() - began:.1f} |", flush=True)
+
+
+def judge_once(walker: Walker) -> None:
+    """Until the server has confirmed the answer."""
+    walker.press("Begin")
+    card = walker.page.locator("button.card").first
+    card.wait_for()
+    walker.page.wait_for_timeout(DEAF)
+    walker.click(card)
+    walker.page.get_by_text("Pair 2 of").wait_for()
+    under_way = "localStorage.getItem('preferendum-answers')"
+    wait_until(lambda: walker.page.evaluate(under_way) is None, "the answer to arrive")
+
+
+def invite(walker: Walker, topics: Path) -> None:
+    """A study of these topics, looked at before it is stored; until its invitation is in the clipboard."""
+    walker.follow("New study")
+    walker.fill("Title", "SummEval-OP")
+    walker.press("Create the study")
+    walker.choose_file("Drop a file here, or choose one", topics)
+    walker.press("Upload")
+    walker.page.get_by_text("This is what the file contains.").wait_for()
+    walker.press("Add to the study")
+    walker.page.get_by_text("Everything below is now part of the study.").wait_for()
+    walker.follow("Invite annotators")
+    walker.press("Create the link")
+    walker.press("Copy")
+    wait_until(lambda: "/join/" in walker.page.evaluate("navigator.clipboard.readText()"), "the link to be copied")
+
+
+def set_table(walker: Walker, folder: Path) -> None:
+    """Until there is a PDF of it."""
+    with walker.page.expect_download() as download:
+        walker.click(walker.page.locator("#board-paper").get_by_role("link", name="LaTeX").first)
+    download.value.save_as(folder / "table.tex")
+    (folder / "paper.tex").write_text(PAPER)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()
