@@ -101,6 +101,7 @@ AFTER = {
     "report_annotators",
     "examine_topic",
     "examine_study",
+    "find_smallest_set",
 }
 
 

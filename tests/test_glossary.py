@@ -32,7 +32,6 @@ INSTEAD = {
     "concord": "agreement",
     "taker": "influence",
     "steadiness": "influence",
-    "removal": "what if",
     "bring": "import",
     "bringing": "importing judgments",
     "duel": "comparisons",

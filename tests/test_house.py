@@ -307,10 +307,11 @@ def test_a_template_escapes_what_people_wrote(path):
     assert not re.search(r"\|\s*safe\b|\|\s*safeseq\b|autoescape\s+off", text)
 
 
-def test_no_code_marks_text_as_safe():
+def test_no_code_marks_text_as_safe_but_what_cleans_markdown_or_draws():
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for _name, path in modules()
+        for name, path in modules()
+        if name not in ("annotate.markdown", "annotate.docs", "annotate.reports.plots")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Name | ast.Attribute)
         and (node.id if isinstance(node, ast.Name) else node.attr) in {"mark_safe", "SafeString", "csrf_exempt"}

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.urls import URLPattern, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import accounts, exports, imports, invitations, judging
+from annotate import accounts, exports, imports, invitations, judging, plans
 from annotate.judging import what_if
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
@@ -24,19 +24,24 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "api_studies"): {"title": "T", "question": "Q?"},
     ("PATCH", "api_study"): {"title": "Snow"},
     ("DELETE", "api_study"): {"title": "Rain"},
+    ("POST", "api_study_copies"): {"title": "Hail", "with_topics": True},
     ("PATCH", "api_member"): {"role": "admin"},
     ("POST", "api_invitations"): {"label": "friends"},
     ("PATCH", "api_document"): {"sentences": ["Schools", "closed. Nobody was hurt."]},
+    ("PATCH", "api_sentence"): {"to_judge": False},
     ("POST", "api_uploads"): {"topic_id": "X"},
     ("POST", "api_baselines"): {"words": 100},
     ("PUT", "api_given_metrics"): b"topic,system,metric,score\nM1,lead,BERTScore,0.5\n",
     ("POST", "api_trained_metrics"): {"name": "x", "method": "nnls", "target": "responsiveness"},
     ("PATCH", "api_trained_metric"): {"used": True},
+    ("PUT", "api_plan"): {"hypotheses": "Snow falls.", "judgments": 100},
+    ("POST", "api_plan_deviations"): {"text": "It rained."},
     ("POST", "api_previews"): {"annotators": ["machine"]},
     ("POST", "api_exclusions"): {"annotators": ["machine"], "reason": "It is a test."},
     ("POST", "api_annotators"): {"pseudonym": "a machine"},
     ("POST", "api_judgment"): {"revision": 1, "answer": "left"},
     ("POST", "api_skip"): {"reason": "unclear"},
+    ("POST", "api_removals"): {"kind": "human_scores", "key": "responsiveness"},
 }
 
 
@@ -95,6 +100,8 @@ def furnish(study: Study) -> Keys:
     )
     assignment = judging.draw(judge)
     trained = making.trained_metric(study)
+    removal = imports.remove(study, owner, "reference", str(judged.references.get().pk))
+    plans.save(study, owner, hypotheses="It rains.")
     token, _secret = accounts.create_token(owner, "mine")
     return Keys(
         {
@@ -103,6 +110,7 @@ def furnish(study: Study) -> Keys:
             "invitation_id": invitations.invite(study, owner).pk,
             "topic_id": apart.pk,
             "document_id": apart.documents.get(name="d2").pk,
+            "sentence_id": apart.sentences.first().pk,
             "summary_id": apart.summaries.first().pk,
             "system_id": apart.summaries.first().system_id,
             "token_id": token.pk,
@@ -111,6 +119,7 @@ def furnish(study: Study) -> Keys:
             ("key", "api_draw"): judge.key,
             ("key", "api_preview"): what_if.ask(study, owner, [judge]).key,
             ("key", "api_trained_metric"): trained.key,
+            ("key", "api_removal_restore"): removal.key,
             **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
             **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotate import judging
@@ -86,22 +86,28 @@ def let_lapse(*assignments: Assignment) -> None:
     )
 
 
+LAST = Judgment.objects.filter(assignment=OuterRef("pk"), revision=OuterRef("revision"))
+WAS_JUDGED = Q(state="void") & Exists(LAST.exclude(answer="undone"))
+
+
 def assert_books_balance(study: Study) -> None:
     """What is counted beside the rows is what a count of the rows gives, and nothing is beyond what was wanted."""
     of_a_person = Q(assignments__annotator__kind="human", assignments__annotator__excluded_at=None)
     places = Count("assignments", filter=of_a_person & Q(assignments__holds_place=True))
-    for pair in Pair.objects.filter(topic__study=study).annotate(places=places):
+    for pair in Pair.objects.filter(topic__study=study, topic__removal=None).annotate(places=places):
         assert pair.taken == pair.places <= pair.need, pair
     for tally in Tally.objects.filter(topic__study=study).select_related("topic"):
         assert tally.taken == sum(Pair.objects.filter(topic=tally.topic).values_list("taken", flat=True))
     for annotator in Annotator.objects.filter(study=study):
-        assert annotator.judged == annotator.assignments.filter(state="judged").exclude(reason="training").count()
-        assert annotator.skipped == annotator.assignments.filter(state="skipped").count()
+        # What was done stays done, though it is void: its topic or sentence went.
+        done, skipped = Q(state="judged") | WAS_JUDGED, Q(state="skipped") | Q(state="void") & ~Q(skip_reason="")
+        assert annotator.judged == annotator.assignments.filter(done).exclude(reason="training").count()
+        assert annotator.skipped == annotator.assignments.filter(skipped).count()
         if annotator.previous is not None:
             previous = annotator.assignments.get(key=annotator.previous)
             assert previous.state in ("judged", "skipped")
             assert not annotator.assignments.filter(state="judged", closed_at__gt=previous.closed_at).exists()
-        assert not annotator.assignments.exclude(state__in=["open", "judged"]).filter(holds_place=True).exists()
+        assert not annotator.assignments.exclude(state__in=["open", "judged", "void"]).filter(holds_place=True).exists()
         checks = annotator.assignments.filter(reason__in=["training", "gold", "repeat"])
         assert not checks.filter(holds_place=True).exists()
     for assignment in Assignment.objects.filter(topic__study=study).annotate(last=Max("judgments__revision")):

@@ -1,13 +1,18 @@
 """Accounts: signing in, being invited, passwords, tokens."""
 
+import io
 import re
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from annotate import invitations, studies
+from annotate.management.commands import demo
 from annotate.models import AuditEntry, Invitation, Membership, Study, Token
 
 pytestmark = pytest.mark.django_db
@@ -100,14 +105,36 @@ def test_the_log_says_who_signed_in_and_not_from_where(client: Client, owner: Us
     assert entry.detail == {"by": "password"}
 
 
+def test_a_sign_in_link_never_opens_the_account_that_has_its_number_since(client: Client) -> None:
+    first = User.objects.create_user("first", password="a long enough one")
+    link = invitations.sign_in_path(first, "/account/")
+    key = first.pk
+    first.delete()
+    User.objects.create_user("second", pk=key, password="a long enough one")
+    assert client.post(link).status_code == 404
+
+
 def test_a_sign_in_link_leads_to_its_page_and_a_forged_one_nowhere(client: Client, owner: User) -> None:
-    link = invitations.sign_in_path(owner.pk, "/account/")
+    link = invitations.sign_in_path(owner, "/account/")
     assert client.head(link).status_code == 200
     assert "Sign in as ada" in client.get(link).content.decode()
     assert client.get("/account/").status_code == 302
     assert client.post(link)["Location"] == "/account/"
     assert "ada" in client.get("/account/").content.decode()
     assert Client().get("/sign-in/forged:link/").status_code == 404
+
+
+def test_the_demos_links_say_for_how_long_they_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "SIMULATED", 1)
+    out = io.StringIO()
+    demo.make_demo_study(lambda _line: None)
+    demo.Command(stdout=out).welcome("")
+    (hours,) = re.findall(r"sign in as that person for (\d+) hours", out.getvalue())
+    links = re.findall(r"\S*/sign-in/\S+", out.getvalue())
+    assert len(links) == len(demo.ROLES)
+    for minutes, status in ((-1, 200), (1, 404)):
+        with time_machine.travel(timezone.now() + timedelta(hours=int(hours), minutes=minutes)):
+            assert [Client().get(link).status_code for link in links] == [status] * len(links)
 
 
 def test_a_token_is_shown_once_and_can_be_revoked(client: Client, owner: User) -> None:

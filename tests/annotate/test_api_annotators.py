@@ -40,6 +40,7 @@ def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
     found = api.get(f"{here}/examination/").json()
     assert [one["topic"] for one in found["coverage"]] == ["rain", "snow"]
     assert found["robustness"]["people"] == 2
+    assert (found["robustness"]["smallest_set"], found["robustness"]["is_sought"]) == (None, True)
     assert found["misfits"][0]["sentence"].count(":") == 1
     assert found["coverage"][0].keys() == {"topic", "judged", *COVERAGE}
 

@@ -108,12 +108,14 @@ LISTS = [
         "api_system_pairs",
         "api_document_sets",
         "api_assessors",
+        "api_data",
+        "api_removals",
     ),
 ]
 #: Below the study's address.
 PAGES = [
     *("settings/", "members/", "log/", "", "topics/", "recruitment/", "annotators/", "agreement/", "leaderboard/"),
-    *("leaderboard.tex", "leaderboard.csv", "gold-pairs/", "export/", "export/judgments.csv"),
+    *("data/?show=removed", "leaderboard.tex", "leaderboard.csv", "gold-pairs/", "export/", "export/judgments.csv"),
 ]
 #: So many of the lists and pages are opened after each value, all of them at the end.
 OF_EACH = PAGES[:4]

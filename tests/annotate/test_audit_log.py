@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -13,7 +15,7 @@ from django.db import DatabaseError, connection, transaction
 from annotate import audit_log, crowd, judging, studies
 from annotate.audit_log import note
 from annotate.database import append_only
-from annotate.models import AuditEntry, Judgment, Study
+from annotate.models import Annotator, AuditEntry, Judgment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 
@@ -143,6 +145,29 @@ def test_a_person_s_erasure_empties_what_the_log_says_of_them_and_the_chain_stil
     assert "at random" not in texts
     assert AuditEntry.objects.get(study=study, action="erase annotator").detail["entries"] == [number]
     assert broken() == []
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="the file is SQLite's")
+@pytest.mark.django_db(transaction=True)
+def test_who_was_erased_is_not_in_the_pages_of_the_file_that_became_free() -> None:
+    study = ready_study()
+    for number in range(40):
+        annotator = joined(study)
+        Annotator.objects.filter(pk=annotator.pk).update(pseudonym=f"Eulalia-{number}-{'x' * 60}")
+    written = partial(Path(connection.settings_dict["NAME"]).read_bytes)
+
+    def settle() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    settle()
+    assert b"Eulalia-" in written()
+    for annotator in Annotator.objects.filter(pseudonym__startswith="Eulalia"):
+        judging.erase(annotator)
+    settle()
+    assert b"Eulalia-" not in written()
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA secure_delete").fetchone() == (1,), "whatever SQLite was built with"
 
 
 def test_details_that_were_emptied_without_an_erasure_are_found(study):

@@ -14,7 +14,7 @@ from annotate.models import Fit, Score, Study
 from annotate.reports import leaderboard
 from evaluation.scoring import ranking
 from evaluation.worker import tasks
-from formats.results import Difference, Standing, to_json
+from formats.results import CurvePoint, Difference, Standing, to_json
 from tests.annotate import making, scored
 
 
@@ -79,6 +79,28 @@ def test_a_board_of_more_than_two_hundred_systems_comes_in_pages_with_their_rank
         pages = [client.get(path, {"page": number}) for number in (1, 2)]
         assert [len(page.context["lines"]) for page in pages] == [200, 1]
         assert "&amp;page=2&amp;seen=" in pages[1].content.decode()
+
+
+def test_places_won_and_lost_are_told_since_the_point_before_the_last(db: None) -> None:
+    before, now = CurvePoint(90, {"a": 0.3, "b": 0.2, "c": 0.1}), CurvePoint(100, {"a": 0.3, "b": 0.1, "c": 0.2})
+    board = replace(board_of(), curve=(CurvePoint(10, {"a": 0.0, "b": 0.1, "c": 0.2}), before, now))
+    assert (board.moves, board.moved_since) == ({"b": -1, "c": 1}, 90)
+    assert replace(board, curve=(now,)).moves == {}
+
+
+@pytest.mark.django_db
+def test_a_long_board_is_searched_by_name_and_keeps_its_ranks(client: Client) -> None:
+    study = study_of_one_topic(12)
+    client.force_login(making.owner(study))
+    address = reverse("leaderboard", args=[study.pk])
+    rows = client.get(address).context["board"].rows
+    wanted = rows[7]
+
+    page = client.get(address, {"name": wanted.system.upper()})
+
+    assert [line["row"].rank for line in page.context["lines"]] == [wanted.rank]
+    assert f"&amp;name={wanted.system.upper()}&amp;page=1" in page.content.decode().replace("%20", " ")
+    assert "No system has this in its name." in client.get(address, {"name": "nobody"}).content.decode()
 
 
 def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> leaderboard.Board:

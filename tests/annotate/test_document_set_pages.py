@@ -29,10 +29,16 @@ FILES = [
     ("topics", "csv"),
     ("topics", "tex"),
     ("topics", "svg"),
+    ("topics", "pdf"),
+    ("topics", "png"),
     ("scores", "csv"),
     ("scores", "svg"),
+    ("scores", "pdf"),
+    ("scores", "png"),
     ("scatter", "csv"),
     ("scatter", "svg"),
+    ("scatter", "pdf"),
+    ("scatter", "png"),
 ]
 WORDS = ["rain", "fell", "in", "the", "towns", "of", "Ohio", "and", "schools", "were", "closed", "for", "three", "days"]
 #: A name that is no good citizen of an address, of a page or of a table.
@@ -109,8 +115,9 @@ def test_the_topics_that_differ_from_the_chosen_one_are_marked(compared: Study) 
     assert differing
     link = next(link for link in re.findall(r'<a href="(\?[^"]*#mean-ranks)"', plain) if "T3" in link)
     chosen = client.get(address(compared) + link.replace("&amp;", "&").partition("#")[0]).content.decode()
-    assert chosen.count('class="chosen"') == 1
-    assert chosen.count('class="differs"') == len(differing)
+    # Drawn wide and drawn narrow.
+    assert chosen.count('class="chosen"') == 2
+    assert chosen.count('class="differs"') == 2 * len(differing)
     assert "T3 &amp; &quot;&lt;b&gt;</bdi> differs from" in chosen
     assert text_of(client, address(compared), topic="nothing").count('class="chosen"') == 0
 
@@ -126,12 +133,12 @@ def test_a_metric_and_people_among_the_systems_can_be_chosen(compared: Study) ->
     assert "All scores: People: overall" in unknown
 
 
-def test_every_score_is_a_cell_and_a_missing_one_is_black(compared: Study) -> None:
+def test_every_score_is_a_cell_and_a_missing_one_is_crossed_out(compared: Study) -> None:
     text = text_of(signed_in(compared), address(compared))
     assert text.count("T2, system ") == 6
-    cell = re.search(r'fill="(#\w+)"><title>T2, system 5: (.*?)</title>', text)
+    cell = re.search(r'fill="([#\w]+)"><title>T2, system 5: (.*?)</title>', text)
     assert cell is not None
-    assert cell.groups() == ("#000000", "no score")
+    assert cell.groups() == ("none", "no score")
 
 
 @pytest.mark.parametrize(("part", "form"), FILES)
@@ -139,6 +146,9 @@ def test_every_part_is_a_file(compared: Study, part: str, form: str) -> None:
     response = signed_in(compared).get(address(compared, f"_{part}_{form}"), {"topic": ODD, "peers": "all"})
     assert response.status_code == 200
     assert f'.{form}"' in response["Content-Disposition"]
+    if form in ("pdf", "png"):
+        assert response.content[1:4] in (b"PDF", b"PNG")
+        return
     content = response.content.decode()
     if form == "svg":
         ElementTree.fromstring(content)  # our own

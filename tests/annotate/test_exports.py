@@ -17,8 +17,10 @@ from annotate import accounts, crowd, exports, imports, judging, members, studie
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
 from annotate.imports.restore import restore
-from annotate.models import Annotator, Assignment, AuditEntry, Export, Fit, Judgment, Score, Study
+from annotate.models import Annotator, Assignment, AuditEntry, Export, Fit, Judgment, Removal, Score, Study
+from annotate.refusal import Refusal
 from tests.annotate import making
+from tests.annotate.judging_study import assert_books_balance
 
 pytestmark = pytest.mark.django_db
 
@@ -105,6 +107,46 @@ def test_a_study_taken_back_gives_the_same_archive(study, tmp_path):
     studies.delete_study(study, study.created_by)
     restored = restore(archive, making.person())
     assert exports.make_archive(restored) == archive
+
+
+def test_what_became_history_goes_along_and_counts_nowhere(study, tmp_path, client):
+    changed = making.TOPIC["documents"][0] | {"sentences": ["It rained.", "Rivers rose again.", "Roads closed."]}
+    documents = [changed, *making.TOPIC["documents"][1:]]
+    making.store(study, making.lines({"topic_id": "M1", "documents": documents}), "corrected.jsonl")
+    imports.remove(study, making.owner(study), "topic", str(study.topics.get(name="M2").pk))
+    judged = dict(Annotator.objects.values_list("pseudonym", "judged"))
+    (tmp_path / "study.zip").write_bytes(packed(study))
+    archive = formats.study.read(tmp_path / "study.zip")
+    assert archive == exports.make_archive(study)
+    of_removed = Judgment.objects.filter(assignment__topic__name="M2").count()
+    assert sum(len(record.answers) for record in archive.history if record.topic == "M2") == of_removed
+    assert len(archive.judgments) + sum(len(record.answers) for record in archive.history) == 8
+    assert [(upload.filename, upload.by) for upload in archive.uploads] == [
+        ("topics.jsonl", 1),
+        ("corrected.jsonl", 1),
+    ]
+    assert archive.uploads[0].contents["topics"] == 2
+    assert archive.uploads[1].contents == {"documents": 1}
+    assert [(removal.kind, removal.name) for removal in archive.removals] == [
+        ("replaced", "corrected.jsonl"),
+        ("topic", "M2"),
+    ]
+    counted = len(list(exports.preferences(study)))
+    studies.delete_study(study, study.created_by)
+    restored = restore(archive, making.person())
+    assert exports.make_archive(restored) == archive
+    assert Judgment.objects.count() == 8
+    assert len(list(exports.preferences(restored))) == counted
+    assert dict(Annotator.objects.values_list("pseudonym", "judged")) == judged
+    assert_books_balance(restored)
+    client.force_login(making.owner(restored))
+    shown = client.get(reverse("study_data", args=[restored.pk])).content.decode()
+    assert "Before the study was imported" in shown
+    assert "corrected.jsonl" in shown
+    (removal,) = Removal.objects.all()
+    assert (removal.kind, removal.restorable_until) == ("archived", None)
+    with pytest.raises(Refusal):
+        imports.restore_removed(removal, making.owner(restored))
 
 
 def test_a_study_may_be_taken_back_under_another_title(study):

@@ -144,6 +144,7 @@ def test_the_preview_says_what_was_found():
             "title": "Rain",
             "documents": 2,
             "sentences": 5,
+            "not_judged": 0,
             "references": 1,
             "summaries": 2,
             "content_units": 1,
@@ -204,15 +205,38 @@ def test_reading_a_second_time_changes_nothing():
     assert Upload.objects.get().changed_at == first
 
 
-def test_a_confirmed_file_is_read_again_and_refused_if_the_study_has_changed_since():
+def test_a_confirmed_file_is_read_again_and_asks_again_if_it_would_replace_what_has_come_since():
     study = making.study()
-    upload = making.receive(study, lines(TOPIC))
+    upload = making.receive(study, lines(TOPIC | {"title": "Snow"}))
     imports.process(upload)
     imports.confirm(upload, making.owner(study))
     making.take_in(study)
     imports.process(upload)
-    assert upload.state == State.REFUSED
-    assert "already" in upload.complaints[0]["found"]
+    assert upload.state == State.READY
+    assert upload.preview["replaced"] == {"topics": 1}
+    assert Topic.objects.get().title == "Rain"
+    imports.confirm(upload, making.owner(study))
+    imports.process(upload)
+    assert upload.state == State.STORED
+    assert Topic.objects.get().title == "Snow"
+
+
+def test_a_study_asks_for_as_many_judgments_as_suit_its_sentences_unless_somebody_said_how_many():
+    large = TOPIC | {"documents": [{"id": "d", "sentences": [f"Town {index} was flooded." for index in range(29)]}]}
+    study, decided = making.study(), making.study(judgments_per_topic=80)
+    for one in (study, decided):
+        for content in (lines(large), lines(TOPIC | {"topic_id": "later"})):
+            upload = making.receive(one, content)
+            tasks.process_upload(upload.pk)
+            imports.confirm(Upload.objects.get(pk=upload.pk), making.owner(one))
+            tasks.process_upload(upload.pk)
+        one.refresh_from_db()
+    assert (study.judgments_per_topic, decided.judgments_per_topic) == (150, 80)
+    (entry,) = AuditEntry.objects.filter(action="plan judgments")
+    assert (entry.study, entry.detail) == (study, {"judgments_per_topic": [300, 150]})
+    first = Upload.objects.filter(study=study).earliest("created_at")
+    page = signed_in(making.owner(study)).get(reverse("upload", args=[study.pk, first.key])).content.decode()
+    assert "150 judgments per topic: 150 for these topics, or about 25\xa0minutes of work" in page
 
 
 def test_a_file_stored_while_its_double_was_read_is_there_for_the_double(monkeypatch):
@@ -233,7 +257,7 @@ def test_a_file_stored_while_its_double_was_read_is_there_for_the_double(monkeyp
     imports.process(second)
     assert (first.state, second.state) == (State.STORED, State.CONFIRMED)
     imports.process(second)
-    assert second.state == State.REFUSED
+    assert second.state == State.STORED  # it brought nothing more
     assert Topic.objects.count() == 1
 
 
@@ -337,12 +361,13 @@ def test_a_later_system_is_scored_from_the_judgments_already_there():
     assert Tally.objects.get().data_version > before
 
 
-def test_a_summary_that_is_there_stays():
+def test_a_summary_that_is_there_stays_until_its_replacement_is_confirmed():
     study = making.study()
     making.take_in(study)
     upload = making.receive(study, csv("topic,system,text", "M1,lead,Another."), "summaries.csv")
     imports.process(upload)
-    assert upload.complaints[0]["field"] == "system"
+    assert upload.preview["replaced"] == {"summaries": 1}
+    assert Summary.objects.get(system__name="lead").text == "It rained."
 
 
 def test_a_later_human_score_replaces_the_earlier_one():
@@ -422,7 +447,7 @@ def test_mending_moves_borders_and_no_words(sentences):
         imports.mend(SourceDocument.objects.get(name="d2"), sentences, making.owner(study))
 
 
-def test_sentences_stay_once_somebody_has_judged():
+def test_sentences_that_somebody_judged_stay_unless_a_person_insists():
     study = making.study()
     (topic,) = making.take_in(study)
     making.prepare(topic)
@@ -432,8 +457,9 @@ def test_sentences_stay_once_somebody_has_judged():
     making.prepare(topic)
     assignment = judging.draw(judging.join(study))
     judging.record_judgment(assignment, 1, "left", 2.0)
-    with pytest.raises(Refusal, match="judged"):
-        imports.mend(SourceDocument.objects.get(name="d2"), None, owner)
+    document = assignment.pair.first.document
+    with pytest.raises(imports.WouldLoseJudgments, match="1 judgment is about"):
+        imports.mend(document, [" ".join(row.text for row in document.cut_sentences.order_by("index"))], owner)
 
 
 def test_what_is_exported_again_is_what_came_in():

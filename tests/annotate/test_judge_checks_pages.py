@@ -137,7 +137,11 @@ def blind_study(**fields) -> Study:
     sentences = list(Sentence.objects.order_by("pk"))
     for rank in range(29):
         Suggestion.objects.create(
-            topic=Topic.objects.get(), first=sentences[rank], second=sentences[rank + 1], rank=rank, reason="close"
+            topic=Topic.objects.get(),
+            first=sentences[rank],
+            second=sentences[rank + 1],
+            rank=rank,
+            is_random=rank % 2 == 0,
         )
     Sentence.objects.update(text="The same words.")
     return study
@@ -308,6 +312,22 @@ def test_a_program_joins_a_study_that_asks_for_consent_once_whoever_runs_it_agre
 # Preparing
 
 
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        (0.6, "At least 2 of the 2 practice answers must match yours, so one miss ends"),
+        (0.5, "At least 1 of the 2 practice answers must match yours, so 1 miss is forgiven"),
+        (0.0, "Whatever annotators answer in practice, they go on."),
+    ],
+)
+def test_what_the_share_of_practice_answers_means_is_said_in_pairs(client, threshold, words):
+    study = ready_study(sentences=8, training=True, training_threshold=threshold)
+    prepare_pairs(study, "training", 2)
+    client.force_login(making.owner(study))
+    page = client.get(f"/studies/{study.pk}/gold-pairs/").content.decode()
+    assert words in " ".join(page.split())
+
+
 def test_a_researcher_prepares_a_pair_and_takes_it_back(client):
     study = ready_study(topics=2)
     client.force_login(making.owner(study))
@@ -317,12 +337,16 @@ def test_a_researcher_prepares_a_pair_and_takes_it_back(client):
     better, worse = topic.sentences.all()[:2]
     sent = {
         "topic": topic.pk,
-        "better": better.pk,
-        "worse": worse.pk,
+        "better": better.name,
+        "worse": worse.name,
         "use": "training",
         "explanation": "It tells more.",
     }
-    assert client.post(page, sent | {"worse": better.pk}).status_code == 200
+    assert client.post(page, sent | {"worse": better.name}).status_code == 200
+    assert "There is no such sentence" in client.post(page, sent | {"worse": "it rained"}).content.decode()
+    offered = f"{worse.name} {worse.text}"
+    assert f'<option value="{offered}">' in client.get(f"{page}?topic={topic.pk}").content.decode()
+    sent["worse"] = offered
     assert client.post(page, sent).url == f"{page}?topic={topic.pk}"
     known = GoldPair.objects.get()
     assert (known.better, known.worse, known.use, known.explanation) == (better, worse, "training", "It tells more.")

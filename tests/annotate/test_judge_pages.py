@@ -625,8 +625,20 @@ def test_an_answer_that_is_not_stored_leaves_a_line_that_says_where_it_went(clie
     assert said(429, "right", 3).endswith("is not stored: a moment after their last one")
 
 
+def test_every_page_of_an_annotator_leads_back_to_their_studies(client, link):
+    first = begin(client, link)
+    mine = reverse("my_judging")
+    paths = [page_of(first), reverse("context", args=[first.key, "left"]), "/"]
+    paths += [reverse(name, args=[first.annotator.key]) for name in ("progress", "guidelines", "my_data")]
+    assert all(f'href="{mine}"' in client.get(path).content.decode() for path in paths)
+    assert reverse("progress", args=[first.annotator.key]) in client.get(mine).content.decode()
+    assert "You have not been invited" in Client().get(mine).content.decode()
+
+
 def test_given_texts_are_shown_as_text(client):
-    study = ready_study(sentences=2, title="<script>1</script>", question="<b>Which?</b>", guidelines="<img src=x>")
+    study = ready_study(
+        sentences=2, title="<script>1</script>", question="<b>Which?</b>", guidelines="<img src=x> ![x](https://x)"
+    )
     Sentence.objects.update(text="<script>alert(1)</script> & “quoted”")
     link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
     first = begin(client, link)

@@ -186,24 +186,32 @@ def test_a_pair_is_prepared_once_of_two_sentences_of_one_topic(better, worse):
 # Random beside suggested
 
 
-def test_a_share_of_pairs_is_random_though_the_worker_asks_for_others():
+def test_pairs_come_with_the_reason_and_the_weight_that_the_worker_gave_them():
     study = ready_study(sentences=60, random_share=0.5, pairs_per_annotator=100)
     topic, sentences = Topic.objects.get(), list(Sentence.objects.order_by("pk"))
-    for rank in range(50):
-        Suggestion.objects.create(topic=topic, first=sentences[rank], second=sentences[rank + 5], rank=rank, reason="x")
+    for rank in range(4):
+        Suggestion.objects.create(
+            topic=topic,
+            first=sentences[rank],
+            second=sentences[rank + 5],
+            rank=rank,
+            is_random=rank % 2 == 1,
+            design_weight=rank / 2,
+        )
     annotator = joined(study)
-    reasons = Counter(judged(annotator).reason for _ in range(40))
-    assert reasons["suggested"] + reasons["random"] == 40
-    assert 5 < reasons["random"] < 35  # all but 1e-6 of a fair coin's ways
+    shown = [judged(annotator) for _ in range(5)]
+    assert [one.reason for one in shown] == ["suggested", "random", "suggested", "random", "random"]
+    assert [one.design_weight for one in shown] == [0.0, 0.5, 1.0, 1.5, 1.0]
 
 
-def test_the_second_judgment_of_a_pair_is_there_for_the_reason_of_the_first():
+def test_the_second_judgment_of_a_pair_is_there_for_the_reason_of_the_first_and_counts_like_it():
     study = ready_study(sentences=10, judgments_per_pair=2, random_share=0.0)
-    sentences = list(Sentence.objects.order_by("pk"))
-    Suggestion.objects.create(topic=Topic.objects.get(), first=sentences[0], second=sentences[1], rank=0, reason="x")
+    first, second, *_ = Sentence.objects.order_by("pk")
+    Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=0, design_weight=0.3)
     one, other = joined(study), joined(study)
-    assert [judged(one).reason, judged(one).reason] == ["suggested", "random"]
-    assert [judged(other).reason, judged(other).reason] == ["suggested", "random"]
+    for annotator in (one, other):
+        shown = [judged(annotator) for _ in range(2)]
+        assert [(pair.reason, pair.design_weight) for pair in shown] == [("suggested", 0.3), ("random", 1.0)]
 
 
 # Limits

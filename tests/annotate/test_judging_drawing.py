@@ -173,9 +173,7 @@ def test_what_the_worker_asks_for_comes_before_chance():
     study = ready_study(sentences=40, random_share=0.0)
     topic, sentences = Topic.objects.get(), list(Sentence.objects.order_by("pk"))
     for rank in range(3):
-        Suggestion.objects.create(
-            topic=topic, first=sentences[rank], second=sentences[rank + 5], rank=rank, reason="close"
-        )
+        Suggestion.objects.create(topic=topic, first=sentences[rank], second=sentences[rank + 5], rank=rank)
     annotator = joined(study)
     done = [judged(annotator) for _ in range(4)]
     assert [one.reason for one in done] == ["suggested"] * 3 + ["random"]
@@ -185,7 +183,7 @@ def test_what_the_worker_asks_for_comes_before_chance():
 
 def ask_for(pairs: list[tuple[Sentence, Sentence]]) -> None:
     for rank, (first, second) in enumerate(pairs):
-        Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=rank, reason="close")
+        Suggestion.objects.create(topic=Topic.objects.get(), first=first, second=second, rank=rank)
 
 
 def test_a_wish_is_free_for_whoever_has_not_seen_it_while_it_has_a_place():

@@ -1,12 +1,16 @@
 import re
+import threading
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate import crowd, judging, studies
+from annotate.audit_log import note
+from annotate.judging import importing
 from annotate.judging.importing import UnknownSentence
 from annotate.models import Annotator, Assignment, Judgment, Pair, Study, Tally
 from formats.records import Preference
@@ -96,6 +100,48 @@ def test_an_import_locks_the_audit_log_last(study):
     order = [table[1] for table in tables if table]
     assert order == sorted(order, reverse=True)
     assert set(order) == {"tally", "auditentry"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has one writer")
+def test_an_import_and_an_exclusion_that_meet_both_end(monkeypatch):
+    """The import stops after it wrote to the log, with all its locks; the exclusion begins; the import goes on."""
+    study = ready_study()
+    annotator = joined(study)
+    judged(annotator)
+    has_noted, may_go_on = threading.Event(), threading.Event()
+
+    def note_and_wait(*arguments, **detail):
+        entry = note(*arguments, **detail)
+        has_noted.set()
+        may_go_on.wait(20)
+        return entry
+
+    monkeypatch.setattr(importing, "note", note_and_wait)
+    outcomes: dict[str, str] = {}
+
+    def run(name, work):
+        try:
+            work()
+            outcomes[name] = "done"
+        except DatabaseError as error:
+            outcomes[name] = str(error)
+        finally:
+            connection.close()
+
+    steps = {
+        "import": lambda: judging.import_judgments(study, [preference(0, 1)]),
+        "exclusion": lambda: judging.exclude(annotator, making.owner(study), "Clicks."),
+    }
+    threads = [threading.Thread(target=run, args=step) for step in steps.items()]
+    threads[0].start()
+    assert has_noted.wait(20)
+    threads[1].start()
+    time.sleep(1)  # for the exclusion to come to a lock
+    may_go_on.set()
+    for thread in threads:
+        thread.join(40)
+    assert outcomes == {"import": "done", "exclusion": "done"}
 
 
 def test_what_was_simulated_is_never_taken_for_a_person(study):
@@ -204,7 +250,7 @@ def _renamed(record, **fields):
 def test_a_study_is_restored_as_it_was():
     archive = archive_of(a_lived_in_study())
     restored = ready_study(sentences=6, topics=2, judgments_per_pair=2)
-    judging.restore(restored, archive)
+    judging.restore(restored, archive, {})
     assert without_keys(archive_of(restored)) == without_keys(archive)
     assert_books_balance(restored)
 
@@ -214,7 +260,7 @@ def test_restored_into_another_installation_even_the_keys_are_the_same():
     archive = archive_of(study)
     studies.delete_study(study, study.created_by)
     restored = ready_study(sentences=6, topics=2, judgments_per_pair=2)
-    judging.restore(restored, archive)
+    judging.restore(restored, archive, {})
     assert archive_of(restored) == archive
     assert_books_balance(restored)
 
@@ -222,7 +268,7 @@ def test_restored_into_another_installation_even_the_keys_are_the_same():
 def test_a_restored_study_can_be_judged_on():
     archive = archive_of(a_lived_in_study())
     restored = ready_study(sentences=6, topics=2, judgments_per_pair=2)
-    judging.restore(restored, archive)
+    judging.restore(restored, archive, {})
     annotator = joined(restored)
     for _ in range(5):
         judged(annotator)

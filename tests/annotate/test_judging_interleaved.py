@@ -11,6 +11,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -397,3 +398,33 @@ def test_a_draw_and_somebody_who_mends_a_text_never_wait_for_each_other(sessions
     orders = in_every_order(sessions, make, monkeypatch, writes)
     print(orders, "orders")
     assert orders >= 4
+
+
+def test_an_answer_and_somebody_who_joins_its_sentence_in_any_order_leave_it_in_the_history(sessions, monkeypatch):
+    """Either it is stored, and becomes history, or its pair is gone, and whoever gave it is told so."""
+
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study()
+        judged(joined(study))
+        annotator = joined(study)
+        held = drawn(annotator)
+        document = SourceDocument.objects.get(topic__study=study)
+        found = Assignment.objects.to_answer().get(pk=held.pk)
+
+        def answer_if_there() -> Any:
+            with suppress(Assignment.DoesNotExist):
+                return judging.record_judgment(found, 1, "left", 5.0)
+
+        def check(results: list[Any]) -> None:
+            stored = Judgment.objects.filter(assignment=held.pk).count()
+            assert stored == (results[0] is not None)
+            assert Assignment.objects.get(pk=held.pk).state == "void"
+            assert Annotator.objects.get(pk=annotator.pk).judged == stored
+            assert not Judgment.objects.counted().exists()
+
+        join = partial(imports.mend, document, [" ".join(document.sentences)], making.owner(study), lose=9)
+        return study, [answer_if_there, join], check
+
+    orders = in_every_order(sessions, make, monkeypatch, FirstLock())
+    print(orders, "orders")
+    assert orders >= 2

@@ -53,6 +53,7 @@ def typeset(table: str, folder: Path) -> str:
 
 
 def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
+    scored.tasks.report_annotators(graded.pk)
     client, topic = signed_in(graded), scored.topic(graded, "T1")
     named = [(name, holes) for name, _address, holes in pages() if name.endswith("_tex")]
     assert {"study_metrics_tex", "leaderboard_tex"} <= {name for name, _holes in named}

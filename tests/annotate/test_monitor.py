@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,6 +16,7 @@ from annotate import judging, studies
 from annotate.database import append_only
 from annotate.judging import what_if
 from annotate.models import (
+    AgreementReport,
     Annotator,
     AnnotatorReport,
     Assignment,
@@ -29,9 +32,10 @@ from annotate.models import (
     WorkerPulse,
 )
 from annotate.refusal import Refusal
-from annotate.reports import agreement, annotators, diagnostics, worker
+from annotate.reports import agreement, annotator_answers, annotators, diagnostics, worker
 from evaluation.worker import tasks
-from formats.results import Agreement, Bounded, Influence, Outcome, SystemResult, WhatIf, to_json
+from evaluation.worker.agenda import find_work
+from formats.results import Agreement, Bounded, Influence, Outcome, PairwiseAgreement, SystemResult, WhatIf, to_json
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
@@ -314,6 +318,54 @@ def test_the_table_is_sorted_by_what_is_asked_for_and_who_has_no_value_comes_las
     assert 'aria-sort="descending"' in text
 
 
+def test_who_has_a_flag_is_shown_first() -> None:
+    study = ready_study(sentences=30)
+    plain, flagged = joined(study), joined(study)
+    AnnotatorReport.objects.create(annotator=flagged, version=1, flags=["coin"], computed_at=timezone.now())
+
+    text = signed_in(study).get(reverse("study_annotators", args=[study.pk])).content.decode()
+
+    assert text.index(flagged.pseudonym) < text.index(plain.pseudonym)
+
+
+def test_an_annotators_answers_are_listed_by_sittings_and_one_by_one() -> None:
+    study = ready_study(sentences=12, ties_allowed=True)
+    annotator = joined(study)
+    for answer in ("left", "right", "tie", "left"):
+        judging.record_judgment(drawn(annotator), 1, answer, 5.0)
+    judging.undo(judged(annotator, "right"))
+    first = Judgment.objects.order_by("pk")[0]
+    with append_only.erasing():
+        Judgment.objects.filter(pk=first.pk).update(at=first.at - timedelta(hours=2))
+    client = signed_in(study)
+
+    text = client.get(reverse("study_annotator", args=[study.pk, annotator.pk])).content.decode()
+    rows = list(
+        csv.DictReader(
+            io.StringIO(client.get(reverse("study_annotator_csv", args=[study.pk, annotator.pk])).content.decode())
+        )
+    )
+
+    assert [sitting.answers for sitting in annotator_answers.sittings(annotator)] == [3, 1]
+    assert [row["answer"] for row in rows] == ["left", "tie", "right", "left"]
+    preferred = first.assignment.left
+    assert rows[-1]["left"] == preferred.name
+    assert preferred.text in text
+    assert text.count("it was on the left") == 2
+    assert text.count("as important as") == 1
+
+
+def test_the_table_of_annotators_is_a_file_too() -> None:
+    study = ready_study(sentences=12)
+    annotator = joined(study)
+    judging.record_judgment(drawn(annotator), 1, "left", 5.0)
+
+    text = signed_in(study).get(reverse("study_annotators_csv", args=[study.pk])).content.decode()
+
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["annotator"], row["judged"], row["seconds"], row["left"]) == (annotator.pseudonym, "1", "5.0", "1.0")
+
+
 # Pages about people, however many there are
 
 
@@ -378,6 +430,31 @@ def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() ->
     text = signed_in(study).get(reverse("agreement", args=[study.pk])).content.decode()
     assert "How well annotators agree" in text
     assert "too few data" in text
+
+
+def test_agreement_is_a_table_for_papers_too() -> None:
+    study = ready_study(sentences=3, topics=2, judgments_per_pair=2, person_cap=1.0)
+    for annotator in (joined(study), joined(study)):
+        for _ in range(6):
+            judged(annotator)
+    client = signed_in(study)
+    assert client.get(reverse("agreement_csv", args=[study.pk])).status_code == 404
+    tasks.report_annotators(study.pk)
+    rows = list(csv.DictReader(io.StringIO(client.get(reverse("agreement_csv", args=[study.pk])).content.decode())))
+    whole = AgreementReport.objects.get(study=study).record.study
+    assert (rows[0]["topic"], int(rows[0]["pairs"])) == ("The study", whole.pairs)
+    assert len(rows) == 3
+    assert r"\toprule" in client.get(reverse("agreement_tex", args=[study.pk])).content.decode()
+
+
+def test_a_heat_map_begins_with_those_who_share_pairs_and_leaves_out_who_shares_none() -> None:
+    study = ready_study()
+    annotators = [Annotator.objects.create(study=study, pseudonym=name) for name in "abcd"]
+    shared = ((9, 0, 0, 0), (0, 9, 0, 7), (0, 0, 9, 6), (0, 7, 6, 9))
+    heat = agreement.heat_map(PairwiseAgreement(tuple(own.pk for own in annotators), shared, shared))
+    assert heat is not None
+    assert [own.pseudonym for own in heat.annotators] == ["d", "b", "c"]
+    assert all(any(cell.shared for cell in cells) for _annotator, cells in heat.rows)
 
 
 def test_thin_cells_of_the_heat_map_have_no_colour() -> None:
@@ -513,11 +590,28 @@ def test_the_leaderboard_says_whether_the_first_place_rests_on_one_person(two_an
     tasks.examine_study(study.pk)
     text = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
     assert "Influence of single annotators" in text
+    assert "This is worked out once no topic waits for scores." in text
     assert "2 annotators were left out in turn" in text
     assert '<th scope="col">Without</th>' not in text  # that is for who looks after people
     assert (
         '<th scope="col">Without</th>' in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
     )
+
+
+def test_the_leaderboard_lists_the_answers_without_which_another_system_would_be_first(two_annotators: Study) -> None:
+    study, board = two_annotators, reverse("leaderboard", args=[two_annotators.pk])
+    for topic in study.topics.all():
+        tasks.examine_topic(topic.pk)
+    tasks.examine_study(study.pk)
+    assert ("find_smallest_set", study.pk) in {(work.task, work.key) for work in find_work()}
+    tasks.find_smallest_set(study.pk)
+    assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
+    smallest = Examination.objects.get(study=study).set_record
+    assert smallest is not None
+    text = signed_in(study).get(board).content.decode()
+    assert f"Without {len(smallest.judgments)} of {smallest.among} answers, <bdi>{smallest.instead}</bdi>" in text
+    assert text.count('<p class="verdict">') == len(smallest.judgments)
+    assert '<p class="verdict">' not in signed_in(study, "researcher").get(board).content.decode()
 
 
 def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotators: Study) -> None:

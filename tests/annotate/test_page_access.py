@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 # One line for pages that answer alike: method, what each of VISITORS gets in their order, names of the pages.
 MATRIX = """
 GET  200 200 200 200 200 200 200 200 302 302 302 302 302  home
-GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn
+GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn docs doc my_judging
 GET  404 404 404 404 404 404 404 404 404 404 404 404 200  metrics
 GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
 POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
@@ -33,12 +33,23 @@ POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link
 POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_out
 GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten forgotten_sent new_password email_confirm
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten new_password email_confirm
+GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email
+POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email
 GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password studies health
-POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account
+POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account markdown_preview
 POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
 POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
+GET  200 200 200 200 200 200 200 200 200 200 200 200 200  demo_pair demo_guidelines demo_context
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  demo
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  demo_pair demo_skip demo_undo demo_draw demo_pause
+POST 204 204 204 204 204 204 204 204 204 204 204 204 204  demo_ahead
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  try try_pair try_guidelines try_context
+POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try try_pair try_skip try_undo try_draw try_pause
+POST   L   L   L   L   L   L 404 404 404 204 204 204 204  try_ahead
 GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context my_data my_data_file
 POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
@@ -50,10 +61,25 @@ POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study study_topics topic topic_documents sentence summary
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard system kind_leaderboard
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_csv leaderboard_tex leaderboard_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  scores_by_topic scores_by_topic_csv compare_in_topic
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv topic_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods study_methods_tex study_methods_bib
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md study_plan
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  plan_save plan_deviation
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg study_metrics
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_csv study_metrics_tex study_metrics_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_pdf leaderboard_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_pdf leaderboard_ranks_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf topic_leaderboard_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_pdf study_metrics_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_topics_pdf metrics_sets_topics_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scores_pdf metrics_sets_scores_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scatter_pdf metrics_sets_scatter_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_pdf metrics_convergence_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_systems metrics_systems_csv metrics_systems_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_metrics metrics_scores metrics_scores_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets
@@ -69,7 +95,8 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  trained_metric_csv tra
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  metric_train trained_metric_use trained_metric_delete
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking_csv topic_sentence_ranking_tex
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings upload_new upload document_mend
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_copy upload_new upload document_mend
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  gold_pairs
@@ -77,14 +104,21 @@ POST   L   L   L   L   L   L 404 404 404 403 302 302 302  gold_pairs gold_pair_d
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  judgments_jsonl judgments_csv
 POST   L   L   L   L   L   L 404 404 404 302 302 302 302  kind_leaderboard
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_settings study_recruitment study_state study_export
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_copy
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_baselines
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document_unmend
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_data
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  data_remove data_restore
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document_unmend workbench upload_document
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_members study_annotators
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if agreement disputed misfits
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  coverage consistency log
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotators_csv study_annotator_csv
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_svg agreement_pdf agreement_png
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_csv agreement_tex
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  assessors assessors_figures_csv assessors_figures_tex
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  assessors_ranks_csv assessors_ranks_tex
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  assessors_metrics_csv assessors_metrics_tex
@@ -155,7 +189,9 @@ def test_the_matrix_forgets_no_page_and_names_none_that_is_not_there():
 
 def inside_a_study() -> list[tuple[str, str]]:
     """Pages of things that lie in a study; every study has the same kinds of annotators."""
-    deep = {name for name, _address, holes in pages() if "study_id" in holes and len(holes - {"kind"}) > 1}
+    deep = {
+        name for name, _address, holes in pages() if "study_id" in holes and len(holes - {"kind", "trial", "side"}) > 1
+    }
     return sorted(line for line in lines() if line[1] in deep)
 
 

@@ -54,6 +54,8 @@ HOSTILE = [
     "x\r\nSet-Cookie: a=b",
     "//evil.test",
     "javascript:alert(1)",
+    "[x](javascript:alert(1)) ![x](https://evil.test/x.png) <javascript:alert(1)>",
+    "[x]: data:text/html,1\n\n[x] [[[[(((( > > > > ****____",
     "' OR 1=1 --",
     "../../etc/passwd",
     "-1",
@@ -81,23 +83,33 @@ FORMS = {
         "study_settings",
         "study_recruitment",
         "study_members",
+        "study_copy",
         "study_state",
         "study_delete",
         "member_role",
         "document_mend",
+        "workbench",
+        "upload_document",
         "gold_pairs",
         "make_baselines",
+        "data_remove",
         "metric_train",
+        "plan_save",
+        "plan_deviation",
         "trained_metric_use",
         "what_if_ask",
         "what_if_do",
         "annotator_rest",
         "account",
         "password",
+        "markdown_preview",
+        "account_email",
+        "try_pair",
+        "try_skip",
         "sign_out",
     ],
     "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"],
-    "nobody": ["sign_in", "sign_up"],
+    "nobody": ["sign_in", "sign_up", "forgotten", "demo_pair", "demo_skip"],
 }
 #: Whose answer says which fields are wrong.
 COMPLAINING = {
@@ -110,7 +122,9 @@ FILES = ["upload_new", "gold_pairs"]
 NO_FIELDS = """
     trained_metric_delete
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
-    document_unmend kind_leaderboard draw pause ahead leave sign_in_link moved
+    data_restore document_unmend kind_leaderboard draw pause ahead leave
+    try try_ahead try_undo try_draw try_pause demo_ahead demo_undo demo_draw demo_pause
+    new_password email_confirm sign_in_link moved
 """
 #: Fields that take any text, each with the others that take what it takes; and the pages that show what was stored.
 FREE = {
@@ -131,6 +145,8 @@ FREE = {
     ("name",): ["account", "study_members", "trained_metrics"],
 }
 #: What a number, a date or a choice might be taken in by; markup is all one to them.
+#: An address that a link or a picture may not have.
+UNSAFE = re.compile(rb"""(href|src)=["'](javascript|data):""")
 NUMBERS = [one for one in HOSTILE if not re.search("[<>{]", one) and len(one) < 10_000]
 #: Forms of which something must have been stored: what is always refused poisons nothing, and proves nothing.
 TAKING = {"study_new", "study_settings", "study_recruitment", "study_members", "account", "what_if_do", "gold_pairs"}
@@ -138,7 +154,7 @@ IN_QUESTIONS = ["%00", "%ED%A0%80", "-1", "9" * 400, "9" * 5_000, "%0d%0aX:1", "
 #: Every name that a page looks for in its address.
 ASKED = [
     *("dimension", "peers", "by", "scores", "page", "seen", "said", "next", "nothing", "invitation"),
-    *("topic", "system", "act", "sort", "a", "b", "order", "empty"),
+    *("topic", "system", "act", "sort", "a", "b", "order", "empty", "split", "show", "key"),
 ]
 #: What may be written though a form was refused: who is who, and how often somebody tried.
 KEPT_APART = {"django_session", "annotate_allowance"}
@@ -187,6 +203,7 @@ def send(
                     fallen.append(f"{name} poisons {page}: {seen.status_code}")
                 assert b"<script>alert" not in seen.said or b"application/x-tex" in seen["Content-Type"].encode()
                 assert b"<img src=x" not in seen.said
+                assert not UNSAFE.search(seen.said)
         elif stored_now() != before:
             fallen.append(f"{name}: refused with {response.status_code}, and stored")
     return fallen, set(form.errors) if form is not None else set()
@@ -209,11 +226,14 @@ def whole(site: Website, name: str) -> dict[str, object]:
     account = {"username": site.study.created_by.username, "password": "a long enough password"}
     others: dict[str, dict[str, object]] = {
         "what_if_ask": {"annotator": site.keys["annotator_id"], "back": ""},
+        "markdown_preview": {"guidelines": "*x*", "consent": ""},
         "gold_pairs": {"explanation": "It is the news."},
         "pair": {"ticket": "x"},
         "undo": {"revision": "1"},
         "shortcuts": {"shortcuts": "on"},
         "sign_in": account | {"next": "/studies/"},
+        "forgotten": {"email": "x@example.org"},
+        "account_email": {"email": "x@example.org", "password": "a long enough password"},
         "sign_out": {"next": "/about/"},
         "sign_up": {"username": "somebody", "password": "seven unrelated words"},
     }
@@ -240,6 +260,7 @@ def all_at_once(
 def test_no_value_of_a_form_makes_us_fall(site: Website, visitor: str, settings: Any) -> None:
     """Each value in all fields at once; in all that take any text, so that it is stored; in each of the others."""
     settings.SIGN_UP_OPEN = True
+    settings.EMAIL_SERVER = "smtp://localhost"
     fallen = []
     TRIED.clear()
     STORED.clear()
@@ -332,7 +353,8 @@ def test_no_number_in_an_address_makes_us_fall(site: Website) -> None:
         for hole in next(holes for one, _address, holes in pages() if one == name):
             if not isinstance(keys[hole, name], int):
                 continue
-            for number in (0, 2**31, 2**63, 10**30, 10**400):
+            nowhere = 10**6 if hole == "number" else 0  # places count from 0, keys from 1
+            for number in (nowhere, 2**31, 2**63, 10**30, 10**400):
                 site.keys = Keys({**keys, (hole, name): number})
                 assert site.visit("owner", method, name).status_code == 404, (method, name, hole, number)
                 tried += 1

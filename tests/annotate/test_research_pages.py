@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
 import re
+import struct
 from html import unescape
 from xml.etree import ElementTree
 
 import pytest
+import typst
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Concat
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -24,6 +28,7 @@ import formats
 from annotate import exports, imports, invitations, studies
 from annotate.models import (
     Annotator,
+    AuditEntry,
     Export,
     Fit,
     Invitation,
@@ -35,13 +40,16 @@ from annotate.models import (
     SourceDocument,
     Study,
     Summary,
+    System,
     SystemScore,
     TopicProgress,
     Upload,
     Utility,
     WorkerPulse,
 )
-from annotate.reports import rests_on
+from annotate.reports import figure_files, rests_on
+from annotate.reports.figure_files import FIGURES
+from annotate.reports.words_in_common import mark_shared
 from evaluation.worker import tasks
 from tests.annotate import making, scored
 
@@ -107,6 +115,9 @@ def pages(study: Study) -> dict[str, str]:
         "topic leaderboard": reverse("topic_leaderboard", args=(study.pk, topic.pk)),
         "topic csv": reverse("topic_leaderboard_csv", args=(study.pk, topic.pk)),
         "system": reverse("system", args=(study.pk, topic.summaries.get(system__name="=hat").system_id)),
+        "methods": reverse("study_methods", args=key),
+        "methods tex": reverse("study_methods_tex", args=key),
+        "plan": reverse("study_plan", args=key),
         "summary": reverse("summary", args=(study.pk, topic.summaries.get(system__name="=hat").pk)),
         "sentence": reverse("sentence", args=(study.pk, topic.sentences.get(text__startswith="Heavy").pk)),
         "mend": reverse("document_mend", args=(study.pk, topic.pk, document.pk)),
@@ -222,7 +233,7 @@ def test_a_study_is_begun_with_its_title_alone(client: Client) -> None:
         {name: value for name, value in filled.items() if value is not None and value is not False} | {"title": "Wind"},
     )
     study = Study.objects.get(title="Wind")
-    assert answer["Location"] == reverse("study", args=[study.pk])
+    assert answer["Location"] == reverse("upload_new", args=[study.pk])
     assert studies.access.may(person, study, "members")
     assert study.smooth == "kernel", "what is recommended, unless something else is asked for"
 
@@ -237,6 +248,25 @@ def test_a_value_that_will_not_do_is_said_beside_its_field(client: Client, study
     assert '<details class="fold" open>' in answer.content.decode()  # where the prior is set
     study.refresh_from_db()
     assert study.title == "Weather"
+
+
+def test_settings_are_folded_behind_what_is_set_and_the_score_is_not(client: Client, study: Study, owner: User) -> None:
+    studies.change_settings(study, owner, repeat_share=0.1)
+    page = words(client.get(reverse("study_settings", args=[study.pk])))
+    heads = [
+        "Score What the leaderboard ranks by.",
+        f"The task question: {study.question}",
+        "Number of judgments judgments per topic: 300 ; judgments per pair: 1 ; pairs per annotator: 30",
+        "Quality checks and limits share of repeats: 0.1",
+        "How scores are computed smoothing: kernel prior",
+        "Metrics beside the scores metrics: rouge-1",
+    ]
+    places = [page.find(head) for head in heads]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert page.index("Score What") < page.index("as in the paper (Zopf 2018)") < page.index("The task")
+    studies.change_settings(study, owner, repeat_share=0.0)
+    assert "Quality checks and limits as recommended" in words(client.get(reverse("study_settings", args=[study.pk])))
 
 
 def test_changed_settings_have_the_scores_computed_anew(client: Client, study: Study, owner: User) -> None:
@@ -496,7 +526,9 @@ def making_bundle():  # type: ignore[no-untyped-def]
     return formats.Bundle(topics=(formats.Topic("wind", (formats.Text("w1", text),)),))
 
 
-def test_a_border_is_mended_until_the_first_judgment(client: Client, study: Study, owner: User) -> None:
+def test_a_border_is_mended_and_once_people_judged_a_question_comes_first(
+    client: Client, study: Study, owner: User
+) -> None:
     document, page = unjudged(study)
     assert client.get(page).context["form"].initial["sentences"].splitlines()[0] == "Wind blew."
     answer = client.post(page, {"sentences": "Wind blew. Mr.\r\n\r\nSmith lost\r\nhis hat."})
@@ -508,7 +540,7 @@ def test_a_border_is_mended_until_the_first_judgment(client: Client, study: Stud
     assert "· edited" in words(client.get(answer["Location"]))
     scored.judge(study, ("wind", "w1:0", "w1:1", "a"))
     answer = client.post(page, {"sentences": "Wind blew. Mr. Smith lost his hat."})
-    assert "can no longer be edited" in words(answer)
+    assert "1 judgment is about sentences that would change." in words(answer)
     assert Sentence.objects.filter(document=document).count() == 3
 
 
@@ -662,6 +694,41 @@ def test_figures_are_pictures_on_their_own_under_names_of_their_own(client: Clie
     assert names == {'"leaderboard-weather-recommended.svg"', '"ranks-weather-recommended.svg"'}
 
 
+def test_a_figure_for_a_paper_has_its_size_and_its_words(client: Client, study: Study, owner: User) -> None:
+    answers = {form: client.get(reverse(f"leaderboard_{form}", args=[study.pk])) for form in ("svg", "pdf", "png")}
+    width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)"', answers["svg"].content.decode())[:2])
+    png, pdf = answers["png"].content, answers["pdf"].content
+    assert width == 720
+    assert struct.unpack(">II", png[16:24]) == (2250, round(height * 300 / 96))
+    assert png.startswith(b"\x89PNG")
+    assert pdf.startswith(b"%PDF")
+    box = re.search(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert box is not None
+    assert [float(side) for side in box.groups()] == [540, pytest.approx(height * 0.75, abs=0.1)]
+    assert b"DejaVuSans" in pdf
+    assert {form: answer["Content-Type"] for form, answer in answers.items()} == FIGURES
+
+
+@pytest.mark.parametrize(("name", "is_drawn"), [("الأول", True), ("𓀀𓀁", False)])
+def test_letters_that_no_font_has_are_refused_and_never_drawn_as_boxes(
+    client: Client, study: Study, owner: User, name: str, is_drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figure_files, "_fonts", lambda with_system: typst.Fonts(False, False, [figure_files.OWN_FONTS]))
+    System.objects.filter(study=study).update(name=Concat("name", Value(name)))
+    scored.tasks.refit_topic(scored.topic(study).pk)
+    answer = client.get(reverse("leaderboard_png", args=[study.pk]))
+    assert answer.status_code == (200 if is_drawn else 422)
+    assert is_drawn or name[0] in answer.content.decode()
+    assert client.get(reverse("leaderboard_svg", args=[study.pk])).status_code == 200
+
+
+def test_a_board_offers_what_a_paper_needs(client: Client, study: Study, owner: User) -> None:
+    text = client.get(reverse("topic_leaderboard", args=[study.pk, scored.topic(study).pk])).content.decode()
+    box = text[text.index("For the paper") :]
+    for form in ("svg", "pdf", "png", "tex", "csv", "ranks.svg", "ranks.pdf", "ranks.png"):
+        assert f"leaderboard.{form}?scored_by=recommended" in box
+
+
 def test_there_is_no_figure_of_nothing(client: Client, new_study: Study) -> None:
     assert client.get(reverse("leaderboard_svg", args=[new_study.pk])).status_code == 404
     assert "No leaderboard yet" in words(client.get(reverse("leaderboard", args=[new_study.pk])))
@@ -753,9 +820,9 @@ def test_a_score_as_published_is_followed_sentence_by_sentence(client: Client, s
             added.append(contribution)
         assert total(page) == pytest.approx(math.fsum(added), abs=1e-15)
         assert total(page) == pytest.approx(score.score, abs=1e-12)
-        for part, nearest in page.context["parts"]:
+        for part, nearest, *_marked in page.context["parts"]:
             if nearest:
-                assert nearest.text in words(page)
+                assert nearest.text in html.unescape(re.sub(r"</?b\b[^>]*>", "", page.content.decode()))
                 strength = Utility.objects.get(sentence=nearest, scored_by="published").strength
                 assert part.value == pytest.approx(strength, rel=1e-12)
 
@@ -781,6 +848,23 @@ def test_a_summary_without_a_score_shows_its_text(client: Client, study: Study, 
     Fit.objects.all().delete()
     lead = scored.topic(study).summaries.get(system__name="lead & co_")
     assert "It rained in Ohio." in words(client.get(reverse("summary", args=[study.pk, lead.pk])))
+
+
+def test_sentences_are_searched_by_their_words_and_keep_their_places(client: Client, study: Study, owner: User) -> None:
+    topic = scored.topic(study)
+    address = reverse("topic", args=[study.pk, topic.pk])
+    everything = client.get(address).context["rows"]
+    place = next(row["place"] for row in everything if "hat" in row["sentence"].text)
+
+    searched = client.get(address, {"words": "HAT"})
+    rows = list(
+        csv.DictReader(io.StringIO(client.get(reverse("topic_csv", args=[study.pk, topic.pk])).content.decode()))
+    )
+
+    assert [(row["place"], row["sentence"].text) for row in searched.context["rows"]] == [(place, "He wore a hat.")]
+    assert "No sentence has these words." in words(client.get(address, {"words": "elephant"}))
+    assert [row["text"] for row in rows] == [row["sentence"].text for row in everything]
+    assert float(rows[0]["utility"]) == everything[0]["utility"].utility
 
 
 def test_a_system_is_followed_from_the_leaderboard_to_its_summaries(client: Client, study: Study, owner: User) -> None:
@@ -851,7 +935,11 @@ def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study
     client.post(page, {"role": "annotator", "label": "class of May", "max_uses": "3"})
     invitation = Invitation.objects.get(study=study)
     assert (invitation.label, invitation.max_uses) == ("class of May", 3)
-    link = client.get(page).context["invitations"][0]["link"]
+    line = client.get(page).context["invitations"][0]
+    link = line["link"]
+    assert line["text"].endswith(f"\n{link}\n")
+    assert study.question in line["text"]
+    assert "30 pairs, which take about 8 minutes" in line["text"]
     assert link.startswith("http://testserver/join/")
     client.logout()
     assert client.get(link).status_code == 200
@@ -926,3 +1014,57 @@ def test_judgments_go_out_as_they_came_in(client: Client, study: Study, owner: U
     assert [(one["topic"], one["a"], one["b"], one["winner"]) for one in found] == list(scored.JUDGED)
     assert [one.get("kind") for one in found] == [None] * 4 + ["simulated"] * 2
     assert len(found) == sum(1 for _ in exports.preferences(study)) == Judgment.objects.count()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "onward"),
+    [
+        ("topics.jsonl", making.lines(making.TOPIC | {"topic_id": "new"}), "study_topics"),
+        ("scores.csv", b"topic,system,dimension,score\nrain,off,clarity,4\n", "study_metrics"),
+        ("summaries.csv", b"topic,system,text\nrain,new,It rained.\n", "leaderboard"),
+    ],
+)
+def test_what_was_uploaded_leads_to_where_it_matters(
+    client: Client, study: Study, owner: User, name: str, content: bytes, onward: str
+) -> None:
+    upload = making.store(study, content, name)
+    page = client.get(reverse("upload", args=[study.pk, upload.key])).content.decode()
+    assert f'id="onward" href="{reverse(onward, args=[study.pk])}"' in page
+    assert (f'id="invite" href="{reverse("study_members", args=[study.pk])}"' in page) == (onward == "study_topics")
+
+
+def test_words_that_two_sentences_share_are_marked_and_the_terms_can_be_copied(client: Client) -> None:
+    assert mark_shared("Rain fell, rain.", "the RAIN") == [
+        ("Rain", True),
+        (" ", False),
+        ("fell", False),
+        (", ", False),
+        ("rain", True),
+        (".", False),
+    ]
+    study = scored.scored_study()
+    client.force_login(making.owner(study))
+    row = Score.objects.filter(summary__topic__study=study, scored_by="published").earliest("pk")
+    page = client.get(reverse("summary", args=[study.pk, row.summary_id]), {"scored_by": "published"})
+    assert '<b class="shared">' in page.content.decode()
+    copied = [line.split("\t") for line in page.context["copied"].split("\n")]
+    assert sum(float(line[-1]) for line in copied[1:]) == pytest.approx(total(page))
+
+
+def test_a_study_by_the_stop_rule_says_so_and_closes_once_all_its_systems_are_decided() -> None:
+    study = scored.scored_study(stop_rule=True, equal_within=0.0001, closes_when_decided=True)
+    client = Client()
+    client.force_login(making.owner(study))
+    board, file = reverse("leaderboard", args=[study.pk]), reverse("leaderboard_csv", args=[study.pk])
+    assert "of this holds at every look together" in client.get(board).content.decode()
+    (row, *_others) = csv.DictReader(io.StringIO(client.get(file).content.decode()))
+    assert row["better_than_holds_at"] == "every look"
+    study.refresh_from_db()
+    assert study.state == Study.State.OPEN
+    studies.change_settings(study, making.owner(study), equal_within=1.0, judgments_per_topic=4, seed=1)
+    tasks.catch_up(study.pk)
+    study.refresh_from_db()
+    assert study.state == Study.State.CLOSED
+    entry = AuditEntry.objects.filter(study=study, action="set state").latest("number")
+    assert (entry.actor, entry.detail) == (None, {"before": "open", "after": "closed"})
+    assert "=" in re.findall(r'<td class="number">([^<]*)', client.get(board).content.decode())

@@ -95,8 +95,19 @@ def test_a_study_is_scored_by_default_as_the_command_line_and_the_mathematics_ar
 
 def test_a_form_asks_for_every_setting_once_group_by_group():
     groups = list(StudyForm().groups())
-    assert [group for group, _fields, _wrong in groups] == ["asked", "judging", "quality", "scoring", "metrics"]
-    assert [field.name for _group, fields, _wrong in groups for field in fields] == [one.name for one in SETTINGS]
+    assert [group.name for group in groups] == [
+        "score",
+        "asked",
+        "judging",
+        "quality",
+        "scoring",
+        "stopping",
+        "metrics",
+    ]
+    asked = [field.name for group in groups for field in group.fields]
+    assert sorted(asked) == sorted(one.name for one in SETTINGS)
+    score = next(one for one in SCORING if one.name == "score")
+    assert [choice.data["value"] for choice, _meaning in StudyForm().scores()] == list(score.choices)
 
 
 @pytest.mark.parametrize("setting", SCORING, ids=name)

@@ -4,11 +4,12 @@ from uuid import uuid4
 import pytest
 from django.core.exceptions import PermissionDenied
 
-from annotate import studies
+from annotate import crowd, imports, invitations, judging, studies
 from annotate.models import AuditEntry, Membership, Study, Tally
 from annotate.refusal import Refusal
+from formats.settings import NAMES
 from tests.annotate import making
-from tests.annotate.making import Role
+from tests.annotate.making import TOPIC, Role
 from tests.annotate.test_judging_together import at_once
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +121,64 @@ def test_a_form_that_is_sent_eight_times_at_once_makes_one_study():
     user, token = making.person(is_superuser=True), uuid4()
     made = at_once(*[partial(studies.create_study, user, token, title="T")] * 8)
     assert {study.pk for study in made} == {Study.objects.get().pk}
+
+
+def test_a_copy_has_settings_consent_and_topics_and_none_of_the_people():
+    study = making.study(score="combined", guidelines="Look twice.", judgments_per_pair=2)
+    owner, researcher = making.owner(study), making.member(study, Role.RESEARCHER)
+    (topic,) = making.take_in(study, TOPIC)
+    judging.join(study)
+    invitations.invite(study, owner)
+    crowd.recruit(study, owner, consent="I take part.", platform="prolific", code_done="D1")
+
+    copy = studies.copy_study(study, researcher, title="Again", with_topics=True)
+    assert {name: getattr(copy, name) for name in NAMES} == {name: getattr(study, name) for name in NAMES} | {
+        "title": "Again"
+    }
+    assert (copy.recruitment.consent, copy.recruitment.platform) == ("I take part.", "none")
+    assert not copy.annotators.exists()
+    assert not copy.invitations.exists()
+    assert [(row.user, row.role) for row in copy.memberships.all()] == [(researcher, Role.OWNER)]
+    assert not copy.topics.exists(), "topics are looked at before they are stored"
+    assert actions(copy)[-1] == actions(study)[-1] == "copy study"
+
+    upload = copy.uploads.get()
+    imports.process(upload)
+    imports.confirm(upload, researcher)
+    imports.process(upload)
+    assert list(copy.topics.get().sentences.values_list("text", flat=True)) == list(
+        topic.sentences.values_list("text", flat=True)
+    )
+    assert copy.topics.get().summaries.count() == topic.summaries.count() > 0
+
+
+def test_sentences_of_a_copy_are_cut_as_in_the_study():
+    study = making.study()
+    (topic,) = making.take_in(study, TOPIC)
+    document = topic.documents.get(name="d2")
+    imports.mend(document, [document.text], making.owner(study))
+    making.prepare(topic)
+    copy = studies.copy_study(study, making.owner(study), title="Again", with_topics=True)
+    imports.process(copy.uploads.get())
+    cuts = {row["document"]: row["sentences"] for row in copy.uploads.get().preview["cuts"]}
+    assert [len(cuts[name]) for name in ("d1", "d2")] == [3, 1]
+
+
+def test_a_form_that_asks_twice_for_a_copy_makes_one_and_an_empty_study_is_copied_without_an_upload():
+    study, token = making.study(), uuid4()
+    copies = [
+        studies.copy_study(study, making.owner(study), title="Again", with_topics=True, form_token=token)
+        for _time in range(2)
+    ]
+    assert copies[0] == copies[1]
+    assert actions(copies[0]) == ["create study", "copy study"]
+    assert not copies[0].uploads.exists()
+
+
+def test_whoever_may_not_begin_studies_copies_none():
+    study = making.study()
+    with pytest.raises(PermissionDenied):
+        studies.copy_study(study, making.member(study, Role.ADMIN), title="Again")
 
 
 def test_a_title_of_invisible_characters_is_none():

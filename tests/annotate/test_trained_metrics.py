@@ -141,6 +141,57 @@ def test_in_use_it_scores_every_topic_by_what_was_learnt_without_it(study: Study
     assert not ComputedScore.objects.filter(metric="trained:mine").exists()
 
 
+@pytest.fixture
+def rated() -> Study:
+    """Two assessors a topic; of the first two topics one is right, and the other gave anything."""
+    records = records_of(TOPICS)
+    for k, record in enumerate(records):
+        for s, summary in enumerate(record["summaries"]):
+            right = summary.pop("human")["overall"]
+            given = {"Ada": right, "Bob": float(s * 17 % 5) if k < 2 else right}
+            summary["ratings"] = [{"assessor": name, "overall": score} for name, score in given.items()]
+    made = making.study(title="Reviews")
+    making.take_in(made, *records)
+    return made
+
+
+def test_it_learns_nothing_from_the_ratings_of_assessors_that_are_left_out(rated: Study) -> None:
+    client = Client()
+    client.force_login(making.owner(rated))
+    page = client.get(reverse("trained_metrics", args=[rated.pk]), {"without_assessors": "Bob"}).content.decode()
+    assert 'name="without_assessors" value="Bob"' in page
+    all_of_them = trained(ask(rated, client, name="all"))
+
+    without = trained(ask(rated, client, without_assessors=" Bob, "))
+
+    expected = course(TOPICS, method="nnls", source="Reviews without Bob")
+    learnt = expected.trained(steps(expected))
+    assert all_of_them.record is not None
+    assert without.record is not None, without.problem
+    features = without.record.linear.features
+    assert {name: weight for name, (weight, _mean) in features.items()} == pytest.approx(
+        {name: weight for name, (weight, _mean) in learnt.linear.features.items()}
+    )
+    assert without.record.linear != all_of_them.record.linear
+    assert without.record.sources[0].name == "Reviews without Bob"
+    text = client.get(reverse("trained_metric", args=[rated.pk, without.key])).content.decode()
+    assert "learnt from Reviews without Bob" in text
+
+
+def test_who_rated_another_study_is_not_told_and_nobody_unknown_can_be_left_out(rated: Study, study: Study) -> None:
+    user = making.owner(rated)
+    asked = {"name": "a", "method": "nnls", "target": "overall"}
+
+    metric = training.train(study, user, rated, without_assessors=["Bob"], **asked)
+
+    assert metric.source_title == "Reviews without 1 assessor"
+    assert "Bob" not in str(AuditEntry.objects.filter(study=study).values_list("detail", flat=True))
+    with pytest.raises(Refusal, match="No assessor is called “Eve”"):
+        training.train(rated, user, rated, without_assessors=["Eve"], **asked)
+    with pytest.raises(Refusal, match="name no assessors"):
+        training.train(study, user, study, without_assessors=["Bob"], **asked | {"name": "b"})
+
+
 def score(study: Study) -> None:
     for key in list(Topic.objects.unscored().filter(study=study).values_list("pk", flat=True)):
         tasks.score_with_metrics(key)

@@ -13,14 +13,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.forms import BaseForm
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 import formats
 from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
-from annotate.models import Annotator, Assignment, Membership, Sentence, Study, Topic
+from annotate.models import AgreementReport, Annotator, Assignment, Membership, Sentence, Study, Topic
 from evaluation.worker import tasks
 from formats.records import HumanScore
+from formats.results import Agreement, Bounded, StudyAgreement, to_json
+from formats.results.agreement import AlphaPoint
 from tests.annotate import making, scored
 from tests.annotate.everything import Keys
 from tests.annotate.making import TOPIC, Role, lines
@@ -55,6 +58,10 @@ BODIES: dict[str, dict[str, object]] = {
     "crowd": {"consent": "1"},
     "pair": {"answer": "left", "revision": "1", "seconds": "2"},
     "skip": {"reason": "unclear"},
+    "try_pair": {"answer": "left", "revision": "1", "seconds": "2"},
+    "try_skip": {"reason": "unclear"},
+    "demo_pair": {"answer": "left", "revision": "1", "seconds": "2"},
+    "demo_skip": {"reason": "unclear"},
     "withdraw": {"answers": "erase"},
     "trained_metric_use": {"used": "1"},
     "study_state": {"state": "paused"},
@@ -63,6 +70,10 @@ BODIES: dict[str, dict[str, object]] = {
     "study_delete": {"title": "Weather"},
     "member_role": {"role": "researcher"},
     "study_members": {"role": "annotator", "label": "friends"},
+    "upload_document": {"version": "0", "leave_out": "0"},
+    "workbench": {"version": "1", "leave_out": "0"},
+    "plan_save": {"hypotheses": "Snow falls.", "judgments": 100},
+    "plan_deviation": {"text": "It rained."},
     "document_mend": {"sentences": "It\nrained.\nRivers rose.\nRoads closed."},
 }
 TRAINED = [
@@ -100,7 +111,15 @@ class Website:
     def path(self, name: str) -> str:
         ((_name, _address, holes),) = (page for page in pages() if page[0] == name)
         address = reverse(name, kwargs={hole: self.keys[hole, name] for hole in holes})
-        return f"{address}?PROLIFIC_PID={making.prolific(1)}" if name == "crowd" else address
+        return f"{address}{self.query(name)}"
+
+    def query(self, name: str) -> str:
+        if name == "crowd":
+            return f"?PROLIFIC_PID={making.prolific(1)}"
+        if name in ("compare_systems_csv", "compare_in_topic"):
+            first, second = self.study.systems.values_list("pk", flat=True)[:2]
+            return f"?first={first}&second={second}"
+        return f"?key={self.keys['system_id', name]}" if name == "data_remove" else ""
 
     def body(self, name: str) -> dict[str, object]:
         """What whoever may do it sends to do it."""
@@ -108,16 +127,20 @@ class Website:
             return {"file": SimpleUploadedFile("topics.jsonl", lines(TOPIC | {"topic_id": "X"}))}
         if name == "make_baselines":
             return {"words": 100}
+        if name == "study_copy":
+            return {"title": "Another"}
         if name in ("study_new", "study_settings"):
             return filled(StudyForm(instance=self.study)) | {"title": "Snow"}
         if name == "study_recruitment":
             return filled(RecruitmentForm(instance=crowd.recruitment_of(self.study))) | {"code_done": "D2"}
         if name == "gold_pairs":
             topic = self.keys["topic_id", name]
-            last = [one.pk for one in Sentence.objects.filter(topic=topic)][-2:]
+            last = [one.name for one in Sentence.objects.filter(topic=topic).select_related("document")][-2:]
             return {"topic": topic, "use": "training"} | dict(zip(("better", "worse"), last, strict=False))
         if name == "metric_train":
             return {"name": "x", "teaching": f"{self.study.pk}:pyramid", "method": "nnls", "peers": "machines"}
+        if name == "data_remove":
+            return {"key": self.keys["system_id", name]}
         return dict(BODIES.get(name, {}))
 
     def visit(self, visitor: str, method: str, name: str, address: str = ""):
@@ -151,9 +174,14 @@ def furnish(study: Study, visitor: Client) -> Keys:
         study, owner, consent=CONSENT, platform="prolific", code_done="D1", code_no_work="N1", code_screened_out="S1"
     )
     (apart,) = making.take_in(study, TOPIC | {"topic_id": "apart"})
-    imports.store(study, formats.Bundle(human_scores=(HumanScore("snow", "=hat", "pyramid", 2.0),)))
+    human = (HumanScore("snow", "=hat", "pyramid", 2.0), HumanScore("snow", "lead & co_", "pyramid", 1.0))
+    imports.store(study, formats.Bundle(human_scores=human))
     scored.score_with_metrics(study)
     tasks.rank_sentences(scored.topic(study).pk)
+    course = StudyAgreement(
+        Agreement(2, 1, 1, *[Bounded(0.5, None, None)] * 3, why=""), (), (AlphaPoint(1, 0.1), AlphaPoint(2, 0.2))
+    )
+    AgreementReport.objects.create(study=study, figures=to_json(course), computed_at=timezone.now())
     upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
     imports.process(upload)
     export = exports.request_export(study, owner)
@@ -166,6 +194,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     assert isinstance(assignment, Assignment)
     trained = making.trained_metric(study)
     mine, _secret = accounts.create_token(owner, "mine")
+    removal = imports.remove(study, owner, "reference", str(apart.references.get().pk))
     topic = Topic.objects.get(study=study, name="rain")
     better, worse = Sentence.objects.filter(topic=topic)[:2]
     person = making.member(study, Role.ADMIN)
@@ -178,26 +207,36 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "document_id": topic.documents.first().pk,
             ("topic_id", "document_mend"): apart.pk,
             ("document_id", "document_mend"): apart.documents.get(name="d1").pk,
+            ("topic_id", "workbench"): apart.pk,
+            ("document_id", "workbench"): apart.documents.get(name="d1").pk,
             ("topic_id", "document_unmend"): apart.pk,
             ("document_id", "document_unmend"): apart.documents.get(name="d1").pk,
             "summary_id": topic.summaries.first().pk,
             "system_id": topic.summaries.first().system_id,
             "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
             "token_id": mine.pk,
+            "number": 0,
             "side": "left",
+            "trial": "7",
+            "name": "researchers",
+            "uidb64": "x",
+            ("token", "new_password"): "x",
+            ("token", "email_confirm"): "x",
             "kind": "simulated",
             "rest": f"{judge.key}/",
+            ("kind", "data_remove"): "system",
+            ("key", "data_restore"): removal.key,
             "gold_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,
             "annotator_id": judge.pk,
             "key": judge.key,
             **dict.fromkeys([("key", "what_if"), ("key", "what_if_do")], what_if.ask(study, owner, [judge]).key),
             **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},
-            **{("key", name): upload.key for name in ("upload", "upload_confirm", "upload_discard")},
+            **{("key", name): upload.key for name in ("upload", "upload_document", "upload_confirm", "upload_discard")},
             ("key", "export_file"): export.key,
             **{("key", name): trained.key for name in TRAINED},
             ("token", "join"): token,
             ("token", "crowd"): invitations.crowd_path(study.recruitment).split("/")[2],
-            ("token", "sign_in_link"): invitations.sign_in_path(person.pk, "/about/").split("/")[2],
+            ("token", "sign_in_link"): invitations.sign_in_path(person, "/about/").split("/")[2],
         }
     )
 

@@ -31,8 +31,13 @@ def settled(page: Page) -> None:
         page.wait_for_timeout(20)
 
 
+def fits(page: Page) -> bool:
+    """Whether nothing sticks out of the page to the side."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
 def sign_in(page: Page, user: User, where: str = "/studies/") -> None:
-    page.goto(invitations.sign_in_path(user.pk, where))
+    page.goto(invitations.sign_in_path(user, where))
     with page.expect_navigation():
         page.get_by_role("button", name=f"Sign in as {user.username}").click()
 

@@ -186,3 +186,26 @@ def test_pairs_of_systems_are_counted_on_a_page_that_fits_a_phone(page: Page, ax
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.problems == []
+
+
+def test_the_way_from_the_board_to_the_answers_that_made_a_difference(page: Page, study: Study, axe: Axe) -> None:
+    sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
+    page.get_by_role("link", name="Compare two systems").click()
+    page.get_by_label("This system").select_option(label="lead & co_")
+    page.get_by_label("with this one").select_option(label="=hat")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text("Difference of mean scores")).to_be_visible()
+    axe(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    axe(page)
+    page.get_by_role("link", name="Rain in Ohio").click()
+    expect(page.get_by_role("heading", name="Answers that made the difference")).to_be_visible()
+    expect(page.get_by_text("preferred by 1 of 1").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    axe(page)
+    page.goto(reverse("scores_by_topic", args=[study.pk]))
+    expect(page.get_by_role("table")).to_contain_text("lead & co_")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    axe(page)

@@ -28,8 +28,8 @@ def study(web: Web) -> Study:
 
 @pytest.mark.usefixtures("worker")
 def test_from_an_upload_to_a_table_for_a_paper(page: Page, web: Web, tmp_path: Path) -> None:
-    """Topics with ratings, a person's summary and Pyramids come in, ten pairs are judged, and the open page moves."""
-    made = making.study(judgments_per_pair=2, person_cap=1.0)
+    """Topics with ratings, a summary and Pyramids come in, three people judge every pair, and the open page moves."""
+    made = making.study(judgments_per_pair=3, person_cap=1.0)
     sign_in(page, making.owner(made), reverse("upload_new", args=[made.pk]))
     content = making.lines(*map(topic, ("one", "three", "four")))
     file = page.get_by_label("Drop a file here, or choose one")
@@ -43,7 +43,8 @@ def test_from_an_upload_to_a_table_for_a_paper(page: Page, web: Web, tmp_path: P
     row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Preferences: importance"))
     expect(row).to_be_visible(timeout=60_000)
     before = row.locator(".score").inner_text()
-    judge(made, SENTENCES)
+    for _ in range(2):
+        judge(made, SENTENCES)
     expect(row.locator(".score")).not_to_have_text(before, timeout=60_000)
     expect(table.get_by_role("rowheader", name="Pyramid", exact=True)).to_be_visible()
     with page.expect_download() as download:
@@ -54,13 +55,12 @@ def test_from_an_upload_to_a_table_for_a_paper(page: Page, web: Web, tmp_path: P
 
 
 def judge(made: Study, ordered: Sequence[str]) -> None:
-    """Five pairs, by somebody who prefers the sentences in this order."""
+    """Every pair, by somebody who prefers the sentences in this order."""
     annotator = judging.join(made)
-    for _ in range(5):
-        drawn = judging.draw(annotator)
-        assert isinstance(drawn, Assignment), drawn
+    while isinstance(drawn := judging.draw(annotator), Assignment):
         is_left = ordered.index(drawn.left.text) < ordered.index(drawn.right.text)
         judging.record_judgment(drawn, 1, "left" if is_left else "right", 4.0)
+    assert annotator.assignments.filter(state="judged").count() == 9
 
 
 def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, study: Study, axe: Axe) -> None:

@@ -13,7 +13,7 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from annotate import judging
+from annotate import invitations, judging
 from annotate.models import Assignment, Judgment, Score, Sentence, SourceDocument, Study, Upload
 from tests.annotate import making, scored
 from tests.browser.conftest import sign_in
@@ -71,15 +71,19 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     page.get_by_label("Title").fill("Floods")
     page.get_by_role("button", name="Create the study").click()
     axe(page)
-
-    page.get_by_role("link", name="Upload topics").click()
-    axe(page)
     page.get_by_label("Drop a file here, or choose one").set_input_files(
         {"name": "floods.zip", "mimeType": "application/zip", "buffer": bundle()}
     )
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("This is what the file contains. Nothing has been added to the study yet.")).to_be_visible()
     axe(page)
+    page.get_by_role("link", name="Edit sentences d1").click()
+    axe(page)
+    page.get_by_role("button", name="Leave out (1)").click()
+    expect(page.locator("#s-1")).to_contain_text("left out by a researcher")
+    page.get_by_role("button", name="Take back (1)").click()
+    expect(page.locator("#s-1")).not_to_contain_text("left out by a researcher")
+    page.get_by_role("link", name="Back to the upload").click()
     facts = " ".join(page.locator(".facts").inner_text().split())
     assert facts == "Topics 2 Documents 4 Sentences 12 References 2 Systems 2 Summaries 4"
     expect(page.get_by_text("it contains no data")).to_be_visible()
@@ -94,6 +98,8 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     page.get_by_role("link", name="Documents").click()
     axe(page)
     page.get_by_role("link", name="Edit sentences d1").click()
+    axe(page)
+    page.get_by_role("link", name="Edit as text").click()
     axe(page)
     lines = page.get_by_label("One sentence per line")
     lines.fill("Heavy rain flooded three towns in Iowa.\nSchools were closed by Dr. Brown.\nIt rained.")
@@ -219,6 +225,7 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
     topic = scored.topic(study)
     document, sentence = topic.documents.first(), topic.sentences.first()
     summary = topic.summaries.first()
+    invitations.invite(study, making.owner(study))
     assert document
     assert sentence
     assert summary
@@ -227,8 +234,10 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
         reverse("studies"),
         *(reverse(name, args=[study.pk]) for name in ("study", "study_topics", "leaderboard", "study_members")),
         *(reverse(name, args=[study.pk]) for name in ("study_settings", "study_export", "upload_new", "study_delete")),
+        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_plan", "study_methods")),
         *(reverse(name, args=[study.pk, topic.pk]) for name in ("topic", "topic_documents", "topic_leaderboard")),
         reverse("document_mend", args=[study.pk, topic.pk, document.pk]),
+        reverse("workbench", args=[study.pk, topic.pk, document.pk]) + "?split=0",
         reverse("sentence", args=[study.pk, sentence.pk]),
         reverse("summary", args=[study.pk, summary.pk]),
         reverse("summary", args=[study.pk, summary.pk]) + "?scored_by=published",

@@ -17,7 +17,7 @@ UTILITIES = np.array([1.5, 0.5, -0.3, -1.7])
 
 def chances(utilities: np.ndarray, variance: float, judged: Judgments) -> Chances:
     pairs = kernel.Pairs.of(preference_matrix.wins(judged, len(utilities)))
-    return chances_of_pairs(utilities, pairs, np.full(len(pairs), variance), judged.weight)
+    return chances_of_pairs(utilities, pairs, np.full(len(pairs), variance), judged)
 
 
 def judgments(a: list[int], b: list[int], outcome: list[float], weight: list[float] | None = None) -> Judgments:
@@ -109,7 +109,8 @@ def coin_after_asking(rng: np.random.Generator) -> Judgments:
 
 def coin(pairs: np.ndarray, heads: np.ndarray) -> Judgments:
     m = len(pairs)
-    return Judgments(pairs[:, 0], pairs[:, 1], heads[:m], np.ones(m), np.zeros(m, dtype=np.int64), np.arange(m) >= 20)
+    by_lot = (np.arange(m) < 20).astype(float)
+    return Judgments(pairs[:, 0], pairs[:, 1], heads[:m], np.ones(m), np.zeros(m, dtype=np.int64), by_lot)
 
 
 def estimated(judged: Judgments) -> preference_matrix.Estimate:
@@ -124,7 +125,7 @@ def test_answers_about_chosen_pairs_do_not_make_a_coin_look_sure():
     z = []
     for _ in range(60):
         judged = coin_after_asking(rng)
-        both = estimated(judged).chances, estimated(replace(judged, chosen=np.zeros(len(judged), bool))).chances
+        both = estimated(judged).chances, estimated(replace(judged, design=np.ones(len(judged)))).chances
         z.append([weights @ found.values / found.error / np.sqrt(np.square(weights).sum(axis=1)) for found in both])
     as_chosen, as_random = np.sqrt(np.mean(np.square(z), axis=(0, 2)))
     assert as_chosen == pytest.approx(1.0, abs=0.1)
@@ -133,12 +134,12 @@ def test_answers_about_chosen_pairs_do_not_make_a_coin_look_sure():
 
 def test_answers_about_chosen_pairs_still_help_the_fit():
     judged = coin_after_asking(np.random.default_rng(5))
-    assert not np.allclose(estimated(judged).chances.fitted, estimated(judged.some(~judged.chosen)).chances.fitted)
+    assert not np.allclose(estimated(judged).chances.fitted, estimated(judged.some(judged.design > 0)).chances.fitted)
 
 
 def test_where_no_pair_was_drawn_at_random_nobody_can_say_how_sure_values_are():
     judged = coin_after_asking(np.random.default_rng(6))
-    found = estimated(judged.some(judged.chosen)).chances
+    found = estimated(judged.some(judged.design == 0)).chances
     assert found.error is None
     assert found.values.tolist() == found.fitted.tolist()
 

@@ -40,11 +40,10 @@ def test_evidence_takes_the_topics_own_preferences_and_no_others() -> None:
     assert found.judgments.annotator.tolist() == [0, 1, 0]
 
 
-def test_a_file_says_which_pairs_were_chosen_and_all_others_were_drawn_at_random() -> None:
-    given = [
-        Preference("M0", "d1:0", "d1:1", "a", extra=extra) for extra in ({"reason": "suggested"}, {}, {"reason": ""})
-    ]
-    assert judgments(given, ["d1:0", "d1:1"]).chosen.tolist() == [True, False, False]
+def test_a_file_says_how_likely_pairs_were_and_which_were_not_drawn_by_lot() -> None:
+    extras = {"reason": "suggested"}, {}, {"reason": ""}, {"reason": "suggested", "design_weight": 0.4}
+    given = [Preference("M0", "d1:0", "d1:1", "a", extra=extra) for extra in extras]
+    assert judgments(given, ["d1:0", "d1:1"]).design.tolist() == [0.0, 1.0, 1.0, 0.4]
 
 
 def test_a_preference_about_an_unknown_sentence_is_an_error() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from django.db.models import F
 
 from annotate import judging
-from annotate.models import Assignment, Pair, ScoredBy, Study, Suggestion, Topic
+from annotate.models import Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
 from evaluation.evaluate import evaluate
 from evaluation.fit import sampling
+from evaluation.scoring import asking
 from evaluation.worker import records, tasks
 from tests.annotate.judging_study import joined, judged, ready_study
 
@@ -27,11 +29,16 @@ def asked(topic: Topic) -> list[tuple[int, int]]:
     return list(Suggestion.objects.filter(topic=topic).order_by("rank").values_list("first", "second"))
 
 
+def queue(number: int) -> asking.Queue:
+    pairs = sampling.random_pairs(12, number, number)
+    return asking.Queue(pairs, np.zeros(len(pairs), dtype=np.bool_), np.ones(len(pairs)))
+
+
 def test_a_fit_leaves_pairs_to_ask_of_which_none_is_judged() -> None:
     topic = fitted(random_share=0.2)
     pairs = asked(topic)
     filled = Pair.objects.filter(topic=topic, taken__gte=F("need")).values_list("first", "second")
-    assert len(pairs) == len(set(pairs)) == min(tasks.QUEUE, 12 * 11 // 2 - len(filled))
+    assert tasks.QUEUE - 8 < len(pairs) == len(set(pairs)) <= tasks.QUEUE
     assert not set(pairs) & set(filled)
     assert len(filled)
 
@@ -53,8 +60,35 @@ def test_a_fit_knows_which_answers_are_about_pairs_that_it_asked_for() -> None:
     after = records.load_evidence(topic.pk, tasks.split)
     assert before is not None
     assert after is not None
-    assert not before.evidence.judgments.chosen.any()
-    assert after.evidence.judgments.chosen.sum() == annotator.assignments.filter(reason="suggested").count() > 0
+    assert before.evidence.judgments.design.all()
+    assert (after.evidence.judgments.design == 0).sum() == annotator.assignments.filter(reason="suggested").count() > 0
+
+
+ANIMALS = ["cats", "dogs", "owls", "foxes", "wolves", "bears", "frogs", "toads", "geese", "ducks", "swans", "goats"]
+
+
+def test_answers_about_pairs_that_tell_systems_apart_count_by_how_likely_the_pairs_were() -> None:
+    study = ready_study(sentences=12, judgments_per_pair=1, random_share=0.2)
+    topic = study.topics.get()
+    for sentence, animal in zip(topic.sentences.order_by("position"), ANIMALS, strict=True):
+        Sentence.objects.filter(pk=sentence.pk).update(text=f"Many {animal} sleep.")
+    for name, animals in (("lead", ANIMALS[:3]), ("tail", ANIMALS[-3:])):
+        system = System.objects.create(study=study, name=name)
+        Summary.objects.create(topic=topic, system=system, text=" ".join(animals))
+    annotator = joined(study)
+    judged(annotator)
+    tasks.refit_topic(topic.pk)
+    asked_for = [judged(annotator) for _ in range(10)]
+
+    snapshot = records.load_evidence(topic.pk, tasks.split)
+    assert snapshot is not None
+    weights = [one.design_weight for one in asked_for]
+    assert snapshot.evidence.judgments.design.tolist() == [1.0, *weights]
+    assert min(weights) < 1
+    assert max(weights) <= 5
+    assert {one.reason for one in asked_for} <= {"random", "suggested"}
+    result = evaluate(snapshot.evidence, snapshot.settings)
+    assert all(summary.se is not None and summary.se > 0 for summary in result.summaries)
 
 
 def test_a_study_that_wants_random_pairs_only_is_asked_nothing() -> None:
@@ -74,7 +108,7 @@ def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
     newer = asked(topic)
-    assert not records.save_results(late, {ScoredBy.RECOMMENDED: result}, 0.0, sampling.random_pairs(12, 3, 0).tolist())
+    assert not records.save_results(late, {ScoredBy.RECOMMENDED: result}, 0.0, queue(3))
     assert asked(topic) == newer
 
 
@@ -84,8 +118,8 @@ def test_what_is_asked_next_takes_the_place_of_what_was_asked_before() -> None:
         judging.raise_version([topic.pk])
         snapshot = records.load_evidence(topic.pk, tasks.split)
         assert snapshot is not None
-        pairs = sampling.random_pairs(12, number, number).tolist()
+        to_ask = queue(number)
         results = {ScoredBy.RECOMMENDED: evaluate(snapshot.evidence, snapshot.settings)}
-        assert records.save_results(snapshot, results, 0.0, pairs)
+        assert records.save_results(snapshot, results, 0.0, to_ask)
         keys = snapshot.sentence_keys
-        assert asked(topic) == [tuple(sorted((keys[i], keys[j]))) for i, j in pairs]
+        assert asked(topic) == [tuple(sorted((keys[i], keys[j]))) for i, j in to_ask.pairs.tolist()]

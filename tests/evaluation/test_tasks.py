@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import socket
+import sys
 import time
 import uuid
 import weakref
@@ -21,6 +22,7 @@ from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import ProgrammingError, connection
 from django.utils import timezone
+from pytest_django import Settings
 
 from annotate import exports, imports, judging
 from annotate import studies as verbs
@@ -748,6 +750,20 @@ def test_no_child_is_forked_in_a_beat_or_beside_an_open_connection(
     heartbeat.before_fork()
     assert closed
     assert heartbeat.forking.locked()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody counts a process's data")
+def test_a_child_may_take_no_more_memory_than_the_settings_say(settings: Settings) -> None:
+    settings.WORKER_MEMORY = 1 << 30
+    child = os.fork()
+    if not child:
+        app.limit_memory()
+        try:
+            bytearray(2 << 30)
+        except MemoryError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_child_keeps_none_of_its_parents_connections() -> None:

@@ -142,7 +142,7 @@ BAD: list[tuple[str, bytes, tuple[str, int, str], str]] = [
     ("winner.csv", b"topic,a,b,winner\nM1,d1:0,d1:1,left\n", ("winner.csv", 2, "winner"), "a, b or tie"),
     ("system.csv", b"topic,system,dimension,score\nM1,Lead,x,1\n", ("system.csv", 2, "system"), '"Lead"'),
     ("score.csv", b"topic,system,dimension,score\nM1,lead,x,much\n", ("score.csv", 2, "score"), "number"),
-    ("there.csv", b"topic,system,text\nM1,lead,Else.\n", ("there.csv", 2, "system"), "a second summary"),
+    ("twice.csv", b"topic,system,text\nM1,x,a\nM1,x,b\n", ("twice.csv", 3, "system"), "a second summary"),
     ("paper.pdf", b"%PDF-1.7\n\0", ("paper.pdf", 0, ""), "a PDF"),
     ("page.html", b"<!doctype html><p>x", ("page.html", 0, ""), "a web page"),
     ("noise.bin", bytes(range(256)) * 50, ("noise.bin", 0, ""), ""),

@@ -8,7 +8,7 @@ import math
 from typing import Any, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import formats.results
@@ -41,7 +41,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 st.register_type_strategy(float, finite)
 
 
-@settings(max_examples=20)
+# Reports of reports in reports are large; that is no fault of theirs.
+@settings(max_examples=20, suppress_health_check=[HealthCheck.data_too_large])
 @given(st.data())
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
 def test_what_was_written_is_read_as_it_was(kind: Any, data: st.DataObject) -> None:

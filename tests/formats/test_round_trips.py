@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import formats
 from formats import strict_json
+from formats.preferences import weight_of
 from formats.pyramid import Annotation, Pyramid, Scu
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
-from formats.tables import write_rows
+from formats.tables import tab_separated, write_rows
 from tests.formats import strategies
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
@@ -52,6 +53,15 @@ def test_preferences_come_back_from_csv_with_a_word_on_who_judged(
     path = written(formats.write_preferences, preferences, tmp_path / "preferences.csv", form="csv")
 
     assert formats.read(path) == Bundle(preferences=tuple(replace(one, extra={"kind": "human"}) for one in preferences))
+
+
+def test_design_weights_come_back_from_csv(tmp_path: Path) -> None:
+    preferences = [Preference("T", "d:0", "d:1", "a", extra={"reason": "suggested", "design_weight": 0.375})]
+    path = written(formats.write_preferences, preferences, tmp_path / "preferences.csv", form="csv")
+
+    (back,) = formats.read(path).preferences
+    assert back.extra == {"kind": "human", "reason": "suggested", "design_weight": 0.375}
+    assert weight_of(back) == 0.375
 
 
 def test_writing_the_same_topics_twice_gives_the_same_bytes() -> None:
@@ -346,3 +356,8 @@ def test_a_preference_of_an_unknown_kind_of_annotator_is_refused(tmp_path: Path,
     path.write_text(json.dumps(row) + "\n")
     with pytest.raises(formats.Refused, match="human, machine, simulated"):
         formats.read(path, existing=formats.Existing({"T": {"d": 2}}))
+
+
+def test_a_table_for_the_clipboard_has_one_line_a_row_and_no_formula() -> None:
+    text = tab_separated(("a", "b"), [("=1+1", 0.5), ("two\tcells,\nno", None)])
+    assert text == 'a\tb\n\'=1+1\t0.5\n"two cells, no"\t'

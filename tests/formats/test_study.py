@@ -25,15 +25,21 @@ from formats.study import (
     AssignmentRecord,
     FitRecord,
     GoldPairRecord,
+    HistoryAnswer,
+    HistoryRecord,
+    HistorySentence,
     JudgmentRecord,
+    RemovalRecord,
     SentenceRecord,
     StudyArchive,
+    UploadRecord,
 )
 from tests.formats import strategies
 
 KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
+GONE_KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c2"
 AT = "2026-01-31T16:53:19.123456+00:00"
-ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged", "", True, AT, AT)
+ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged", "", True, AT, AT, "", 0.25)
 STUDY = StudyArchive(
     settings=StudySettings(title="Trial", question="Which is more important?", extra={"mine": [1, 2.5, None]}),
     program_version="0.1.0",
@@ -57,6 +63,14 @@ STUDY = StudyArchive(
         ),
     ),
     gold_pairs=(GoldPairRecord("T", "d:1", "d:0", "training", "Two tells more."),),
+    uploads=(UploadRecord("rain.jsonl", 7, "a" * 64, AT, 1, {"topics": 1}),),
+    removals=(RemovalRecord("topic", "Gone", "", {"judgments": 1}, AT, 2, None),),
+    history=(
+        HistoryRecord(
+            GONE_KEY, "Gone", "w1", HistorySentence(0, "d", "One."), HistorySentence(1, "d", "Tow."), 0, "random",
+            True, AT, AT, "", (HistoryAnswer(1, "right", 2.5, AT, {"mine": 1}), HistoryAnswer(2, "undone", None, AT)),
+        ),
+    ),
 )  # fmt: skip
 
 
@@ -114,7 +128,7 @@ def test_the_manifest_is_what_sha256sum_checks() -> None:
         for line in archive.read("MANIFEST").decode().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
-        assert len(archive.namelist()) == 11
+        assert len(archive.namelist()) == 15
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
@@ -209,6 +223,17 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("known_pairs", 1, worse="d:1"), 'known_pairs.jsonl:1: worse: found "d:1" on both sides'),
         (edit("known_pairs", 1, topic="U"), 'known_pairs.jsonl:1: topic: found "U", which is unknown'),
         (edit("assignments", 1, expected=...), "assignments.jsonl:1: expected: found no such key; expected all of"),
+        (edit("history", 1, key=KEY), f"history.jsonl:1: key: found the key {KEY} of an assignment"),
+        (edit("history", 1, annotator="w2"), 'history.jsonl:1: annotator: found "w2", which is unknown'),
+        (edit("history", 1, left=7), "history.jsonl:1: left: found the number 7; expected an object in braces"),
+        (
+            edit("history", 1, right={"number": 0, "document": "d", "text": "Tow."}),
+            "history.jsonl:1: right: found another sentence of number 0; expected one each",
+        ),
+        (
+            edit("history", 1, right={"number": 0, "document": "d", "text": "One."}),
+            'history.jsonl:1: right: found "One." on both sides',
+        ),
         (setting(gold_share=0.6), "study.json:1: settings.gold_share: found the number 0.6; expected a number from 0"),
         (
             edit("topics", 1, base="U"),
@@ -257,11 +282,12 @@ def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
         head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
         files["study.json"] = json.dumps(head | {"format": 1})
         edit("assignments", 1, expected=...)(files)
-        del files["known_pairs.jsonl"]
+        for name in ("known_pairs", "trained_metrics", "plan", "history", "uploads", "removals"):
+            del files[f"{name}.jsonl"]
 
     path = rewritten(tmp_path / "study.zip", as_it_was)
 
-    assert study.read(path) == dataclasses.replace(STUDY, gold_pairs=())
+    assert study.read(path) == dataclasses.replace(STUDY, gold_pairs=(), history=(), uploads=(), removals=())
 
 
 def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import get_commands
 from ruamel.yaml import YAML
 
@@ -290,6 +291,13 @@ def test_containers_are_given_the_time_to_end_that_their_programs_take() -> None
     assert worker >= HARD_LIMIT + app.conf.worker_soft_shutdown_timeout + 5
     for stop in re.findall(r"docker stop (.*)", DOCS):
         assert int(re.match(r"-t (\d+) preferendum-web", stop)[1]) == web  # type: ignore[index]
+
+
+def test_no_container_takes_all_memory_and_a_worker_has_room_for_what_its_processes_may_take() -> None:
+    limits = {name: service.get("mem_limit", "") for name, service in ours().items()}
+    assert all(limits[name] for name in ("web", "worker")), limits
+    megabytes = int(re.fullmatch(r"\$\{\w+:-(\d+)m\}", limits["worker"])[1])  # type: ignore[index]
+    assert megabytes * 2**20 > settings.WORKER_MEMORY
 
 
 @dataclass(frozen=True)

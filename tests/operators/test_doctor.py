@@ -70,6 +70,7 @@ def test_where_nothing_is_wrong_it_says_so(capsys: pytest.CaptureFixture[str]) -
         "scores",
         "tasks",
         "backup",
+        "e-mail",
         "broker",
         "disk",
     ):
@@ -86,7 +87,7 @@ def test_what_is_wrong_ends_it_with_1_and_the_way_to_mend_it(capsys: pytest.Capt
     said = capsys.readouterr().out
     assert "wrong  worker        none yet\n" in said
     assert "python -m celery -A evaluation.worker.app worker" in said
-    assert "1 of 12 things are wrong." in said
+    assert "1 of 13 things are wrong." in said
 
 
 def a_worker_that_was_silent_for_long(*_: Any) -> None:
@@ -130,6 +131,11 @@ def a_broker_that_is_away(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Non
     settings.BROKER_URL = f"redis://127.0.0.1:{free_port()}/0"
 
 
+def a_mail_server_that_is_away(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.EMAIL_SERVER, settings.EMAIL_BACKEND = "smtp://x", "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", free_port()
+
+
 def a_database_that_may_lose_what_it_said(monkeypatch: pytest.MonkeyPatch, *_: Any) -> None:
     monkeypatch.setattr("annotate.database.durability.complaints", lambda _: ["fsync is off."])
 
@@ -166,6 +172,7 @@ Break = Callable[..., None]
         (a_style_sheet_of_last_month, "static files", "preferendum.css"),
         (a_key_for_everybody, "files", "may be read by others"),
         (a_broker_that_is_away, "broker", "refused"),
+        (a_mail_server_that_is_away, "e-mail", "refused"),
         (a_database_that_may_lose_what_it_said, "durability", "fsync is off"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -1,0 +1,129 @@
+"""Two systems beside each other, down to the answers that made the difference, and all systems by topics."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.models import Fit, Score, Study, System, Utility
+from annotate.reports import comparison
+from annotate.reports import leaderboard as boards
+from tests.annotate import making, scored
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(client: Client) -> Study:
+    study = scored.scored_study()
+    client.force_login(making.owner(study))
+    return study
+
+
+def two(study: Study) -> tuple[System, System]:
+    return study.systems.get(name="lead & co_"), study.systems.get(name="=hat")
+
+
+def asked(study: Study, **more: str) -> dict[str, str]:
+    first, second = two(study)
+    return {"first": str(first.pk), "second": str(second.pk), **more}
+
+
+def newest(study: Study) -> Fit:
+    fit = boards.newest_fit(scored.topic(study))
+    assert fit is not None
+    return fit
+
+
+def score_of(fit: Fit, system: System) -> float:
+    score = Score.objects.get(fit=fit, summary__system=system).score
+    assert score is not None
+    return score
+
+
+def test_words_and_sentences_add_up_to_the_difference(study: Study) -> None:
+    first, second = two(study)
+    fit = newest(study)
+    apart = comparison.of_topic(fit, first, second)
+    assert apart is not None
+
+    difference = score_of(fit, first) - score_of(fit, second)
+
+    assert apart.first.total - apart.second.total == pytest.approx(difference)
+    assert sum(lead.contribution for lead in apart.sentences) == pytest.approx(difference)
+    turned = comparison.of_topic(fit, second, first)
+    assert turned is not None
+    assert [lead.contribution for lead in turned.sentences] == [-lead.contribution for lead in apart.sentences]
+
+
+def test_answers_speak_for_the_system_that_says_what_was_preferred(study: Study) -> None:
+    first, second = two(study)
+    apart = comparison.of_topic(newest(study), first, second)
+    assert apart is not None
+
+    answers = {(answer.preferred.name, answer.other.name): answer for answer in apart.answers}
+
+    rain_before_hat = answers["d1:0", "d2:2"]
+    assert rain_before_hat.weight > 0, "the flood is what the first system says, the hat is what the second does"
+    assert (rain_before_hat.times, rain_before_hat.of) == (1, 1)
+    assert ("d1:2", "d2:0") not in answers, "a tie prefers neither"
+
+
+def test_the_page_of_a_topic_shows_what_made_the_difference(client: Client, study: Study) -> None:
+    fit = newest(study)
+    address = reverse("compare_in_topic", args=[study.pk, fit.topic_id])
+
+    page = client.get(address, asked(study)).content.decode()
+
+    for utility in Utility.objects.filter(fit=fit, sentence__document__name="d1", sentence__index=0):
+        assert reverse("sentence", args=[study.pk, utility.sentence_id]) in page
+    assert "preferred by 1 of 1" in page
+    assert "He wore a hat." in page
+    assert (
+        "no words to hold against each other"
+        in client.get(address, asked(study, scored_by="published")).content.decode()
+    )
+    assert client.get(address, {"first": "1"}).status_code == 404
+
+
+def test_two_systems_are_compared_topic_by_topic(client: Client, study: Study) -> None:
+    first, second = two(study)
+    address = reverse("compare_systems", args=[study.pk])
+    assert "Difference of mean scores" not in client.get(address).content.decode(), "nobody chose two systems yet"
+
+    page = client.get(address, asked(study)).content.decode()
+
+    board = boards.of_study(study)
+    means = {row.system: row.score for row in board.rows}
+    shown = comparison.of_study(study, first, second)
+    assert shown.lead is not None
+    assert shown.lead.difference == pytest.approx(means[first.name] - means[second.name])
+    assert "Difference of mean scores" in page
+    rows = list(
+        csv.DictReader(
+            io.StringIO(client.get(reverse("compare_systems_csv", args=[study.pk]), asked(study)).content.decode())
+        )
+    )
+    assert [row["topic"] for row in rows] == ["rain", "snow"]
+    for row in rows:
+        assert float(row["difference"]) == pytest.approx(float(row["first"]) - float(row["second"]))
+    turned = comparison.of_study(study, second, first)
+    assert turned.lead is not None
+    assert (turned.lead.difference, turned.lead.low) == (-shown.lead.difference, -(shown.lead.high or 0))
+
+
+def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) -> None:
+    page = client.get(reverse("scores_by_topic", args=[study.pk])).content.decode()
+    table = client.get(reverse("scores_by_topic_csv", args=[study.pk])).content.decode()
+
+    rows = {row["system"].lstrip("'"): row for row in csv.DictReader(io.StringIO(table))}
+    scores = Score.objects.filter(scored_by="recommended", score__isnull=False).select_related("summary__system")
+    assert scores.count() == 4
+    for score in scores:
+        assert reverse("summary", args=[study.pk, score.summary_id]) in page
+        assert float(rows[score.summary.system.name][score.summary.topic.name]) == pytest.approx(score.score)
+    assert list(rows) == [row.system for row in boards.of_study(study).rows]

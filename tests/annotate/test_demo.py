@@ -1,0 +1,45 @@
+"""The demo: its people are told apart, and the board on the start page is its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotate import invitations
+from annotate.management.commands import demo
+from annotate.models import Study
+from evaluation.worker import tasks
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_person_of_the_demo_has_links_of_their_own_that_stay_good() -> None:
+    User.objects.create(username=demo.OWNER)  # with an empty password, as older versions left it
+    people = [demo.account(name) for name in demo.ROLES.values()]
+    assert len({person.get_session_auth_hash() for person in people}) == len(people)
+    assert not any(person.has_usable_password() for person in people)
+    link = invitations.sign_in_path(people[0])
+    demo.account(people[0].username)
+    assert invitations.read_sign_in(link.split("/")[2]) == (people[0], "/")
+
+
+def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Client) -> None:
+    demo.make_demo_study(lambda _line: None)
+    study = Study.objects.get(title=demo.TITLE)
+    assert tasks.catch_up(study.pk) == {}
+    client.force_login(study.created_by)
+    content = client.get(reverse("leaderboard_csv", args=[study.pk])).content.decode("utf-8-sig")
+    made = list(csv.DictReader(io.StringIO(content)))
+    with (demo.TOPICS.parent / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
+        kept = list(csv.DictReader(file))
+    assert made[0].keys() == kept[0].keys()
+    assert len(made) == len(kept) == 10
+    for row, shown in zip(made, kept, strict=True):
+        numbers = ("score", "low", "high", "coverage")
+        assert [float(row.pop(name)) for name in numbers] == pytest.approx([float(shown.pop(name)) for name in numbers])
+        assert row == shown

@@ -1,0 +1,110 @@
+"""What a paper says of a study: true of it, in words, in LaTeX that compiles, and as a datasheet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate import judging, studies
+from annotate.models import Annotator, Study
+from annotate.reports import heds, methods_section, study_facts
+from annotate.reports.rests_on import of_study
+from formats import citations
+from tests.annotate import making, scored
+from tests.annotate.making import owner
+from tests.annotate.test_latex import typeset
+from tests.annotate.test_monitor import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    made = scored.scored_study(judgments_per_pair=3)
+    scored.judge(made, ("rain", "d1:0", "d1:1", "b"), pseudonym="bob")
+    assert scored.tasks.catch_up(made.pk) == {}
+    scored.tasks.report_annotators(made.pk)
+    return made
+
+
+def told(study: Study) -> str:
+    return methods_section.plain(study_facts.of_study(Study.objects.get(pk=study.pk)))
+
+
+def test_the_paragraph_says_what_there_is_and_who_judged(study: Study) -> None:
+    text = told(study)
+    facts = study_facts.of_study(study)
+    assert f"{facts.topics} topic" in text
+    assert f"{facts.sentences} sentences" in text
+    assert f"“{study.question}”" in text
+    assert f"rest on {of_study(study).counted.total} judgments" in text
+    assert f"of {facts.annotators} annotators" in text
+    assert "judgments per pair: 3" in text
+    assert "(Zopf 2018)" in text
+    assert "Krippendorff’s alpha (Krippendorff 2004) is" in text
+    assert "[[" not in text
+
+
+def test_it_changes_with_the_study(study: Study) -> None:
+    bob = Annotator.objects.get(study=study, pseudonym="bob")
+    assert "One of the two must be chosen." in told(study)
+    judging.exclude(bob, owner(study), "too fast")
+    studies.change_settings(study, owner(study), score="published", ties_allowed=True)
+    text = told(study)
+    assert "1 annotator was excluded" in text
+    assert "by equations 2 to 5 as published (Zopf 2018)" in text
+    assert "counts as half a win" in text
+    assert "No judgment has been collected so far." in told(making.study())
+
+
+def test_what_is_cited_is_in_the_bibliography_and_both_compile(study: Study, tmp_path: Path) -> None:
+    studies.change_settings(study, owner(study), question=r"Which is 100% \better{} & why_so?")
+    facts = study_facts.of_study(Study.objects.get(pk=study.pk))
+    latex, bibtex = methods_section.latex(facts), methods_section.bibtex(facts)
+    cited, entries = set(re.findall(r"\\cite\{([^}]+)\}", latex)), set(re.findall(r"@\w+\{([^,]+),", bibtex))
+    assert citations.ZOPF in cited
+    assert cited <= entries
+    assert {"lin-2004-rouge", "preferendum"} <= entries
+    typeset(latex, tmp_path)
+
+
+def test_every_entry_has_what_a_bibliography_needs() -> None:
+    for key, citation in citations.CITATIONS.items():
+        entry = citation.bibtex(key)
+        assert {"author", "title", "year"} <= citation.fields.keys()
+        assert entry.count("{") == entry.count("}")
+        assert citation.fields["year"] in citation.short
+    assert set(citations.OF_METRICS.values()) <= citations.CITATIONS.keys()
+    assert citations.of_metric("rouge-su4:f") == "lin-2004-rouge"
+    assert citations.of_metric("given:mine") is None
+
+
+def test_the_datasheet_has_every_question_once_and_leaves_open_what_nobody_told_it(study: Study) -> None:
+    facts = study_facts.of_study(study)
+    numbers = [
+        question.number for section in heds.datasheet(facts) for question in section.questions if question.number
+    ]
+    assert len(numbers) == len(set(numbers)) == 3 + 5 + 3 + 5 + 8 + 6 + 11 + 4
+    text = heds.markdown(facts)
+    assert f"**4.3.7 What exactly are they asked each time?**\n\n{study.question}" in text
+    assert f"**3.1.2 How were they chosen?**\n\n{heds.open_answer()}" in text
+
+
+def test_the_page_has_all_of_it_in_few_queries(study: Study, django_assert_max_num_queries) -> None:
+    client: Client = signed_in(study)
+    with django_assert_max_num_queries(20):
+        text = client.get(reverse("study_methods", args=[study.pk])).content.decode()
+    assert "to be answered by you" in text
+    assert "@inproceedings{zopf-2018-estimating" in text
+    for form, start in (("tex", "We evaluated"), ("bib", "@"), ("md", "# Human Evaluation Datasheet")):
+        response = client.get(reverse(f"study_methods_{form}", args=[study.pk]))
+        assert response.content.decode().startswith(start)
+        assert f'.{form}"' in response["Content-Disposition"]
+    assert (
+        reverse("study_methods", args=[study.pk])
+        in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    )

@@ -1,0 +1,65 @@
+"""Plots, the box for the paper, methods and the plan in a real Chromium: for wide and narrow windows, and for axe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotate.models import Study
+from tests.annotate import making, scored
+from tests.browser.conftest import sign_in
+from tests.conftest import Web
+
+Axe = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(web: Web) -> Study:
+    return scored.scored_study()
+
+
+def test_a_board_is_drawn_for_the_window_and_leads_to_everything_for_a_paper(
+    page: Page, study: Study, axe: Axe
+) -> None:
+    sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
+    plot = page.get_by_role("img", name="Scores of")
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(plot).to_have_count(1)
+        place, room = plot.bounding_box(), page.locator("#board-figure").bounding_box()
+        assert place is not None
+        assert room is not None
+        assert place["x"] >= room["x"]
+        assert place["width"] >= 0.95 * min(room["width"], 512 if width == 390 else 2000)
+        for label in plot.locator("text").all():
+            box = label.bounding_box()
+            assert box is None or (box["x"] >= place["x"] and box["x"] + box["width"] <= place["x"] + place["width"])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        axe(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Scores with their intervals: PDF").click()
+    assert download.value.suggested_filename == "leaderboard-weather-recommended.pdf"
+
+
+def test_methods_and_the_plan_are_read_written_and_frozen(page: Page, study: Study, axe: Axe) -> None:
+    sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
+    page.get_by_role("link", name="Methods, BibTeX and datasheet of this study").click()
+    expect(page.get_by_text("We evaluated summaries by pairwise preferences").first).to_be_visible()
+    page.get_by_text("BibTeX", exact=True).click()
+    expect(page.get_by_label("BibTeX")).to_contain_text("zopf-2018-estimating")
+    axe(page)
+    page.get_by_role("link", name="The plan of this study").click()
+    page.get_by_label("Hypotheses").fill("lead wins")
+    page.get_by_label("Judgments planned").fill("1000")
+    axe(page)
+    page.get_by_role("button", name="Save and freeze for good").click()
+    expect(page.get_by_text("(planned: 1000)")).to_be_visible()
+    page.get_by_label("What is different, and why").fill("It rained.")
+    page.get_by_role("button", name="Note the deviation").click()
+    expect(page.get_by_text("It rained.")).to_be_visible()
+    axe(page)
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
