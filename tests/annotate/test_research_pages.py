@@ -13,6 +13,7 @@ from html import unescape
 from xml.etree import ElementTree
 
 import pytest
+import segno
 import typst
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -949,6 +950,20 @@ def test_an_invitation_is_made_shown_and_taken_back(client: Client, study: Study
     assert "revoked" in words(client.get(page))
 
 
+def test_an_invitation_is_shown_as_a_qr_code_of_its_link(client: Client, study: Study, owner: User) -> None:
+    invitation = invitations.invite(study, owner, label="class of May")
+    shown = client.get(reverse("invitation_qr", args=[study.pk, invitation.pk]))
+    link = f"http://testserver{invitations.invitation_path(invitation)}"
+    assert f'<a href="{link}">{link}</a>' in shown.content.decode()
+    dark = {(x, y) for y, row in enumerate(segno.make_qr(link).matrix) for x, module in enumerate(row) if module}
+    runs = re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", shown.context["code"].path)
+    drawn = {(int(x) + step - 4, int(y) - 4) for x, y, width in runs for step in range(int(width))}
+    assert drawn == dark
+    assert shown.context["code"].size == 8 + len(segno.make_qr(link).matrix)
+    invitations.revoke(invitation, owner)
+    assert client.get(reverse("invitation_qr", args=[study.pk, invitation.pk])).status_code == 404
+
+
 def test_an_admin_invites_annotators_and_sees_no_link_that_gives_more(client: Client, study: Study) -> None:
     invitations.invite(study, making.owner(study), role=Role.OWNER)
     client.force_login(making.member(study, Role.ADMIN))
@@ -959,6 +974,7 @@ def test_an_admin_invites_annotators_and_sees_no_link_that_gives_more(client: Cl
     client.post(page, {"role": "annotator"})
     assert Invitation.objects.filter(study=study).count() == 2
     gives_more = Invitation.objects.get(role=Role.OWNER)
+    assert client.get(reverse("invitation_qr", args=[study.pk, gives_more.pk])).status_code == 404
     assert client.post(reverse("invitation_revoke", args=[study.pk, gives_more.pk])).status_code == 403
 
 

@@ -123,6 +123,9 @@ def test_from_a_bundle_to_first_scores(page: Page, researcher: User, axe: Axe) -
     link = page.get_by_label("Link for class of May").input_value()
     assert "/join/" in link
     axe(page)
+    page.get_by_role("link", name="QR code class of May").click()
+    expect(page.get_by_role("img", name="QR code with the link for class of May")).to_be_visible()
+    axe(page)
 
     page.goto(reverse("leaderboard", args=[study.pk]))
     axe(page)

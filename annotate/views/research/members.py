@@ -7,16 +7,17 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Count, Max
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, invitations, members
 from annotate.access import Role, in_study
 from annotate.forms import InvitationForm, complain
 from annotate.models import Annotator, Assignment, Invitation, Study
+from annotate.qr_codes import qr_code
 from annotate.refusal import Refusal
 from annotate.views.research.pages import page, user_of
 
@@ -51,6 +52,18 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
         annotators=_annotators(study),
         tab="annotators",
     )
+
+
+@in_study("annotators")
+@require_safe
+def invitation_qr(request: HttpRequest, study: Study, invitation_id: int) -> HttpResponse:
+    """An invitation as a QR code, to be shown to a class or printed."""
+    invitation = get_object_or_404(Invitation, study=study, pk=invitation_id)
+    link = _line(request, invitation, access.may(request.user, study, "members"))["link"]
+    if not link:
+        raise Http404
+    shown = {"invitation": invitation, "link": link, "words": _words(invitation), "code": qr_code(link)}
+    return page(request, study, "research/invitation_qr.html", **shown)
 
 
 @in_study("annotators")
@@ -102,18 +115,18 @@ def _line(request: HttpRequest, invitation: Invitation, may_manage: bool) -> dic
     may_give = may_manage or invitation.role == Role.ANNOTATOR
     is_usable = not (invitation.revoked_at or invitation.is_used_up or invitation.is_expired)
     link = request.build_absolute_uri(invitations.invitation_path(invitation)) if is_usable and may_give else ""
-    text = _text(invitation, link) if link else ""
+    text = f"{_words(invitation)}\n\n{link}\n" if link else ""
     return {"invitation": invitation, "is_usable": is_usable, "may_give": may_give, "link": link, "text": text}
 
 
-def _text(invitation: Invitation, link: str) -> str:
-    """What can be sent with the link."""
+def _words(invitation: Invitation) -> str:
+    """What can be sent before the link."""
     study = invitation.study
     if invitation.role != Role.ANNOTATOR:
         words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
-        return f"{words % {'title': study.title, 'role': invitation.get_role_display()}}\n\n{link}\n"
+        return words % {"title": study.title, "role": invitation.get_role_display()}
     progress = Annotator(study=study).progress
-    words = _(
+    return _(
         "Would you help with the study “%(title)s”? You see two sentences at a time and answer one question: "
         "%(question)s There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "
         "continue later. You do not need an account. Open this link to begin:"
@@ -123,7 +136,6 @@ def _text(invitation: Invitation, link: str) -> str:
         "pairs": progress.wanted,
         "minutes": progress.minutes_left,
     }
-    return f"{words}\n\n{link}\n"
 
 
 def _annotators(study: Study) -> list[dict[str, Any]]:
@@ -144,5 +156,6 @@ urlpatterns = [
     path(_STUDY + "members/", study_members, name="study_members"),
     path(_STUDY + "members/<int:user_id>/role/", member_role, name="member_role"),
     path(_STUDY + "members/<int:user_id>/remove/", member_remove, name="member_remove"),
+    path(_STUDY + "invitations/<int:invitation_id>/qr/", invitation_qr, name="invitation_qr"),
     path(_STUDY + "invitations/<int:invitation_id>/revoke/", invitation_revoke, name="invitation_revoke"),
 ]
