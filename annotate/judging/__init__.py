@@ -1,13 +1,14 @@
 """Hand out pairs, take answers, take them back. The one writer of annotators, pairs, assignments and judgments.
 
 Every transaction that draws or judges locks the topic's tally first and everything else after it, so that no two of
-them ever wait for each other crosswise. Whoever must lock several tallies does so in the order of their topics.
+them ever wait for each other crosswise. Whoever must lock several tallies does so in the order of their topics, or, as
+an answer that brings a pair of another topic, waits for none but the first.
 """
 
 from annotate.judging.annotators import join, joined_by, pause, set_shortcuts
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
 from annotate.judging.checks import practice_pairs, practice_to_match, practised
-from annotate.judging.drawing import HELD, draw, end_leases, why_no_pair, why_nobody_begins
+from annotate.judging.drawing import draw, end_leases, is_half_over, why_no_pair, why_nobody_begins
 from annotate.judging.excluding import exclude, readmit, rest
 from annotate.judging.gold_pairs import delete_gold_pair, import_gold_pairs, prepare_pair
 from annotate.judging.importing import (
@@ -27,7 +28,6 @@ from annotate.judging.voiding import answers_in, revive, revive_pairs, set_apart
 from annotate.judging.withdrawing import erase, stop
 
 __all__ = [
-    "HELD",
     "Arrivals",
     "NoPair",
     "OutOfTurn",
@@ -46,6 +46,7 @@ __all__ = [
     "forget_pairs",
     "import_gold_pairs",
     "import_judgments",
+    "is_half_over",
     "join",
     "joined_by",
     "keep_needs",

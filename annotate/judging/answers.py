@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from annotate.judging import tallies
-from annotate.judging.drawing import LEASE, draw_from, next_of_run
+from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Tally
 
@@ -74,8 +74,8 @@ def record_judgment(
     person's answer within a second of their last, ValueError for no answer, `Assignment.DoesNotExist` where the topic
     was cut anew since it was drawn.
 
-    Where the annotator is `showing` another pair of the topic meanwhile, the pair after that is drawn in the same
-    transaction: others wait for the topic once, not twice. Whatever goes wrong in drawing, the answer is stored.
+    Where the annotator is `showing` another pair meanwhile, the pair after that is drawn in the same transaction:
+    others wait for the topic once, not twice. Whatever goes wrong in drawing, the answer is stored.
     """
     if answer not in (Answer.LEFT, Answer.RIGHT, Answer.TIE):
         raise ValueError(f"not an answer: {answer!r}")
@@ -105,9 +105,9 @@ def _record(
             topic.taken += annotator.kind == Annotator.TAKES_PLACES
         judgment = _store(assignment, topic.now, revision, answer, seconds)
         following = None
-        if showing is not None and showing.topic_id == assignment.topic_id:
+        if showing is not None:
             try:
-                following = draw_from(topic, annotator, showing, next_of_run)
+                following = draw_with_answer(topic, annotator, showing)
             except Exception as error:
                 raise NotDrawn from error
     return Recorded(Outcome.STORED, judgment, assignment.holds_place, following)
@@ -119,9 +119,9 @@ def _lock(assignment: Assignment) -> tuple[LockedTopic, Annotator]:
     if topic is None:  # then the assignment is gone, too
         raise Assignment.DoesNotExist
     # Not where its sentence went meanwhile, and took it along into the history of the topic.
-    here = Assignment.objects.filter(topic=topic.pk)
-    assignment.refresh_from_db(fields=["state", "holds_place", "revision", "expires_at"], from_queryset=here)
-    assignment.annotator = Annotator.objects.lock(assignment.annotator_id)
+    current = Assignment.objects.filter(topic=topic.pk).lock_annotator().get(pk=assignment.pk)
+    for field in ("state", "holds_place", "revision", "expires_at", "annotator"):
+        setattr(assignment, field, getattr(current, field))
     return topic, assignment.annotator
 
 

@@ -7,7 +7,7 @@ alike; and nobody should be able to work out what comes next.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from random import SystemRandom
@@ -136,9 +136,9 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     for tries in TRIES if len(positions) > 1 else ():
         drawn = [chance.sample(positions, 2) for _try in range(tries)]
         to_judge = sentences.filter(position__in=set(chain(*drawn)), not_judged="")
-        keys = dict(to_judge.values_list("position", "pk"))
+        keys = {sentence.position: sentence.pk for sentence in to_judge}
         candidates = [tuple(sorted(keys[place] for place in two)) for two in drawn if keys.keys() >= set(two)]
-        pair = _first_free(topic, annotator, candidates)
+        pair = _first_free(topic, annotator, candidates, {sentence.pk: sentence for sentence in to_judge})
         if pair is not None:
             return Choice(pair, Reason.RANDOM)
     return None
@@ -153,10 +153,16 @@ def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     return None if pair is None else Choice(pair, Reason.RANDOM)
 
 
-def _first_free(topic: LockedTopic, annotator: Annotator, candidates: Sequence[tuple[int, ...]]) -> Pair | None:
+def _first_free(
+    topic: LockedTopic,
+    annotator: Annotator,
+    candidates: Sequence[tuple[int, ...]],
+    sentences: Mapping[int, Sentence] | None = None,
+) -> Pair | None:
     """Of pairs that are named by their sentences, the first one that the annotator may have.
 
-    It has a row if it was given out before. The topic is locked: nobody is faster.
+    It has a row if it was given out before. The topic is locked: nobody is faster. The `sentences` by their keys are
+    read unless they are given.
     """
     if not candidates:
         return None
@@ -165,7 +171,8 @@ def _first_free(topic: LockedTopic, annotator: Annotator, candidates: Sequence[t
     free = next((pair for pair in candidates if is_free.get(pair, True)), None)
     if free is None:
         return None
-    first, second = Sentence.objects.filter(pk__in=free).order_by("pk")
+    first, second = free
     pair = Pair.objects.get(first=first, second=second) if free in is_free else Pair(topic_id=topic.pk, need=0)
-    pair.first, pair.second = first, second
+    by_key = sentences or Sentence.objects.in_bulk(free)
+    pair.first, pair.second = by_key[first], by_key[second]
     return pair

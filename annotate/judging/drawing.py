@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.conf import settings
@@ -29,8 +29,6 @@ Choose = Callable[[LockedTopic, Annotator], Choice | None]
 
 #: How long a drawn pair is kept for its annotator.
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
-#: Open, with half of its lease or more still to come.
-HELD = Q(state=State.OPEN, expires_at__gte=Now() + LEASE / 2)
 #: Pairs after which somebody is led to another topic: long enough to learn a subject, short enough not to tire of it.
 RUN = 10
 
@@ -75,14 +73,21 @@ def draw_from(
     return None if choice is None or topic is None else _lease(choice, topic, annotator)
 
 
-def next_of_run(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """Choose the next pair of the topic that they read, unless it is time for another one, a gold pair or a repeat.
+def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment) -> Assignment | NoPair | None:
+    """Within an answer's transaction, which has locked its topic: the pair to come after the one that is `shown`.
 
-    Places of leases that ran out wait until somebody draws without answering: every run begins so.
+    Whoever has locked a topic waits for no other: the next pair is of another one (that of the pair that is shown, or
+    that of a new run) only where nobody has locked it. Places of leases that ran out wait until a run begins. None
+    where `draw` has to look further, as for a gold pair or a repeat.
     """
     study, turn = annotator.study, annotator.judged + annotator.skipped + 1
-    is_check = (study.gold_share or study.repeat_share) and checks.due(annotator, turn)
-    return None if is_check or (annotator.judged + 1) % RUN == 0 else choose(topic, annotator)
+    if (study.gold_share or study.repeat_share) and checks.due(annotator, turn):
+        return draw_from(None, annotator, shown)
+    if (annotator.judged + 1) % RUN:
+        here = topic if topic.pk == shown.topic_id else Tally.objects.lock(shown.topic_id, wait=False)
+        return draw_from(here, annotator, shown)
+    topics = (Tally.objects.lock(key, wait=False) for key in _topics_in_turn(annotator, shown, thorough=False))
+    return draw_from(next(filter(None, topics), None), annotator, shown, _choose_tidily)
 
 
 def leased(*, ahead: bool) -> AbstractContextManager[None]:
@@ -133,23 +138,30 @@ def _held(annotator: Annotator, besides: Assignment | None) -> Assignment | None
 
     Asked for in no order: SQLite would rather walk through everything that somebody ever judged than sort two pairs.
     """
-    keys = Assignment.objects.filter(annotator=annotator, state=State.OPEN).order_by().values_list("pk", flat=True)
-    held = sorted(key for key in keys if besides is None or key != besides.pk)
+    rows = Assignment.objects.filter(annotator=annotator, state=State.OPEN).order_by()
+    held = sorted(row for row in rows.values_list("pk", "expires_at", Now()) if besides is None or row[0] != besides.pk)
     if not held:
         return None
-    _renew(held[0])
-    return Assignment.objects.to_show().get(pk=held[0])
+    key, expires_at, now = held[0]
+    if is_half_over(expires_at, now):
+        _renew(key)
+    return Assignment.objects.to_show().get(pk=key)
+
+
+def is_half_over(expires_at: datetime | None, now: datetime) -> bool:
+    """Whether less than half of a lease is left, by the database's clock."""
+    return expires_at is None or expires_at < now + LEASE / 2
 
 
 def _renew(key: int) -> None:
-    """Begin a lease anew when half of it is over, unless something happens to it in this very moment.
+    """Begin a lease anew, unless something happens to it in this very moment.
 
     Its topic need not be locked here, so nobody may be waited for: whoever answers it wants this annotator next. Should
     it have been freed, then answering takes its place again.
     """
-    half_over = Assignment.objects.filter(pk=key, state=State.OPEN).exclude(HELD)
-    if half_over.select_for_update(skip_locked=True).values_list("pk").first() is not None:
-        Assignment.objects.filter(pk=key).update(expires_at=Now() + LEASE)
+    leases = Assignment.objects.filter(pk=key, state=State.OPEN)
+    if leases.select_for_update(skip_locked=True).values_list("pk").first() is not None:
+        leases.update(expires_at=Now() + LEASE)
 
 
 # Where to look, and how to choose there
@@ -188,7 +200,7 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
     if stay and current is not None:
         yield current
     topics = Tally.objects.with_room(annotator, lapsed).filter(topic__study=annotator.study_id)
-    filled = [(tally.filled, tally.topic_id) for tally in topics]  # type: ignore[attr-defined]  # annotated by the query
+    filled = list(topics.values_list("filled", "topic_id"))  # type: ignore[misc]  # annotated by the query
     # Topics that differ by less than a run count as equally filled, so that people spread over them.
     chance.shuffle(filled)
     filled.sort(key=lambda row: (row[1] == current, row[0] // RUN))

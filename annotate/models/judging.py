@@ -49,9 +49,10 @@ class LockedTopic:
 
 
 class TallyQuerySet(models.QuerySet["Tally"]):
-    def lock(self, topic: int) -> LockedTopic | None:
-        """Lock the topic's tally, and see what is taken; None where the topic is gone."""
-        rows = self.select_for_update().filter(topic=topic).values_list("topic_id", "taken", Now())
+    def lock(self, topic: int, *, wait: bool = True) -> LockedTopic | None:
+        """Lock the topic's tally, and see what is taken; None where the topic is gone, or locked by somebody for whom
+        we do not `wait`."""
+        rows = self.select_for_update(skip_locked=not wait).filter(topic=topic).values_list("topic_id", "taken", Now())
         return next((LockedTopic(*row) for row in rows), None)
 
     def with_room(self, annotator: Annotator, also: models.Q | None = None) -> Self:
@@ -294,6 +295,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_answer(self) -> Self:
         """With what is needed of them before they are locked: their study is read then."""
         return self.select_related("topic", "pair__first", "pair__second", "annotator")
+
+    def lock_annotator(self) -> Self:
+        """Lock who judges them, after the topic; as they and their study are now."""
+        return self.select_for_update(of=("annotator",)).select_related("annotator__study")
 
     def arrived(self) -> Self:
         """All but those of an upload that is still being stored. Nothing that draws or judges comes across one."""

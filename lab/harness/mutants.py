@@ -52,7 +52,7 @@ class Verdict:
 
 ONE_REVISION = DropConstraint("judgment_first_answer_stands")
 NEVER_OVERTAKEN = DropConstraint("pair_never_overtaken")
-TALLY_UNLOCKED = Replace("TallyQuerySet.lock", "ANY.select_for_update()", "ANY")
+TALLY_UNLOCKED = Replace("TallyQuerySet.lock", "ANY.select_for_update(skip_locked=ANY_1)", "ANY")
 SEND = "from evaluation.worker.app import app\napp.send_task('refit_topic', (assignment.topic_id,))"
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -70,9 +70,9 @@ MUTANTS: tuple[Mutant, ...] = (
             Replace(
                 "_lock",
                 "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None:\n    ...\n"
-                "here = Assignment.objects.filter(topic=topic.pk)\n"
-                "assignment.refresh_from_db(fields=ANY, from_queryset=here)",
-                "assignment.refresh_from_db(fields=ANY)\ntopic = Tally.objects.lock(assignment.topic_id)",
+                "current = Assignment.objects.filter(topic=topic.pk).lock_annotator().get(pk=assignment.pk)",
+                "current = Assignment.objects.select_related('annotator__study').get(pk=assignment.pk)\n"
+                "topic = Tally.objects.lock(assignment.topic_id)",
             ),
         ),
         (f"{TOGETHER}::test_one_form_sent_many_times_at_once_is_one_judgment",),

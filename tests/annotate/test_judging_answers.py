@@ -246,16 +246,30 @@ def test_an_answer_brings_the_pair_after_next_in_one_transaction(django_assert_m
     assert_books_balance(study)
 
 
+def test_the_first_pairs_of_a_run_come_with_an_answer_too(django_assert_max_num_queries, monkeypatch):
+    monkeypatch.setattr(drawing, "RUN", 2)
+    annotator = joined(ready_study(sentences=60, topics=2))
+    answered, showing = shown_ahead(annotator)
+    with django_assert_max_num_queries(21):
+        first = judging.record_judgment(answered, 1, "left", 2.0, showing=showing).following
+    with django_assert_max_num_queries(18):
+        second = judging.record_judgment(showing, 1, "left", 2.0, showing=first).following
+    assert isinstance(first, Assignment)
+    assert isinstance(second, Assignment)
+    assert answered.topic_id == showing.topic_id != first.topic_id == second.topic_id
+    assert_books_balance(annotator.study)
+
+
 def test_whatever_becomes_of_drawing_the_answer_is_stored(study, annotator, monkeypatch, caplog):
     answered, showing = shown_ahead(annotator)
 
     def fail(*given: Any) -> None:
-        following = drawing.draw_from(*given)
+        following = drawing.draw_with_answer(*given)
         Assignment.objects.create(
             key=following.key, topic=study.topics.get(), annotator=annotator, pair=following.pair, swapped=False
         )
 
-    monkeypatch.setattr(answers, "draw_from", fail)
+    monkeypatch.setattr(answers, "draw_with_answer", fail)
     recorded = judging.record_judgment(answered, 1, "left", 2.0, showing=showing)
     assert (recorded.outcome, recorded.counted, recorded.following) == (Outcome.STORED, True, None)
     assert recorded.judgment == Judgment.objects.get()
@@ -294,10 +308,6 @@ def allow_one_an_hour(answered: Assignment, showing: Assignment) -> None:
     Study.objects.update(judgments_per_hour=1)
 
 
-def come_to_the_end_of_a_run(answered: Assignment, showing: Assignment) -> None:
-    Annotator.objects.update(judged=drawing.RUN - 2)
-
-
 def give_them_their_share(answered: Assignment, showing: Assignment) -> None:
     """Four pairs of a topic with room for eight, and five judged of the eight they shall judge in two topics."""
     Study.objects.update(judgments_per_topic=8, person_cap=0.01)
@@ -328,7 +338,6 @@ def give_another(answered: Assignment, showing: Assignment, occasion: int = 1, s
         (pause_the_study, NoPair.PAUSED),
         (want_checks_only, None),
         (allow_one_an_hour, NoPair.HOUR),
-        (come_to_the_end_of_a_run, None),
         (give_them_their_share, None),
     ],
 )

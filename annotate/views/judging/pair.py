@@ -16,7 +16,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.core import signing
-from django.db.models import Q
+from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
@@ -154,13 +154,15 @@ def _find(request: HttpRequest, key: UUID) -> Assignment:
 
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
     """The pair that is answered, and the one that their page's script shows meanwhile, if they may judge that next."""
-    held = Q(judging.HELD, key__in=KEY.findall(request.headers.get("Judge-Showing", "")))
-    rows = {row.key: row for row in Assignment.objects.to_answer().filter(Q(key=key) | held)}
+    keys = [key, *KEY.findall(request.headers.get("Judge-Showing", ""))]
+    rows = {row.key: row for row in Assignment.objects.to_answer().filter(key__in=keys).annotate(now=Now())}
     if key not in rows:
         raise Assignment.DoesNotExist
     assignment = _theirs(request, rows.pop(key), request.POST.get("ticket", ""))
     for showing in rows.values():
-        is_theirs = showing.annotator == assignment.annotator and not showing.is_practice
+        now = showing.now  # type: ignore[attr-defined]  # annotated by the query
+        is_held = showing.state == State.OPEN and not judging.is_half_over(showing.expires_at, now)
+        is_theirs = is_held and showing.annotator_id == assignment.annotator_id and not showing.is_practice
         if is_theirs and (request.user.is_anonymous or not access.is_partial(request.user, assignment.annotator.study)):
             return assignment, showing
     return assignment, None
