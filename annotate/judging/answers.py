@@ -120,7 +120,7 @@ def _lock(assignment: Assignment) -> tuple[LockedTopic, Annotator]:
         raise Assignment.DoesNotExist
     # Not where its sentence went meanwhile, and took it along into the history of the topic.
     current = Assignment.objects.filter(topic=topic.pk).lock_annotator().get(pk=assignment.pk)
-    for field in ("state", "holds_place", "revision", "expires_at", "annotator"):
+    for field in (*Assignment.LOCKED, "annotator"):
         setattr(assignment, field, getattr(current, field))
     return topic, assignment.annotator
 

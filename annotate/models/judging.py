@@ -287,18 +287,31 @@ class GoldPair(models.Model):
         return f"{self.better_id} > {self.worse_id}"
 
 
+#: What of an assignment an answer needs before it is locked: half of what the rows hold, on the way of every click.
+TO_ANSWER = (
+    *("key", "topic_id", "pair_id", "reason", "state", "revision", "expires_at"),
+    *("annotator__key", "annotator__study_id", "annotator__user_id"),
+    *("pair__first__text", "pair__second__text"),
+    *("topic__title", "topic__question", "topic__language"),
+)
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
         """With everything that their pages show."""
-        return self.to_answer().select_related("annotator__study")
+        return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
 
     def to_answer(self) -> Self:
-        """With what is needed of them before they are locked: their study is read then."""
-        return self.select_related("topic", "pair__first", "pair__second", "annotator")
+        """With no more than is needed of them before they are locked, and of the page around the pair after them."""
+        return self.select_related("topic", "pair__first", "pair__second", "annotator").only(*TO_ANSWER)
 
     def lock_annotator(self) -> Self:
-        """Lock who judges them, after the topic; as they and their study are now."""
-        return self.select_for_update(of=("annotator",)).select_related("annotator__study")
+        """Lock who judges them, after the topic; with how they, their annotator and the study are now."""
+        return (
+            self.select_for_update(of=("annotator",))
+            .select_related("annotator__study")
+            .only(*Assignment.LOCKED, "annotator")
+        )
 
     def arrived(self) -> Self:
         """All but those of an upload that is still being stored. Nothing that draws or judges comes across one."""
@@ -354,6 +367,8 @@ class Assignment(models.Model):
         GOLD = "gold", _("gold pair")
         REPEAT = "repeat", _("repeat")
 
+    #: What changes of it while it is judged, under the lock of its topic.
+    LOCKED = ("state", "holds_place", "revision", "expires_at")
     #: Why a pair is shown whose answer is wanted for its own sake: these alone take a place, and count.
     WANTED = (Reason.RANDOM, Reason.SUGGESTED, Reason.IMPORTED)
 

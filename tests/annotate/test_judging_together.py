@@ -18,7 +18,7 @@ from django.db import connection
 from django.test import Client
 
 from annotate import invitations, judging, studies
-from annotate.judging import NoPair, Outcome, Recorded
+from annotate.judging import NoPair, Outcome, Recorded, drawing
 from annotate.models import Annotator, Assignment, Judgment, Pair, Tally, Topic
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, let_lapse, ready_study
@@ -195,6 +195,22 @@ def test_answers_undoings_skips_and_draws_in_any_order_keep_the_books():
                     judging.undo(assignment)
 
     at_once(*[partial(live, joined(study), seed) for seed in range(8)])
+    assert_books_balance(study)
+
+
+def test_answers_that_bring_pairs_of_other_topics_never_wait_for_each_other_crosswise(monkeypatch):
+    monkeypatch.setattr(drawing, "RUN", 1)
+    study = ready_study(sentences=40, topics=3, judgments_per_topic=1000, pairs_per_annotator=1000, person_cap=1.0)
+
+    def live(annotator: Annotator) -> None:
+        answered, shown = drawn(annotator), None
+        for _ in range(12):
+            shown = shown or judging.draw(annotator, besides=answered)
+            following = judging.record_judgment(answered, 1, "left", 1.0, showing=shown).following
+            answered, shown = shown, following
+
+    at_once(*[partial(live, joined(study)) for _ in range(8)])
+    assert Judgment.objects.count() == 8 * 12
     assert_books_balance(study)
 
 

@@ -180,6 +180,11 @@ def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> A
     return assignment
 
 
+def _whole(assignment: Assignment) -> Assignment:
+    """A pair that was found to be answered, with everything that its page shows."""
+    return Assignment.objects.to_show().get(pk=assignment.pk)
+
+
 # Answering
 
 
@@ -188,16 +193,16 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     form = JudgmentForm(request.POST)
     if not form.is_valid() or (form.cleaned_data["answer"] == "tie" and not assignment.annotator.study.ties_allowed):
         logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
-        return _show(request, assignment, _("Choose one of the two sentences."), status=400)
+        return _show(request, _whole(assignment), _("Choose one of the two sentences."), status=400)
     try:
         recorded = judging.record_judgment(assignment, **form.cleaned_data, showing=showing)
     except judging.TooSoon:
-        return _wait_a_moment(request, assignment)
+        return _wait_a_moment(request, _whole(assignment))
     except judging.OutOfTurn:
         messages.warning(request, _("This page was out of date. Please judge the pair as it is shown now."))
         return redirect("pair", key=assignment.key)
     if assignment.is_practice:
-        return _show_feedback(request, assignment)
+        return _show_feedback(request, _whole(assignment))
     notice = _what_became_of_it(assignment, recorded)
     if "Judge-Showing" in request.headers:
         return _answer_script(request, assignment.annotator, showing, recorded.following, notice)
