@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -227,6 +228,29 @@ def positive(text: str) -> int:
     if whole(text) == 0:
         raise argparse.ArgumentTypeError("it must be at least 1")
     return int(text)
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Numbers from 1 on, separated by commas, as they ascend."""
+    return tuple(sorted({positive(size.strip()) for size in text.split(",")}))
+
+
+def share(text: str) -> float:
+    return _between(text, 0, 1)
+
+
+def above_zero(text: str) -> float:
+    number = _between(text, 0, math.inf)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError("it must be more than 0")
+    return number
+
+
+def _between(text: str, low: float, high: float) -> float:
+    try:
+        return Setting(low=low, high=high).number(text)
+    except ValueError as reason:
+        raise argparse.ArgumentTypeError(str(reason)) from None
 
 
 def _number(setting: Setting, text: str) -> float:

@@ -59,6 +59,7 @@ from formats.results.metrics import (
     TopicConvergence,
     TopicCorrelations,
 )
+from formats.results.planning import Forecast, ForecastPoint, Replay, ReplayPoint, Work
 from formats.results.scores import (
     CurvePoint,
     Difference,
@@ -98,6 +99,8 @@ __all__ = [
     "DocumentSets",
     "DocumentSetsReport",
     "Figure",
+    "Forecast",
+    "ForecastPoint",
     "Influence",
     "Key",
     "LeaderboardRow",
@@ -114,6 +117,8 @@ __all__ = [
     "Part",
     "Passing",
     "RankTest",
+    "Replay",
+    "ReplayPoint",
     "SampledAgreement",
     "Scatter",
     "ScatterPoint",
@@ -144,6 +149,7 @@ __all__ = [
     "Why",
     "WithoutWorst",
     "WordTerm",
+    "Work",
     "from_json",
     "to_json",
 ]

@@ -1,0 +1,141 @@
+"""`plan`: how many judgments does a study need?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from evaluation import planning
+from evaluation.commands import common
+from evaluation.commands.common import Command, InputError, Output
+from evaluation.commands.tables import Table
+from evaluation.evidence import Evidence, Settings
+from evaluation.planning import RUNS, TYPICAL, Assumed, Prepared
+from formats.results import Forecast, to_json
+from formats.results.planning import POWER, SECONDS, work
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    common.add_input(parser, in_place_of_people=False)
+    group = parser.add_argument_group("study")
+    group.add_argument(
+        "--at",
+        metavar="LIST",
+        type=common.sizes,
+        help="numbers of judgments a topic, separated by commas (default: "
+        f"{', '.join(map(str, planning.PER_SENTENCE))} for each of its sentences)",
+    )
+    group.add_argument(
+        "--judgments-per-pair", metavar="N", type=common.positive, default=1, help="annotators a pair (default: 1)"
+    )
+    group.add_argument(
+        "--careless",
+        metavar="X",
+        type=common.share,
+        help=f"the share of answers that a coin gives (default: {TYPICAL.careless}; with judgments, these tell)",
+    )
+    group.add_argument("--difference", metavar="D", type=common.above_zero, help="of two systems, to be told apart")
+    group.add_argument(
+        "--seconds",
+        metavar="S",
+        type=common.above_zero,
+        help=f"for a judgment (default: what those at hand took, or {SECONDS:g})",
+    )
+    group.add_argument("--pay", metavar="X", type=common.above_zero, help="an hour, in any currency")
+    group.add_argument("--stop-rule", action="store_true", help="verdicts hold however often somebody looks")
+    group.add_argument("--runs", metavar="N", type=common.positive, default=RUNS, help=f"studies (default: {RUNS})")
+    common.add_settings(parser)
+
+
+def run(options: argparse.Namespace) -> Output:
+    settings = common.settings_from(options)
+    asked = argparse.Namespace(**vars(options) | {"simulate": None})
+    topics = common.with_documents(common.load(asked, settings, judgments_needed=False))
+    lengths = [len(topic.sentences) for topic in topics]
+    if max(lengths) < 2:
+        raise InputError("every topic has one sentence, and judgments are about two")
+    report = planning.forecast(
+        topics,
+        settings,
+        options.at or planning.usual_sizes(lengths),
+        _assumed(topics, settings, options),
+        stop_rule=options.stop_rule,
+        runs=options.runs,
+        seed=options.seed,
+        watched=lambda steps: common.progress(steps, "simulating: topic"),
+    )
+    seconds = options.seconds or planning.seconds_of(topics) or SECONDS
+    return Output(
+        tables=[_table(report, seconds, options)],
+        rows=_rows(report, seconds, options),
+        data={
+            **to_json(report),
+            "seconds": seconds,
+            "pay": options.pay,
+            "difference": options.difference,
+            "needed": report.needed(options.difference) if options.difference else None,
+            "settings": common.settings_as_json(settings),
+        },
+    )
+
+
+COMMAND = Command(
+    name="plan",
+    help="say how many judgments a study needs",
+    description="Simulates studies on the sentences and summaries of TOPICS, or on those of standard summarizers, and "
+    "says how sure the differences of systems are to be, by number of judgments. Judgments at hand tell how far "
+    "sentences differ and annotators err; without any, usual values do (docs/researchers.md).",
+    add_arguments=add_arguments,
+    run=run,
+)
+
+
+def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.Namespace) -> Assumed:
+    judged = [topic for topic in topics if len(topic.judgments)]
+    fits = [
+        (fitted, len(topic.sentences))
+        for topic in common.progress(judged, "fitting topic")
+        if (fitted := Prepared.of(topic, settings).fit(topic.judgments, settings)) is not None
+    ]
+    assumed = replace(planning.learnt(fits) or TYPICAL, judgments_per_pair=options.judgments_per_pair)
+    return assumed if options.careless is None else replace(assumed, careless=options.careless)
+
+
+def _table(report: Forecast, seconds: float, options: argparse.Namespace) -> Table:
+    compared = "those of standard summarizers" if report.are_standard else "those of TOPICS"
+    learnt = f"learnt from {report.learnt_from} judgments" if report.learnt_from else "as usual"
+    rows = _rows(report, seconds, options)
+    notes = [
+        f"{report.sampled} of {report.topics} topics, {report.sentences:.0f} sentences on average, "
+        f"{report.runs} studies, seed {report.seed}; {report.systems} systems: {compared}",
+        f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}; "
+        f"careless {report.careless:.0%}; judgments a pair: {report.judgments_per_pair}; {seconds:.0f} s a judgment",
+        f"margin: of the 95% interval of a difference of two systems, and its standard deviation (sd); apart: the "
+        f"difference told apart in {POWER:.0%} of studies, all systems compared" + ", at any look" * report.stop_rule,
+    ]
+    if options.difference:
+        needed = report.needed(options.difference)
+        enough = "more than were tried" if needed is None else f"about {needed:,} judgments a topic"
+        notes.append(f"a difference of {options.difference:g} is told apart in {POWER:.0%} of studies with {enough}")
+    return replace(rows, title="How many judgments?", notes=tuple(notes), digits=3)
+
+
+def _rows(report: Forecast, seconds: float, options: argparse.Namespace) -> Table:
+    chance = ("chance",) if options.difference else ()
+    cost = ("cost",) if options.pay else ()
+    rows = [
+        (
+            *(point.judgments, spent.judgments, spent.hours),
+            *([spent.cost] if cost else []),
+            *(_if_any(point.se, report.margin), _if_any(point.sd, report.margin), _if_any(point.se, report.resolved)),
+            *([_if_any(point.se, lambda se: report.chance(se, options.difference))] if chance else []),
+        )
+        for point in report.points
+        for spent in [work(report.topics * point.judgments, seconds, options.pay)]
+    ]
+    return Table(("judgments", "in all", "hours", *cost, "margin", "sd", "apart", *chance), tuple(rows))
+
+
+def _if_any(error: float | None, figure: Callable[[float], float]) -> float | None:
+    return None if error is None else figure(error)

@@ -1,0 +1,100 @@
+"""`replay`: what would fewer of a study's judgments have told?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evaluation import planning
+from evaluation.commands import common
+from evaluation.commands.common import Command, Output
+from evaluation.commands.tables import Table
+from evaluation.evidence import Evidence
+from evaluation.replaying import RUNS, replay
+from formats.results import Replay, to_json
+from formats.results.statistics import Z95
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    common.add_input(parser)
+    group = parser.add_argument_group("replay")
+    group.add_argument(
+        "--at",
+        metavar="LIST",
+        type=common.sizes,
+        help="numbers of judgments a topic, separated by commas; what is forecast of larger ones rests on the smallest "
+        f"(default: {', '.join(map(str, planning.PER_SENTENCE))} for each of its sentences, and all)",
+    )
+    group.add_argument("--runs", metavar="N", type=common.positive, default=RUNS, help=f"orders (default: {RUNS})")
+    common.add_settings(parser)
+
+
+def run(options: argparse.Namespace) -> Output:
+    settings = common.settings_from(options)
+    loaded = common.with_documents(common.load(options, settings))
+    topics = [topic for topic in loaded if len(topic.judgments)]
+    report = replay(
+        topics,
+        settings,
+        _sizes(topics, options.at),
+        runs=options.runs,
+        seed=options.seed,
+        watched=lambda runs: common.progress(runs, "replaying: order"),
+    )
+    label = common.judgments_are_simulated(options)
+    return Output(
+        tables=[_table(report, label)],
+        rows=_rows(report),
+        data={**to_json(report), "settings": common.settings_as_json(settings), "simulated": label or None},
+    )
+
+
+COMMAND = Command(
+    name="replay",
+    help="say what fewer of a study's judgments would have told",
+    description="Puts the judgments of every topic in random orders and scores what the first so many say: how sure "
+    "differences of systems are, beside what `plan` says of it from the smallest number, and how far the order of "
+    "systems is the one that all judgments give.",
+    add_arguments=add_arguments,
+    run=run,
+)
+
+
+def _sizes(topics: Sequence[Evidence], asked: Sequence[int] | None) -> tuple[int, ...]:
+    most = max(len(topic.judgments) for topic in topics)
+    sizes = asked or planning.usual_sizes([len(topic.sentences) for topic in topics], most)
+    return tuple(sorted({min(size, most) for size in sizes}))
+
+
+def _table(report: Replay, label: str) -> Table:
+    return replace(
+        _rows(report),
+        title="What fewer judgments would have told",
+        notes=(
+            f"mean over {report.runs} orders, seed {report.seed}; {report.topics} topics, {report.systems} systems; a "
+            "topic with fewer judgments has all of them",
+            "margin: of the 95% interval of a difference of two systems, and of a sentence's utility; forecast: "
+            "what was to be expected of them by the smallest number",
+            "apart: the share of pairs of systems told apart; tau: Kendall's, with the order by all judgments",
+            *((f"judgments {label}",) if label else ()),
+        ),
+        digits=3,
+    )
+
+
+def _rows(report: Replay) -> Table:
+    return Table(
+        ("judgments", "margin", "forecast", "apart", "tau", "sentence margin", "sentence forecast"),
+        tuple(
+            (
+                *(point.judgments, _margin(point.se), _margin(point.forecast), point.apart, point.tau),
+                *(_margin(point.sentence_se), _margin(point.sentence_forecast)),
+            )
+            for point in report.points
+        ),
+    )
+
+
+def _margin(se: float | None) -> float | None:
+    return None if se is None else Z95 * se

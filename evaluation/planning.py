@@ -1,0 +1,281 @@
+"""How many judgments does a study need? Worked out on its own texts, before anybody has judged.
+
+The study is simulated: utilities of its sentences are drawn from the prior that the fit works with, pairs are drawn by
+lot, and answers follow Bradley and Terry's model, but for those that careless annotators leave to a coin. What comes of
+it goes through the fit and the scores that people's judgments go through, and the standard errors of the differences of
+systems are what the study will come to.
+
+How far a standard error is off hangs on what is assumed: it grows with the root of p (1 - p), p the chance of an
+answer. `TYPICAL` is what real judgments came to (benchmarks/planning.py). Once a study has judgments of its own, what
+its fits learnt takes the place of it, the careless among its annotators included.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from evaluation.evaluate import Texts, UndeterminedTopic, estimate, prepare, score
+from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
+from evaluation.fit.preference_matrix import Estimate
+from evaluation.fit.sampling import random_pairs
+from evaluation.fit.similarity import Similarity, similarity, whole
+from evaluation.metrics.background import others_words
+from evaluation.scoring.scores import Scores
+from evaluation.scoring.simulate import seed_for
+from evaluation.statistics import finite
+from evaluation.summarizers import standard_summaries
+from formats.results import Forecast, ForecastPoint
+from formats.word_counts import WordCounts
+
+Vector = NDArray[np.float64]
+#: A run, and the place of a topic.
+Step = tuple[int, int]
+
+#: Judgments a sentence that are tried, unless others are asked for.
+PER_SENTENCE = (1, 2, 3, 5, 8, 12)
+#: So many topics, evenly chosen by length, stand for all of them, each simulated so many times.
+TOPICS, RUNS = 6, 4
+#: In longer topics the utilities are drawn without regard to the similarity of sentences.
+MOST_SIMILAR = 2000
+#: A topic with fewer judgments a sentence says nothing of the prior.
+ENOUGH_TO_LEARN = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumed:
+    """What is assumed of sentences and annotators: see `formats.results.Forecast`."""
+
+    variance: float
+    share: float
+    careless: float = 0.1
+    judgments_per_pair: int = 1
+    learnt_from: int = 0
+
+
+TYPICAL = Assumed(variance=1.2, share=0.7)
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What one simulation of a topic came to, by number of judgments.
+
+    `variance`: of the difference of two systems, the mean over every two; `sentence`: the mean standard error of a
+    utility. None where nothing can be said.
+    """
+
+    variance: tuple[float | None, ...]
+    sentence: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A topic with what rests on its texts alone."""
+
+    evidence: Evidence
+    similarity: Similarity
+    texts: Texts
+
+    @classmethod
+    def of(cls, topic: Evidence, settings: Settings) -> Prepared:
+        compared = similarity(topic.sentences, settings.similarity)
+        return cls(topic, compared, prepare(topic, compared, settings))
+
+    def fit(self, judgments: Judgments, settings: Settings) -> Estimate | None:
+        """None where there are no judgments, or these determine nothing."""
+        try:
+            return estimate(self.evidence, judgments, self.similarity, settings)
+        except UndeterminedTopic:
+            return None
+
+
+def sample(lengths: Sequence[int], most: int = TOPICS) -> list[int]:
+    """Which topics stand for all, by their numbers of sentences: evenly spaced from the shortest to the longest."""
+    able = [place for place in np.argsort(lengths, kind="stable").tolist() if lengths[place] > 1]
+    places = np.linspace(0, len(able) - 1, min(most, len(able))).round().astype(int)
+    return sorted(able[place] for place in places)
+
+
+def usual_sizes(lengths: Sequence[int], *others: int) -> tuple[int, ...]:
+    """Numbers of judgments a topic, of two digits that count, for topics of so many sentences; and the `others`."""
+    sentences = float(np.mean(lengths))
+    rounded = [float(f"{times * sentences:.1e}") for times in PER_SENTENCE]
+    return tuple(sorted({max(1, int(size)) for size in rounded} | set(others)))
+
+
+def simulate(
+    topic: Prepared, settings: Settings, sizes: Sequence[int], assumed: Assumed, seed: int, run: int
+) -> Errors:
+    """One study's judgments of the topic, and what the first so many of them come to."""
+    rng = np.random.default_rng((*seed_for(seed, topic.evidence.topic_id), run))
+    judged = _judged(topic.similarity, max(sizes), assumed, rng)
+    errors = [errors_of(topic, judged.some(slice(size)), settings) for size in sizes]
+    return Errors(tuple(variance for variance, _ in errors), tuple(sentence for _, sentence in errors))
+
+
+def errors_of(topic: Prepared, judgments: Judgments, settings: Settings) -> tuple[float | None, float | None]:
+    """The mean variance of the difference of two systems, and the mean standard error of a utility."""
+    fitted = topic.fit(judgments, settings)
+    if fitted is None:
+        return None, None
+    return mean_variance(score(topic.texts, fitted, settings)), sentence_error(fitted)
+
+
+def sentence_error(fitted: Estimate) -> float | None:
+    """The mean standard error of a utility."""
+    return finite(float(fitted.covariance.errors().mean()))
+
+
+def mean_variance(scores: Scores) -> float | None:
+    """Of the difference of two systems, the mean over every two that have a score; None where nothing can be said."""
+    ranked = np.flatnonzero(np.isfinite(scores.score))
+    if len(ranked) < 2:
+        return None
+    covariance = scores.covariance[np.ix_(ranked, ranked)]
+    own = np.diag(covariance)
+    variances = own[:, None] + own - 2 * covariance
+    return finite(float(variances[np.triu_indices(len(ranked), 1)].mean()))
+
+
+def learnt(fits: Sequence[tuple[Estimate, int]], judgments_per_pair: int = 1) -> Assumed | None:
+    """What fits of so many judged sentences say of the prior, if there are any that learn one (`smooth` kernel).
+
+    Nobody counts as careless beside it: what they do is part of what was learnt.
+    """
+    kernels = [
+        (*fit.kernel, fit.judgments)
+        for fit, sentences in fits
+        if fit.kernel is not None and fit.judgments >= ENOUGH_TO_LEARN * sentences
+    ]
+    if not kernels:
+        return None
+    variances, shares, judgments = np.array(kernels).T
+    return Assumed(
+        variance=float(np.exp(np.log(variances).mean())),
+        share=float(shares.mean()),
+        careless=0.0,
+        judgments_per_pair=judgments_per_pair,
+        learnt_from=int(judgments.sum()),
+    )
+
+
+def seconds_of(topics: Sequence[Evidence]) -> float | None:
+    """How long a judgment took, the mean of those whose time is known; None where none is."""
+    seconds = np.concatenate([topic.judgments.seconds for topic in topics])
+    return finite(float(seconds[np.isfinite(seconds)].mean())) if np.isfinite(seconds).any() else None
+
+
+def points(sizes: Sequence[int], errors: Mapping[int, Sequence[Errors]], topics: int) -> tuple[ForecastPoint, ...]:
+    """From what was simulated, by run a topic each, to a study of so many topics."""
+    return tuple(_point(place, size, errors, topics) for place, size in enumerate(sizes))
+
+
+def _point(place: int, size: int, errors: Mapping[int, Sequence[Errors]], topics: int) -> ForecastPoint:
+    of_studies = [error_of_study([own.variance[place] for own in of_run], topics) for of_run in errors.values()]
+    simulated = [error for error in of_studies if error is not None]
+    return ForecastPoint(
+        size,
+        mean_of(simulated),
+        float(np.std(simulated, ddof=1)) if len(simulated) > 1 else None,
+        mean_of([own.sentence[place] for of_run in errors.values() for own in of_run]),
+    )
+
+
+def error_of_study(variances: Sequence[float | None], topics: int) -> float | None:
+    """The standard error of the difference of two systems over so many topics, of which these are some."""
+    variance = mean_of(variances)
+    return None if variance is None else float(np.sqrt(variance / topics))
+
+
+def mean_of(values: Sequence[float | None]) -> float | None:
+    """Of those that are known; None where none is."""
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
+
+
+def forecast(
+    topics: Sequence[Evidence],
+    settings: Settings,
+    sizes: Sequence[int],
+    assumed: Assumed,
+    *,
+    stop_rule: bool = False,
+    runs: int = RUNS,
+    seed: int = 0,
+    watched: Callable[[Sequence[Step]], Iterable[Step]] = iter,
+) -> Forecast:
+    """What to expect of a study of these topics, which have sentences, with so many judgments a topic.
+
+    `watched` counts the simulations for who waits.
+    """
+    chosen = sample([len(topic.sentences) for topic in topics])
+    summarized, are_standard = with_systems([topics[place] for place in chosen], topics)
+    prepared = [Prepared.of(topic, settings) for topic in summarized]
+    errors: dict[int, list[Errors]] = defaultdict(list)
+    for run, place in watched(steps(len(prepared), runs)):
+        errors[run].append(simulate(prepared[place], settings, sizes, assumed, seed, run))
+    return Forecast(
+        topics=len(topics),
+        sampled=len(chosen),
+        runs=runs,
+        seed=seed,
+        sentences=float(np.mean([len(topic.sentences) for topic in topics])),
+        systems=len({summary.system for topic in summarized for summary in topic.summaries}),
+        are_standard=are_standard,
+        variance=assumed.variance,
+        share=assumed.share,
+        learnt_from=assumed.learnt_from,
+        careless=assumed.careless,
+        judgments_per_pair=assumed.judgments_per_pair,
+        stop_rule=stop_rule,
+        points=points(sizes, errors, len(topics)),
+    )
+
+
+def steps(topics: int, runs: int) -> list[Step]:
+    """What there is to simulate: so many topics in each run."""
+    return [(run, topic) for run in range(runs) for topic in range(topics)]
+
+
+def with_systems(some: Sequence[Evidence], among: Sequence[Evidence]) -> tuple[list[Evidence], bool]:
+    """The topics with the systems that the study has, or with standard ones where it has not two to compare yet; and
+    whether that is so. `among`: all topics of the study, whose words are the background of each."""
+    if len({summary.system for topic in among for summary in topic.summaries}) > 1:
+        return list(some), False
+    backgrounds = dict(zip((topic.topic_id for topic in among), others_words(among), strict=True))
+    return [_summarized(topic, backgrounds[topic.topic_id]) for topic in some], True
+
+
+def _summarized(topic: Evidence, background: WordCounts | None) -> Evidence:
+    made = standard_summaries(topic, background).items()
+    return replace(topic, summaries=tuple(SummaryText(name, tuple(sentences)) for name, sentences in made))
+
+
+def _judged(compared: Similarity, count: int, assumed: Assumed, rng: np.random.Generator) -> Judgments:
+    """So many judgments at most: of different pairs, each answered by so many annotators in a row."""
+    utilities = _utilities(compared, assumed, rng)
+    wanted = -(-count // assumed.judgments_per_pair)
+    pairs = random_pairs(len(compared), wanted, int(rng.integers(1 << 32)))
+    first, second = np.repeat(pairs, assumed.judgments_per_pair, axis=0)[:count].T
+    m = len(first)
+    is_coin = rng.random(m) < assumed.careless
+    chance = np.where(is_coin, 0.5, expit(utilities[first] - utilities[second]))
+    outcome = (rng.random(m) < chance).astype(np.float64)
+    return Judgments(first, second, outcome, np.ones(m), np.arange(m) % assumed.judgments_per_pair)
+
+
+def _utilities(compared: Similarity, assumed: Assumed, rng: np.random.Generator) -> Vector:
+    """(n,): drawn from the prior N(0, variance (share S + (1 - share) I)) of `evaluation.fit.kernel`."""
+    n = len(compared)
+    alone = rng.standard_normal(n)
+    if n > MOST_SIMILAR:
+        return np.asarray(np.sqrt(assumed.variance) * alone)
+    values, vectors = np.linalg.eigh(whole(compared))
+    together = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(n))
+    drawn = np.sqrt(assumed.share) * together + np.sqrt(1 - assumed.share) * alone
+    return np.asarray(np.sqrt(assumed.variance) * drawn)

@@ -1,0 +1,137 @@
+"""What would fewer of a study's judgments have told, and would the planner have said so?
+
+A study's judgments are put in other orders, and what the first so many a topic come to is held against what all of them
+come to. What the planner says of larger numbers rests on the fits of the smallest (`evaluation.planning`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from evaluation import planning
+from evaluation.evaluate import score
+from evaluation.evidence import Evidence, Judgments, Settings
+from evaluation.fit.preference_matrix import Estimate
+from evaluation.planning import Prepared
+from evaluation.scoring.ranking import Comparison
+from evaluation.scoring.simulate import seed_for
+from evaluation.statistics import finite
+from formats.results import ForecastPoint, Replay, ReplayPoint, Standing
+
+RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What so many judgments a topic of one order came to; `standings`: by topic, where anything can be said."""
+
+    variances: tuple[float | None, ...]
+    sentence_errors: tuple[float | None, ...]
+    standings: tuple[Standing, ...]
+    fits: tuple[tuple[Estimate, int], ...]
+
+    @property
+    def se(self) -> float | None:
+        """Of the difference of two systems over all topics."""
+        return planning.error_of_study(self.variances, len(self.variances))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The systems' mean scores."""
+        return {result.system: result.score for result in Comparison(self.standings).ranked()}
+
+
+def replay(
+    topics: Sequence[Evidence],
+    settings: Settings,
+    sizes: Sequence[int],
+    *,
+    runs: int = RUNS,
+    seed: int = 0,
+    watched: Callable[[Sequence[int]], Iterable[int]] = iter,
+) -> Replay:
+    """Topics with judgments; `sizes` ascend. `watched` counts the orders for who waits."""
+    prepared = [Prepared.of(topic, settings) for topic in topics]
+    whole = _look(prepared, [topic.judgments for topic in topics], settings)
+    looks = [_looks(prepared, settings, sizes, seed, run) for run in watched(range(runs))]
+    forecasts = _forecasts(prepared, settings, sizes, looks, seed)
+    return Replay(
+        topics=len(topics),
+        systems=len(whole.scores),
+        runs=runs,
+        seed=seed,
+        points=tuple(
+            _point(size, forecast, [own[place] for own in looks], whole.scores)
+            for place, (size, forecast) in enumerate(zip(sizes, forecasts, strict=True))
+        ),
+    )
+
+
+def _looks(topics: Sequence[Prepared], settings: Settings, sizes: Sequence[int], seed: int, run: int) -> list[Look]:
+    ordered = [_in_order(topic.evidence, seed, run) for topic in topics]
+    return [_look(topics, [judged.some(slice(size)) for judged in ordered], settings) for size in sizes]
+
+
+def _in_order(topic: Evidence, seed: int, run: int) -> Judgments:
+    order = np.random.default_rng((*seed_for(seed, topic.topic_id), run)).permutation(len(topic.judgments))
+    return Judgments(*(getattr(topic.judgments, column.name)[order] for column in fields(Judgments)))
+
+
+def _look(topics: Sequence[Prepared], judged: Sequence[Judgments], settings: Settings) -> Look:
+    fitted = [(topic, topic.fit(own, settings)) for topic, own in zip(topics, judged, strict=True)]
+    scores = [(None if fit is None else score(topic.texts, fit, settings)) for topic, fit in fitted]
+    return Look(
+        variances=tuple(None if own is None else planning.mean_variance(own) for own in scores),
+        sentence_errors=tuple(None if fit is None else planning.sentence_error(fit) for _, fit in fitted),
+        standings=tuple(own.standing for own in scores if own is not None),
+        fits=tuple((fit, len(topic.evidence.sentences)) for topic, fit in fitted if fit is not None),
+    )
+
+
+def _forecasts(
+    topics: Sequence[Prepared], settings: Settings, sizes: Sequence[int], looks: Sequence[Sequence[Look]], seed: int
+) -> tuple[ForecastPoint, ...]:
+    """By what the first order's smallest number of judgments taught; usual values where that is too little."""
+    first = looks[0][0].fits if looks else ()
+    per_pair = max(_judgments_a_pair(topic.evidence, sizes[-1]) for topic in topics)
+    assumed = planning.learnt(first, per_pair) or planning.TYPICAL
+    errors = {
+        run: [planning.simulate(topic, settings, sizes, assumed, seed, run) for topic in topics]
+        for run in range(planning.RUNS)
+    }
+    return planning.points(sizes, errors, len(topics))
+
+
+def _judgments_a_pair(topic: Evidence, most: int) -> int:
+    """How often a pair must be judged for so many judgments of the topic."""
+    n = len(topic.sentences)
+    return -(-min(most, len(topic.judgments)) // max(n * (n - 1) // 2, 1)) or 1
+
+
+def _point(size: int, forecast: ForecastPoint, looks: Sequence[Look], whole: dict[str, float]) -> ReplayPoint:
+    return ReplayPoint(
+        judgments=size,
+        se=planning.mean_of([look.se for look in looks]),
+        forecast=forecast.se,
+        apart=planning.mean_of([_apart(look) for look in looks]),
+        tau=planning.mean_of([_tau(look.scores, whole) for look in looks]),
+        sentence_se=planning.mean_of([planning.mean_of(look.sentence_errors) for look in looks]),
+        sentence_forecast=forecast.sentence_se,
+    )
+
+
+def _apart(look: Look) -> float | None:
+    verdicts = [difference.significant for difference in Comparison(look.standings).differences()]
+    told = [verdict for verdict in verdicts if verdict is not None]
+    return sum(told) / len(told) if told else None
+
+
+def _tau(scores: dict[str, float], whole: dict[str, float]) -> float | None:
+    systems = sorted(scores.keys() & whole.keys())
+    if len(systems) < 2:
+        return None
+    return finite(float(kendalltau([scores[name] for name in systems], [whole[name] for name in systems]).statistic))

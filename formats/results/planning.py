@@ -1,0 +1,143 @@
+"""How many judgments a study needs, as worked out on its own texts (`evaluation.planning`), and what replays say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from formats.results.statistics import LEVEL, quantile
+
+#: How sure a study wants to be that two systems that differ are told apart.
+POWER = 0.8
+#: A judgment takes so long where nobody has judged yet.
+SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastPoint:
+    """With so many judgments a topic: the standard error of the difference of two systems over all topics, the standard
+    deviation of that error over simulated studies, and the mean standard error of a sentence's utility. None where
+    nothing can be said."""
+
+    judgments: int
+    se: float | None
+    sd: float | None
+    sentence_se: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is to be expected of a study, by number of judgments a topic.
+
+    `sampled` of its `topics` were simulated, `runs` times each from the `seed`; `sentences`: how many of them a topic
+    has on average. `systems`: how many are compared; `are_standard`: whether they are those of standard summarizers,
+    since the study has no two of its own yet. `variance`, `share`: of the prior that utilities are drawn from;
+    `learnt_from`: so many judgments, 0 where they are usual ones. `careless`: the share of answers that a coin gives;
+    `judgments_per_pair`: how many annotators answer each pair. `stop_rule`: whether verdicts hold at every look.
+    """
+
+    topics: int
+    sampled: int
+    runs: int
+    seed: int
+    sentences: float
+    systems: int
+    are_standard: bool
+    variance: float
+    share: float
+    learnt_from: int
+    careless: float
+    judgments_per_pair: int
+    stop_rule: bool
+    points: tuple[ForecastPoint, ...]
+
+    @property
+    def comparisons(self) -> int:
+        """Every two systems, once."""
+        return self.systems * (self.systems - 1) // 2
+
+    def margin(self, se: float) -> float:
+        """To how far on either side the 95% interval of one difference reaches, once all judgments are in."""
+        return se * quantile(1.0 if self.stop_rule else None)
+
+    def chance(self, se: float, difference: float) -> float:
+        """How likely two systems that differ so much are told apart, once all judgments are in.
+
+        At least: the verdict is that on every two systems of the study, by Bonferroni's bound for Holm's test.
+        """
+        return NormalDist().cdf(difference / se - self._critical)
+
+    def resolved(self, se: float) -> float:
+        """The difference that is told apart with a chance of 80%."""
+        return se * (self._critical + NormalDist().inv_cdf(POWER))
+
+    def needed(self, difference: float) -> int | None:
+        """Judgments a topic with which two systems that differ so much are told apart with a chance of 80%; None where
+        the largest number that was tried is not enough. Between two numbers, errors fall by a power of it."""
+        wanted = difference / (self._critical + NormalDist().inv_cdf(POWER))
+        return _crossing([(point.judgments, point.se) for point in self.points if point.se], wanted)
+
+    @property
+    def _critical(self) -> float:
+        sides = 4 if self.stop_rule else 2
+        return NormalDist().inv_cdf(1 - LEVEL / (sides * max(self.comparisons, 1)))
+
+
+def _crossing(errors: Sequence[tuple[int, float]], wanted: float) -> int | None:
+    """The first number with an error of at most `wanted`; a smaller one than was tried counts as the smallest."""
+    before: tuple[int, float] | None = None
+    for judgments, error in errors:
+        if error <= wanted:
+            if before is None:
+                return judgments
+            slope = math.log(judgments / before[0]) / math.log(error / before[1])
+            between: float = before[0] * (wanted / before[1]) ** slope
+            return math.ceil(between)
+        before = judgments, error
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What so many judgments are in hours, and in money where a pay by the hour is known."""
+
+    judgments: int
+    hours: float
+    cost: float | None
+
+
+def work(judgments: int, seconds: float, pay: float | None) -> Work:
+    """`seconds` a judgment, `pay` an hour."""
+    hours = judgments * seconds / 3600
+    return Work(judgments, hours, None if pay is None else hours * pay)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPoint:
+    """What a study's first so many judgments a topic came to, on average over orders.
+
+    `se`: of the difference of two systems over all topics; `sentence_se`: of a sentence's utility; `forecast` and
+    `sentence_forecast`: what was to be expected of them by the smallest number of judgments; `apart`: the share of the
+    pairs of systems told apart; `tau`: Kendall's, of the order of systems with that by all judgments.
+    """
+
+    judgments: int
+    se: float | None
+    forecast: float | None
+    apart: float | None
+    tau: float | None
+    sentence_se: float | None
+    sentence_forecast: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A study's judgments in `runs` other orders."""
+
+    topics: int
+    systems: int
+    runs: int
+    seed: int
+    points: tuple[ReplayPoint, ...]
