@@ -329,6 +329,53 @@ class DeviationForm(forms.Form):
     )
 
 
+class ForecastForm(forms.Form):
+    """What a reader of a forecast wants to be told."""
+
+    difference = forms.FloatField(
+        label=gettext_lazy("Difference of two systems"),
+        required=False,
+        min_value=1e-6,
+        max_value=100,
+        help_text=gettext_lazy(
+            "In the study’s score. How likely is it that two systems that differ so much are told apart?"
+        ),
+    )
+    seconds = forms.FloatField(label=gettext_lazy("Seconds a judgment"), required=False, min_value=0.1, max_value=3600)
+    pay = forms.FloatField(
+        label=gettext_lazy("Pay an hour"),
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        help_text=gettext_lazy("In any currency."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["step"] = "any"
+
+
+class SimulateForm(forms.Form):
+    """What a forecast shall assume of annotators."""
+
+    careless = forms.FloatField(
+        label=gettext_lazy("Careless answers, in percent"),
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text=gettext_lazy(
+            "The share of answers that a coin might give. Empty: 10 of 100, or what the study’s judgments teach."
+        ),
+    )
+
+    @property
+    def share(self) -> float | None:
+        """The share of careless answers; None where nothing is said of it."""
+        percent = self.cleaned_data["careless"]
+        return None if percent is None else float(percent) / 100
+
+
 class TrainForm(forms.Form):
     """What a metric shall learn, from which study's human scores or references."""
 

@@ -170,19 +170,22 @@ def seconds_of(topics: Sequence[Evidence]) -> float | None:
     return finite(float(seconds[np.isfinite(seconds)].mean())) if np.isfinite(seconds).any() else None
 
 
-def points(sizes: Sequence[int], errors: Mapping[int, Sequence[Errors]], topics: int) -> tuple[ForecastPoint, ...]:
-    """From what was simulated, by run a topic each, to a study of so many topics."""
+def points(sizes: Sequence[int], errors: Mapping[Step, Errors], topics: int) -> tuple[ForecastPoint, ...]:
+    """From what was simulated to a study of so many topics."""
     return tuple(_point(place, size, errors, topics) for place, size in enumerate(sizes))
 
 
-def _point(place: int, size: int, errors: Mapping[int, Sequence[Errors]], topics: int) -> ForecastPoint:
-    of_studies = [error_of_study([own.variance[place] for own in of_run], topics) for of_run in errors.values()]
+def _point(place: int, size: int, errors: Mapping[Step, Errors], topics: int) -> ForecastPoint:
+    by_run: dict[int, list[float | None]] = defaultdict(list)
+    for (run, _topic), own in errors.items():
+        by_run[run].append(own.variance[place])
+    of_studies = [error_of_study(variances, topics) for variances in by_run.values()]
     simulated = [error for error in of_studies if error is not None]
     return ForecastPoint(
         size,
         mean_of(simulated),
         float(np.std(simulated, ddof=1)) if len(simulated) > 1 else None,
-        mean_of([own.sentence[place] for of_run in errors.values() for own in of_run]),
+        mean_of([own.sentence[place] for own in errors.values()]),
     )
 
 
@@ -196,6 +199,50 @@ def mean_of(values: Sequence[float | None]) -> float | None:
     """Of those that are known; None where none is."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyToSimulate:
+    """A study as it is simulated: `topics` stand for all, whose numbers of sentences are `lengths`."""
+
+    topics: Sequence[Prepared]
+    lengths: Sequence[int]
+    settings: Settings
+    sizes: Sequence[int]
+    assumed: Assumed
+    are_standard: bool
+    stop_rule: bool
+    runs: int = RUNS
+    seed: int = 0
+
+    @property
+    def steps(self) -> list[Step]:
+        """What there is to simulate."""
+        return [(run, place) for run in range(self.runs) for place in range(len(self.topics))]
+
+    def simulate(self, step: Step) -> Errors:
+        run, place = step
+        return simulate(self.topics[place], self.settings, self.sizes, self.assumed, self.seed, run)
+
+    def forecast(self, errors: Mapping[Step, Errors]) -> Forecast:
+        """What is to be expected, once every step was taken."""
+        summaries = (summary for topic in self.topics for summary in topic.evidence.summaries)
+        return Forecast(
+            topics=len(self.lengths),
+            sampled=len(self.topics),
+            runs=self.runs,
+            seed=self.seed,
+            sentences=float(np.mean(self.lengths)),
+            systems=len({summary.system for summary in summaries}),
+            are_standard=self.are_standard,
+            variance=self.assumed.variance,
+            share=self.assumed.share,
+            learnt_from=self.assumed.learnt_from,
+            careless=self.assumed.careless,
+            judgments_per_pair=self.assumed.judgments_per_pair,
+            stop_rule=self.stop_rule,
+            points=points(self.sizes, errors, len(self.lengths)),
+        )
 
 
 def forecast(
@@ -213,33 +260,20 @@ def forecast(
 
     `watched` counts the simulations for who waits.
     """
-    chosen = sample([len(topic.sentences) for topic in topics])
-    summarized, are_standard = with_systems([topics[place] for place in chosen], topics)
-    prepared = [Prepared.of(topic, settings) for topic in summarized]
-    errors: dict[int, list[Errors]] = defaultdict(list)
-    for run, place in watched(steps(len(prepared), runs)):
-        errors[run].append(simulate(prepared[place], settings, sizes, assumed, seed, run))
-    return Forecast(
-        topics=len(topics),
-        sampled=len(chosen),
+    lengths = [len(topic.sentences) for topic in topics]
+    summarized, are_standard = with_systems([topics[place] for place in sample(lengths)], topics)
+    study = StudyToSimulate(
+        topics=[Prepared.of(topic, settings) for topic in summarized],
+        lengths=lengths,
+        settings=settings,
+        sizes=sizes,
+        assumed=assumed,
+        are_standard=are_standard,
+        stop_rule=stop_rule,
         runs=runs,
         seed=seed,
-        sentences=float(np.mean([len(topic.sentences) for topic in topics])),
-        systems=len({summary.system for topic in summarized for summary in topic.summaries}),
-        are_standard=are_standard,
-        variance=assumed.variance,
-        share=assumed.share,
-        learnt_from=assumed.learnt_from,
-        careless=assumed.careless,
-        judgments_per_pair=assumed.judgments_per_pair,
-        stop_rule=stop_rule,
-        points=points(sizes, errors, len(topics)),
     )
-
-
-def steps(topics: int, runs: int) -> list[Step]:
-    """What there is to simulate: so many topics in each run."""
-    return [(run, topic) for run in range(runs) for topic in range(topics)]
+    return study.forecast({step: study.simulate(step) for step in watched(study.steps)})
 
 
 def with_systems(some: Sequence[Evidence], among: Sequence[Evidence]) -> tuple[list[Evidence], bool]:

@@ -100,8 +100,9 @@ def _forecasts(
     per_pair = max(_judgments_a_pair(topic.evidence, sizes[-1]) for topic in topics)
     assumed = planning.learnt(first, per_pair) or planning.TYPICAL
     errors = {
-        run: [planning.simulate(topic, settings, sizes, assumed, seed, run) for topic in topics]
+        (run, place): planning.simulate(topic, settings, sizes, assumed, seed, run)
         for run in range(planning.RUNS)
+        for place, topic in enumerate(topics)
     }
     return planning.points(sizes, errors, len(topics))
 

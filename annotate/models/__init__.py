@@ -16,6 +16,7 @@ from annotate.models.corpus import (
 from annotate.models.crowd import Consent, Participation, Recruitment
 from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
+from annotate.models.forecast import Forecast
 from annotate.models.job import Job
 from annotate.models.judging import Annotator, Assignment, GoldPair, Judgment, LockedTopic, Pair, Tally
 from annotate.models.limit import Allowance
@@ -67,6 +68,7 @@ __all__ = [
     "Examination",
     "Export",
     "Fit",
+    "Forecast",
     "GoldPair",
     "HumanScore",
     "Invitation",

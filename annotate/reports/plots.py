@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate.reports.convergence import ConvergenceTable
 from annotate.reports.document_sets import DocumentSetsTable
+from annotate.reports.forecast import ForecastTable
 from annotate.reports.leaderboard import Board
 from annotate.reports.metrics import AgreementTable, name_of
 from formats.plots import (
@@ -21,6 +22,7 @@ from formats.plots import (
     Drawing,
     GridWords,
     IntervalRow,
+    Line,
     Mark,
     convergence_lines,
     course_plot,
@@ -105,6 +107,23 @@ def convergence(curves: ConvergenceTable) -> Plot | None:
     label = _("Agreement with people against the number of judgments; the tables say the same in numbers")
     lines = convergence_lines(curves.record, name_of)
     return plot_of(curve_plot, lines, label, _("judgments a topic"), _("agreement with people"))
+
+
+def forecast(table: ForecastTable) -> Plot | None:
+    """How far intervals reach by the number of judgments, and which differences are told apart."""
+    with_margin = [(float(row.judgments), row) for row in table.rows if row.margin is not None]
+    margins = tuple((x, row.margin or 0.0) for x, row in with_margin)
+    resolved = tuple((x, row.resolved or 0.0) for x, row in with_margin)
+    spread = tuple(row.sd or 0.0 for _x, row in with_margin)
+    lines = [
+        Line(_("± of 95%% interval") % {}, margins, spread),
+        Line(_("told apart in 80%% of studies") % {}, resolved),
+    ]
+    label = _(
+        "How far the interval of a difference reaches, by number of judgments; the table says the same in numbers"
+    )
+    titles = _("judgments a topic"), _("difference of two systems")
+    return plot_of(curve_plot, lines, label, *titles) if len(with_margin) > 1 else None
 
 
 def alpha_over_time(record: StudyAgreement) -> Plot | None:

@@ -15,6 +15,7 @@ from annotate.models import (
     Claim,
     Export,
     Fit,
+    Forecast,
     Ranking,
     ScoredBy,
     Sentence,
@@ -148,6 +149,7 @@ JOBS = (
     Kind("process_upload", "upload", lambda: _jobs(Upload.waiting())),
     Kind("write_export", "export", lambda: _jobs(Export.waiting())),
     Kind("answer_what_if", "what_if", lambda: WhatIfQuestion.waiting().annotate(wanted=F("done"))),
+    Kind("forecast_study", "forecast", lambda: Forecast.waiting().annotate(wanted=F("done"))),
 )
 TOPICS = (
     Kind("cut_topic", "topic", lambda: _topics(Topic.objects.uncut())),

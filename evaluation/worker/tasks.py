@@ -16,7 +16,7 @@ from celery import shared_task
 from annotate import exports, imports, studies
 from annotate.imports import baselines
 from annotate.judging import what_if as questions
-from annotate.models import Export, Job, ScoredBy, Topic, TrainedMetric, Upload, WhatIfQuestion
+from annotate.models import Export, Forecast, Job, ScoredBy, Topic, TrainedMetric, Upload, WhatIfQuestion
 from evaluation import diagnostics
 from evaluation.annotators import agreement, reliability, what_if
 from evaluation.annotators.figures import describe
@@ -38,13 +38,14 @@ from evaluation.meta.training import TooLittle
 from evaluation.metrics import registry
 from evaluation.metrics.background import others_words
 from evaluation.metrics.trained import TAUGHT, Trained
+from evaluation.planning import Prepared
 from evaluation.scoring import asking
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.importance import SharedWords
 from evaluation.scoring.ranking import Comparison
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
-from evaluation.worker import agenda, records, training
+from evaluation.worker import agenda, forecasting, records, training
 from evaluation.worker.attempts import TOO_LONG, Tell, attempt, within_its_time
 from evaluation.worker.kept import Kept
 from evaluation.worker.training import SourceGone
@@ -119,6 +120,12 @@ def answer_what_if(question_id: int) -> None:
     """Say what would change without some annotators, with them again, or with one kind of them alone; a long answer
     comes in several turns."""
     attempt("answer_what_if", question_id, _answer, _give_up(WhatIfQuestion))
+
+
+@shared_task(name="forecast_study")
+def forecast_study(key: int) -> None:
+    """Say how many judgments a study needs; it comes in several turns."""
+    attempt("forecast_study", key, _forecast, _give_up(Forecast))
 
 
 @shared_task(name="examine_topic")
@@ -525,6 +532,19 @@ def _answer(question_id: int) -> None:
         questions.finish(question, to_json(change), loaded.version)
 
 
+def _forecast(key: int) -> None:
+    asked = Forecast.waiting().select_related("study").filter(pk=key).first()
+    if asked is not None:
+        try:
+            forecasting.simulate(asked, split, _prepared, TURN)
+        except forecasting.NoSentences as reason:
+            asked.give_up(str(reason))
+
+
+def _prepared(evidence: Evidence, settings: Settings) -> Prepared:
+    return Prepared(evidence, **_texts(evidence, settings))
+
+
 def _judgments_then(question: WhatIfQuestion, answers: records.StudyAnswers) -> agreement.PairJudgments:
     """The judgments that would count."""
     if question.kind:
@@ -571,14 +591,14 @@ def split(text: str, language: str) -> tuple[str, ...]:
     return tuple(sentence.text for sentence in cut(text, language))
 
 
-class Prepared(TypedDict):
+class TextsAlone(TypedDict):
     """What rests on a topic's texts alone."""
 
     similarity: Similarity
     texts: Texts
 
 
-def _texts(evidence: Evidence, settings: Settings) -> Prepared:
+def _texts(evidence: Evidence, settings: Settings) -> TextsAlone:
     return {
         "similarity": _compare(evidence.sentences, settings.similarity),
         "texts": _prepare(evidence.sentences, evidence.summaries, evidence.language, settings),

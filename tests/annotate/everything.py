@@ -100,6 +100,7 @@ def furnish(study: Study) -> Keys:
     )
     assignment = judging.draw(judge)
     trained = making.trained_metric(study)
+    forecast = making.forecast(study)
     removal = imports.remove(study, owner, "reference", str(judged.references.get().pk))
     plans.save(study, owner, hypotheses="It rains.")
     token, _secret = accounts.create_token(owner, "mine")
@@ -119,6 +120,7 @@ def furnish(study: Study) -> Keys:
             ("key", "api_draw"): judge.key,
             ("key", "api_preview"): what_if.ask(study, owner, [judge]).key,
             ("key", "api_trained_metric"): trained.key,
+            ("key", "api_forecast"): forecast.key,
             ("key", "api_removal_restore"): removal.key,
             **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},
             **{("key", f"api_export{rest}"): export.key for rest in ("", "_file")},

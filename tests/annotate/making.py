@@ -9,8 +9,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotate import imports, studies, training
-from annotate.models import Membership, Study, Topic, TrainedMetric, Upload
+from annotate import forecasts, imports, studies, training
+from annotate.models import Forecast, Membership, Study, Topic, TrainedMetric, Upload
+from formats.results import Forecast as Record
+from formats.results import ForecastPoint, to_json
 from formats.study_records import TrainedMetricRecord
 from formats.trained_metrics import LeftOut, Linear, Source
 from formats.trained_metrics import TrainedMetric as Trained
@@ -109,6 +111,18 @@ def prepare(topic: Topic) -> None:
     """Cut a topic as the worker does."""
     imports.cut_topic(topic.pk)
     topic.refresh_from_db()
+
+
+def forecast(study: Study) -> Forecast:
+    """One that is ready, of three numbers of judgments."""
+    points = tuple(ForecastPoint(size, 0.04 / size**0.5, 0.001, 1.0) for size in (10, 20, 300))
+    record = Record(
+        topics=2, sampled=2, runs=4, seed=0, sentences=5.0, systems=3, are_standard=False, variance=1.2, share=0.7,
+        learnt_from=0, careless=0.1, judgments_per_pair=1, stop_rule=False, points=points,
+    )  # fmt: skip
+    asked = forecasts.ask(study, owner(study))
+    forecasts.finish(asked, to_json(record))
+    return asked
 
 
 def trained_metric(study: Study, name: str = "classic", used: bool = False) -> TrainedMetric:

@@ -93,6 +93,8 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_te
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  trained_metrics trained_metric trained_metric_json
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  trained_metric_csv trained_metric_tex
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  metric_train trained_metric_use trained_metric_delete
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking_csv topic_sentence_ranking_tex
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_copy upload_new upload document_mend

@@ -193,6 +193,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     assignment = judging.draw(judge)
     assert isinstance(assignment, Assignment)
     trained = making.trained_metric(study)
+    making.forecast(study)
     mine, _secret = accounts.create_token(owner, "mine")
     removal = imports.remove(study, owner, "reference", str(apart.references.get().pk))
     topic = Topic.objects.get(study=study, name="rain")

@@ -63,14 +63,14 @@ def test_errors_are_those_of_studies_that_the_planner_never_saw() -> None:
 
 def test_four_times_the_judgments_or_the_topics_halve_the_error() -> None:
     few, many = errors(expected())
-    of_eight = planning.points(SIZES, {0: [simulated(topic) for topic in TOPICS]}, topics=8)
-    of_two = planning.points(SIZES, {0: [simulated(topic) for topic in TOPICS]}, topics=2)
+    simulated = {(0, place): simulate(topic) for place, topic in enumerate(TOPICS)}
+    of_two, of_eight = (planning.points(SIZES, simulated, topics) for topics in (2, 8))
 
     assert few / many == pytest.approx(2, rel=0.2)
     assert of_two[0].se == pytest.approx(2 * of_eight[0].se)
 
 
-def simulated(topic: Evidence) -> planning.Errors:
+def simulate(topic: Evidence) -> planning.Errors:
     return planning.simulate(Prepared.of(topic, SETTINGS), SETTINGS, SIZES, TYPICAL, 0, 0)
 
 

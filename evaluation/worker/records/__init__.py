@@ -37,6 +37,7 @@ from evaluation.worker.records.diagnostics import (
 )
 from evaluation.worker.records.document_sets import save_document_sets
 from evaluation.worker.records.evidence import Snapshot, load_evidence
+from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
 from evaluation.worker.records.metrics import (
     MetricTexts,
     StudyScores,
@@ -85,6 +86,7 @@ __all__ = [
     "StudyAnswers",
     "StudyScores",
     "StudyTexts",
+    "StudyToForecast",
     "StudyToMix",
     "StudyToSample",
     "fitted_version",
@@ -98,6 +100,7 @@ __all__ = [
     "load_study_scores",
     "load_study_texts",
     "load_texts",
+    "load_to_forecast",
     "load_to_mix",
     "load_to_sample",
     "load_unsummarized",

@@ -1,0 +1,44 @@
+"""How many judgments a study needs, and how far it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotate.api.serializers.records import serializer_of
+from annotate.api.serializers.strict import Strict
+from annotate.models import Forecast
+from annotate.reports.forecast import Course
+from formats.results import Forecast as Record
+
+
+class ForecastSerializer(serializers.ModelSerializer[Forecast]):
+    """What is to be expected of a study. `state`: waiting (`done` of `steps` simulations are there; ask again), ready,
+    failed (`problem` gives the reason). `forecast` has what `evaluate plan --format json` writes; null before it is
+    ready. `careless`: as it was asked for."""
+
+    forecast = serializer_of(Record)(source="record", allow_null=True, read_only=True)
+
+    class Meta:
+        model = Forecast
+        fields = ["key", "state", "problem", "done", "steps", "careless", "created_at", "forecast"]
+        read_only_fields = fields
+
+
+class AskForecastSerializer(Strict[Any]):
+    """`careless`: the share of answers that a coin might give; without it what is usual, or what the study's judgments
+    teach."""
+
+    careless = serializers.FloatField(required=False, min_value=0, max_value=1)
+
+
+class CourseSerializer(serializers.Serializer[Course]):
+    """Judgments `done` of those `wanted`; `seconds`: what one took on average, null where nobody knows; `a_day`: the
+    pace of the last seven days, null where nobody judged; `ends_at`: when the study will be done at that pace."""
+
+    done = serializers.IntegerField()
+    wanted = serializers.IntegerField()
+    seconds = serializers.FloatField(allow_null=True)
+    a_day = serializers.FloatField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)

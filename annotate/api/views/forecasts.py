@@ -1,0 +1,47 @@
+"""How many judgments does a study need, and how far is it?"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import forecasts
+from annotate.api.serializers.forecasts import AskForecastSerializer, CourseSerializer, ForecastSerializer
+from annotate.api.views.base import View
+from annotate.models import Forecast
+from annotate.reports.forecast import course
+
+
+@extend_schema(tags=["studies"])
+class Forecasts(View):
+    @extend_schema(operation_id="list_forecasts", responses=ForecastSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """The forecasts of a study, newest first."""
+        rows = Forecast.objects.filter(study=self.study(study_id)).defer("parts").order_by("-pk")
+        return self.page(ForecastSerializer, rows)
+
+    @extend_schema(operation_id="ask_forecast", request=AskForecastSerializer, responses={202: ForecastSerializer})
+    def post(self, request: Request, study_id: int) -> Response:
+        """Have the worker simulate the study, to say how many judgments it needs; what waits already is given up."""
+        study = self.study(study_id, "edit")
+        return self.show(ForecastSerializer, forecasts.ask(study, self.user, **self.sent(AskForecastSerializer)), 202)
+
+
+@extend_schema(tags=["studies"])
+class OneForecast(View):
+    @extend_schema(operation_id="read_forecast", responses=ForecastSerializer)
+    def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
+        """The state of a forecast, with what is to be expected."""
+        return self.show(ForecastSerializer, get_object_or_404(Forecast, study=self.study(study_id), key=key))
+
+
+@extend_schema(tags=["studies"])
+class StudyCourse(View):
+    @extend_schema(operation_id="read_course", responses=CourseSerializer)
+    def get(self, request: Request, study_id: int) -> Response:
+        """How many judgments are in, at which pace they come, and when they will be complete."""
+        return self.show(CourseSerializer, course(self.study(study_id)))

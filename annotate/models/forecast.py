@@ -1,0 +1,48 @@
+"""How many judgments a study needs, as the worker has simulated it. Written by annotate.forecasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models.job import Job
+from annotate.models.study import SHARE
+from formats.results import Forecast as Record
+from formats.results import from_json
+
+
+class Forecast(Job):
+    """What is to be expected of a study, by number of judgments a topic.
+
+    `careless`: the share of answers that a coin gives; None for what is usual, or what judgments at hand teach. `done`
+    of `steps` simulations are there; `parts`: what they came to. `figures`: the record `Forecast` of `formats.results`.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("being simulated")
+        READY = "ready", _("ready")
+        FAILED = "failed", _("failed")
+
+    user: models.ForeignKey[Any, Any] = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    careless = models.FloatField(null=True, blank=True, validators=SHARE)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    done = models.PositiveIntegerField(default=0)
+    steps = models.PositiveIntegerField(default=0)
+    parts = models.JSONField(default=dict, blank=True)
+    figures = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["id"], name="forecast_waiting", condition=models.Q(state="waiting"))]
+
+    def __str__(self) -> str:
+        return f"{self.study} · {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def record(self) -> Record | None:
+        """What is to be expected; None before it is worked out."""
+        return from_json(Record, self.figures) if self.figures else None

@@ -1,0 +1,149 @@
+"""How many judgments a study needs, what they cost, and how far it is: as the page and its file show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Avg, Count, Min
+from django.utils import timezone
+
+from annotate.models import Forecast, Judgment, Sentence, Study, Topic
+from annotate.reports import rests_on
+from formats.results import Forecast as Record
+from formats.results import ForecastPoint, Work
+from formats.results.planning import work
+
+#: The pace is that of the last days on which anybody may have judged.
+PACE = timedelta(days=7)
+#: Whoever takes longer for a judgment was away meanwhile.
+LONGEST = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reader wants to be told: a difference of two systems to tell apart, seconds a judgment, pay an hour."""
+
+    difference: float | None
+    seconds: float
+    pay: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """With so many judgments a topic; None where nothing can be said. `is_planned`: as many as the study asks for."""
+
+    judgments: int
+    work: Work
+    margin: float | None
+    sd: float | None
+    resolved: float | None
+    chance: float | None
+    is_planned: bool
+
+    @property
+    def percent(self) -> float | None:
+        """The chance to tell the difference apart."""
+        return None if self.chance is None else 100 * self.chance
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastTable:
+    """A forecast in numbers. `needed`: judgments a topic for the difference that was asked for; None where more than
+    were tried are. `is_old`: the study is not the one that was simulated any more."""
+
+    record: Record
+    rows: tuple[Row, ...]
+    needed: int | None
+    is_old: bool
+
+    @property
+    def careless_percent(self) -> float:
+        return 100 * self.record.careless
+
+    @property
+    def planned(self) -> Row | None:
+        """With as many judgments as the study asks for."""
+        return next((row for row in self.rows if row.is_planned), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How far a study is: judgments `done` of those `wanted`, what they took and the others will take.
+
+    `seconds`: what a judgment took on average, None where nobody knows. `a_day`: the pace of the last seven days, None
+    where nobody judged; `ends_at`: when it will be done at that pace, None where it is, or there is no pace.
+    """
+
+    done: int
+    wanted: int
+    seconds: float | None
+    a_day: float | None
+    ends_at: datetime | None
+
+    def so_far(self, asked: Asked) -> Work:
+        return work(self.done, self.seconds or asked.seconds, asked.pay)
+
+    def to_come(self, asked: Asked) -> Work:
+        return work(max(0, self.wanted - self.done), asked.seconds, asked.pay)
+
+
+def table(study: Study, forecast: Forecast | None, asked: Asked) -> ForecastTable | None:
+    """None before anything was simulated."""
+    record = None if forecast is None else forecast.record
+    if record is None:
+        return None
+    needed = None if asked.difference is None else record.needed(asked.difference)
+    rows = tuple(_row(record, point, study, asked) for point in record.points)
+    return ForecastTable(record, rows, needed, _is_old(study, record))
+
+
+def _row(record: Record, point: ForecastPoint, study: Study, asked: Asked) -> Row:
+    return Row(
+        judgments=point.judgments,
+        work=work(record.topics * point.judgments, asked.seconds, asked.pay),
+        margin=None if point.se is None else record.margin(point.se),
+        sd=None if point.sd is None else record.margin(point.sd),
+        resolved=None if point.se is None else record.resolved(point.se),
+        chance=record.chance(point.se, asked.difference) if point.se and asked.difference else None,
+        is_planned=point.judgments == study.judgments_per_topic,
+    )
+
+
+def _is_old(study: Study, record: Record) -> bool:
+    judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None)
+    now = judged.aggregate(topics=Count("topic", distinct=True), sentences=Count("pk"))
+    is_as_long = abs(now["sentences"] - record.topics * record.sentences) < 0.5
+    settings = study.judgments_per_pair, study.stop_rule
+    return (
+        now["topics"] != record.topics
+        or not is_as_long
+        or settings
+        != (
+            record.judgments_per_pair,
+            record.stop_rule,
+        )
+    )
+
+
+def course(study: Study) -> Course:
+    """How far the study is, by the judgments that count of the kind of annotators that it is about."""
+    topics = list(Topic.objects.filter(study=study, removal=None))
+    judged = {key: own.leading for key, own in rests_on.by_topic(study, topics).items()}
+    wanted = study.judgments_per_topic
+    done = sum(min(wanted, number) for number in judged.values())
+    counted = Judgment.objects.counted(kind=study.leading_kind).filter(assignment__topic__study=study).order_by()
+    seconds = counted.filter(seconds__lte=LONGEST).aggregate(mean=Avg("seconds"))["mean"]
+    now = timezone.now()
+    recent = counted.filter(at__gt=now - PACE, at__lte=now).aggregate(number=Count("pk"), since=Min("at"))
+    a_day = _a_day(recent["number"], recent["since"], now)
+    to_come = max(0, wanted * len(topics) - done)
+    ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
+    return Course(done, wanted * len(topics), seconds, a_day, ends_at)
+
+
+def _a_day(judgments: int, since: datetime | None, now: datetime) -> float | None:
+    """Judgments of less than a day count as those of one: nobody goes on at the pace of the first minutes."""
+    if since is None or not judgments:
+        return None
+    return judgments / max((now - since) / timedelta(days=1), 1.0)

@@ -1,0 +1,87 @@
+"""A forecast of how many judgments a study needs, in turns: simulations in, what is to be expected out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from annotate import forecasts
+from annotate.models import Forecast
+from evaluation import planning
+from evaluation.evidence import Evidence, Settings
+from evaluation.planning import TYPICAL, Assumed, Errors, Prepared, Step, StudyToSimulate
+from evaluation.worker.records.evidence import Split
+from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
+from formats.results import from_json, to_json
+
+#: What rests on a topic's texts alone; the worker keeps it.
+Prepare = Callable[[Evidence, Settings], Prepared]
+
+
+class NoSentences(Exception):
+    """What was to be simulated was removed."""
+
+    def __init__(self) -> None:
+        super().__init__("No topic has two sentences to judge any more.")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is simulated by now, by run and topic, of the texts of this version."""
+
+    version: str
+    assumed: Assumed
+    errors: Mapping[str, Errors]
+
+
+def simulate(asked: Forecast, split: Split, prepare: Prepare, seconds: float) -> None:
+    """A turn of so many seconds, of one simulation at least; where texts have changed meanwhile, it begins anew."""
+    until = time.perf_counter() + seconds
+    loaded = load_to_forecast(asked, split)
+    if loaded is None:
+        raise NoSentences
+    parts = from_json(Parts, asked.parts) if asked.parts else None
+    if parts is None or parts.version != loaded.version:
+        parts = Parts(loaded.version, _assumed(loaded, asked, prepare), {})
+    study = _to_simulate(loaded, parts.assumed, prepare)
+    for step in study.steps:
+        if _name(step) not in parts.errors:
+            parts = replace(parts, errors={**parts.errors, _name(step): study.simulate(step)})
+            is_wanted = forecasts.note_progress(asked, to_json(parts), len(parts.errors), len(study.steps))
+            if not is_wanted or time.perf_counter() > until:
+                return
+    figures = study.forecast({step: parts.errors[_name(step)] for step in study.steps})
+    forecasts.finish(asked, to_json(figures))
+
+
+def _name(step: Step) -> str:
+    run, place = step
+    return f"{run}:{place}"
+
+
+def _assumed(loaded: StudyToForecast, asked: Forecast, prepare: Prepare) -> Assumed:
+    """What the study's judgments teach, or what is usual; and how careless somebody said that annotators are."""
+    fits = []
+    for topic in loaded.topics:
+        prepared = prepare(topic.evidence, topic.settings)
+        fitted = prepared.fit(topic.evidence.judgments, topic.settings)
+        if fitted is not None:
+            fits.append((fitted, len(topic.evidence.sentences)))
+    assumed = replace(planning.learnt(fits) or TYPICAL, judgments_per_pair=loaded.judgments_per_pair)
+    return assumed if asked.careless is None else replace(assumed, careless=asked.careless)
+
+
+def _to_simulate(loaded: StudyToForecast, assumed: Assumed, prepare: Prepare) -> StudyToSimulate:
+    settings = loaded.topics[0].settings
+    topics = [topic.evidence for topic in loaded.topics]
+    summarized, are_standard = planning.with_systems(topics, topics)
+    return StudyToSimulate(
+        topics=[prepare(topic, settings) for topic in summarized],
+        lengths=loaded.lengths,
+        settings=settings,
+        sizes=loaded.sizes,
+        assumed=assumed,
+        are_standard=are_standard,
+        stop_rule=loaded.stop_rule,
+    )

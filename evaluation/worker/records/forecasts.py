@@ -1,0 +1,45 @@
+"""What a forecast of a study rests on: some of its topics, which stand for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2s
+
+from django.db.models import Count
+
+from annotate.models import Forecast, Sentence
+from evaluation import planning
+from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
+
+
+@dataclass(frozen=True, slots=True)
+class StudyToForecast:
+    """`topics`: those that stand for all, as they are now; `lengths`: the numbers of sentences of all."""
+
+    topics: tuple[Snapshot, ...]
+    lengths: tuple[int, ...]
+    sizes: tuple[int, ...]
+    judgments_per_pair: int
+    stop_rule: bool
+
+    @property
+    def version(self) -> str:
+        """Changes with everything that simulations of it rest on, judgments aside."""
+        texts = [(topic.topic_id, topic.cut_version, topic.summary_keys) for topic in self.topics]
+        return blake2s(
+            repr((texts, self.lengths, self.sizes, self.judgments_per_pair)).encode(), digest_size=8
+        ).hexdigest()
+
+
+def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None:
+    """None where no topic has two sentences to judge any more."""
+    study = forecast.study
+    judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None, topic__cut_version__gt=0)
+    counted = list(judged.order_by("topic__position").values_list("topic").annotate(Count("pk")))
+    lengths = tuple(sentences for _topic, sentences in counted)
+    loaded = [load_evidence(counted[place][0], split) for place in planning.sample(lengths)]
+    topics = tuple(topic for topic in loaded if topic is not None)
+    if not topics:
+        return None
+    sizes = planning.usual_sizes(lengths, study.judgments_per_topic)
+    return StudyToForecast(topics, lengths, sizes, study.judgments_per_pair, study.stop_rule)

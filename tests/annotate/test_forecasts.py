@@ -1,0 +1,171 @@
+"""How many judgments a study needs: asked for on a page, simulated by the worker, shown with hours and money."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate import forecasts, imports, judging, studies
+from annotate.models import Forecast, Study
+from annotate.refusal import Refusal
+from annotate.reports import forecast as reports
+from annotate.reports.forecast import Asked
+from evaluation.evidence import Settings
+from evaluation.planning import TYPICAL, forecast
+from evaluation.worker import forecasting, tasks
+from evaluation.worker.agenda import find_work
+from evaluation.worker.records import load_evidence
+from formats import Preference
+from tests import studies as made_studies
+from tests.annotate import making, scored
+
+pytestmark = pytest.mark.django_db
+State = Forecast.State
+
+
+@pytest.fixture
+def study() -> Study:
+    made = made_studies.study(judgments_per_topic=100)
+    for name in ("wide", "wider"):
+        tasks.cut_topic(made_studies.wide_topic(made, 30 + len(name), name).pk)
+    return made
+
+
+def simulated(study: Study, careless: float | None = None) -> Forecast:
+    asked = forecasts.ask(study, making.owner(study), careless)
+    for _turn in range(100):
+        tasks.forecast_study(asked.pk)
+        asked.refresh_from_db()
+        if asked.state != State.WAITING:
+            return asked
+    pytest.fail("a forecast does not end")
+
+
+def test_the_worker_says_what_the_command_line_says(study) -> None:
+    asked = simulated(study)
+
+    topics = [load_evidence(topic.pk, tasks.split).evidence for topic in study.topics.all()]
+    sizes = [point.judgments for point in asked.record.points]
+    assert 100 in sizes
+    assert asked.record == forecast(topics, Settings(), sizes, TYPICAL)
+    assert (asked.done, asked.steps, asked.parts) == (8, 8, {})
+
+
+def test_a_turn_goes_on_where_the_last_one_stopped_unless_texts_have_changed(study, monkeypatch) -> None:
+    monkeypatch.setattr(tasks, "TURN", 0.0)
+    asked = forecasts.ask(study, making.owner(study))
+    assert ("forecast_study", asked.pk) in [(work.task, work.key) for work in find_work()]
+    done = []
+    for _turn in range(3):
+        tasks.forecast_study(asked.pk)
+        asked.refresh_from_db()
+        done.append(asked.done)
+    assert done == [1, 2, 3]
+
+    tasks.cut_topic(made_studies.wide_topic(study, 40, "widest").pk)
+    tasks.forecast_study(asked.pk)
+    asked.refresh_from_db()
+    assert (asked.done, asked.steps) == (1, 12)
+
+
+def test_judgments_of_the_study_teach_how_far_sentences_differ(study) -> None:
+    for topic in study.topics.all():
+        rows = [(topic.name, f"d1:{k}", f"d1:{(k + step) % 34}", "a") for k in range(34) for step in (1, 7)]
+        scored.judge(study, *rows, pseudonym="ann")
+
+    asked = simulated(study)
+
+    assert asked.record.learnt_from == 136
+    assert asked.record.careless == 0
+    assert simulated(study, 0.25).record.careless == 0.25
+
+
+def test_a_newer_question_takes_the_place_of_one_that_waits(study) -> None:
+    earlier = forecasts.ask(study, making.owner(study))
+    later = forecasts.ask(study, making.owner(study))
+
+    assert list(Forecast.objects.all()) == [later]
+    assert not forecasts.note_progress(earlier, {}, 1, 2)
+    for _number in range(forecasts.KEPT + 2):
+        making.forecast(study)
+    assert Forecast.objects.count() == forecasts.KEPT
+
+
+def test_without_sentences_there_is_nothing_to_simulate(study) -> None:
+    with pytest.raises(Refusal, match="no topic has two sentences"):
+        forecasts.ask(made_studies.study(), making.owner(study))
+
+    asked = forecasts.ask(study, making.owner(study))
+    for topic in study.topics.all():
+        imports.remove(study, making.owner(study), "topic", str(topic.pk))
+    tasks.forecast_study(asked.pk)
+    asked.refresh_from_db()
+    assert (asked.state, asked.problem) == (State.FAILED, str(forecasting.NoSentences()))
+
+
+def client_of(study: Study) -> Client:
+    client = Client()
+    client.force_login(making.owner(study))
+    return client
+
+
+def test_the_page_counts_hours_money_and_chances(study) -> None:
+    client, address = client_of(study), reverse("study_forecast", args=[study.pk])
+    assert "Simulate</button>" in client.get(address).content.decode()
+    assert (
+        client.post(reverse("forecast_ask", args=[study.pk]), {"careless": "20", "pay": "12"}).url
+        == f"{address}?pay=12"
+    )
+    waiting = client.get(address)
+    assert 'hx-trigger="every 1s"' in waiting.content.decode()
+    assert client.get(address, {"seen": waiting.context["version"]}).status_code == 204
+    making.forecast(study)
+    studies.change_settings(study, making.owner(study), judgments_per_topic=300)
+
+    shown = client.get(address, {"difference": "0.01", "seconds": "30", "pay": "12"})
+    text = shown.content.decode()
+    assert "differ by 0.01 are told apart in 80% of studies with about <strong>" in text
+    assert "5.0" in text  # hours for 300 judgments on each of two topics
+    (planned,) = [row for row in shown.context["table"].rows if row.is_planned]
+    assert (planned.judgments, planned.work.hours, planned.work.cost) == (300, 5, 60)
+    assert 0.8 < planned.chance <= 1
+    assert "Texts or settings have changed since" in text  # 34 and 35 sentences, not 5
+
+    rows = list(
+        csv.DictReader(
+            io.StringIO(client.get(reverse("forecast_csv", args=[study.pk]), {"pay": "12"}).content.decode())
+        )
+    )
+    assert (rows[0]["judgments"], rows[0]["in_all"], rows[0]["chance"]) == ("10", "20", "")
+    assert float(rows[0]["cost"]) == pytest.approx(20 * 15 / 3600 * 12)
+
+
+def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
+    text = client_of(study).get(reverse("study_forecast", args=[study.pk]), {"seconds": "-3"}).content.decode()
+    assert "greater than or equal to 0.1" in text
+    answer = client_of(study).post(reverse("forecast_ask", args=[study.pk]), {"careless": "300"}, follow=True)
+    assert "less than or equal to 100" in answer.content.decode()
+    assert not Forecast.objects.exists()
+
+
+def test_the_pace_says_when_a_study_is_done(study) -> None:
+    assert reports.course(study) == reports.Course(0, 200, None, None, None)
+    now = timezone.now()
+    at = (now - timedelta(days=2)).isoformat()
+    judged = [Preference("wide", f"d1:{k}", f"d1:{k + 1}", "a", seconds=30.0, at=at) for k in range(20)]
+    judging.import_judgments(study, judged, "human", "ann")
+
+    course = reports.course(study)
+
+    assert (course.done, course.wanted, course.seconds) == (20, 200, 30)
+    assert course.a_day == pytest.approx(10, rel=0.01)
+    assert course.ends_at - now == pytest.approx(timedelta(days=18), rel=0.01)
+    asked = Asked(None, 15, 12)
+    assert course.so_far(asked).cost == pytest.approx(2)
+    assert course.to_come(asked).hours == pytest.approx(180 * 15 / 3600)
