@@ -116,8 +116,8 @@ def forecast(table: ForecastTable) -> Plot | None:
     resolved = tuple((x, row.resolved or 0.0) for x, row in with_margin)
     spread = tuple(row.sd or 0.0 for _x, row in with_margin)
     lines = [
-        Line(_("± of 95%% interval") % {}, margins, spread),
-        Line(_("told apart in 80%% of studies") % {}, resolved),
+        Line(_("interval, ±"), margins, spread),
+        Line(_("told apart"), resolved),
     ]
     label = _(
         "How far the interval of a difference reaches, by number of judgments; the table says the same in numbers"
