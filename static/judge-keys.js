@@ -14,13 +14,20 @@
   };
 
   function inSkip(skip, key) {
-    const reasons = skip.querySelectorAll("[name=reason]");
+    const report = skip.querySelector("details.report");
     if (key === "Escape" || key === "s") {
+      report.open = false;
       skip.open = false;
       skip.querySelector("summary").focus();
       return true;
     }
-    const reason = reasons[Number(key) - 1];
+    if (report.open) return false;
+    if (key === "r") {
+      report.open = true;
+      report.querySelector("textarea").focus();
+      return true;
+    }
+    const reason = skip.querySelectorAll("button[name=reason]")[Number(key) - 1];
     if (reason) reason.click();
     return Boolean(reason);
   }
@@ -31,7 +38,7 @@
     if (ANSWERS[key]) return press(`#answer [name=answer][value=${ANSWERS[key]}]`, task);
     if (key === "s" && skip) {
       skip.open = true;
-      skip.querySelector("[name=reason]").focus();
+      skip.querySelector("button[name=reason]").focus();
       return true;
     }
     if (key === "u") return press(".undo button", task);

@@ -51,6 +51,7 @@ urlpatterns = [
     path(f"{TOPIC}sentences/<id:sentence_id>/", texts.OneSentence.as_view(), name="api_sentence"),
     path(f"{TOPIC}leaderboard/", results.TopicLeaderboard.as_view(), name="api_topic_leaderboard"),
     path(f"{TOPIC}sentence-ranking/", results.SentenceRanking.as_view(), name="api_sentence_ranking"),
+    path(f"{STUDY}reported-pairs/", texts.ReportedPairs.as_view(), name="api_reported_pairs"),
     path(f"{STUDY}summaries/", texts.Summaries.as_view(), name="api_summaries"),
     path(f"{STUDY}summaries/<id:summary_id>/", texts.OneSummary.as_view(), name="api_summary"),
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),

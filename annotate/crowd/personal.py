@@ -48,7 +48,7 @@ def _pairs(annotator: Annotator) -> list[dict[str, Any]]:
     for judgment in Judgment.objects.filter(assignment__annotator=annotator).order_by("assignment", "revision"):
         answer = {"answer": judgment.answer, "seconds": judgment.seconds, "at": judgment.at.isoformat()}
         answers.setdefault(judgment.assignment_id, []).append(answer)
-    shown = annotator.assignments.select_related("topic", "pair__first", "pair__second").order_by("pk")
+    shown = annotator.assignments.select_related("topic", "pair__first", "pair__second")
     return [
         {
             "key": str(assignment.key),
@@ -59,6 +59,10 @@ def _pairs(annotator: Annotator) -> list[dict[str, Any]]:
             "state": assignment.state,
             "skip_reason": assignment.skip_reason,
             "answers": answers.get(assignment.pk, []),
+            "reported": [
+                {"reason": reported.reason, "note": reported.note, "at": reported.at.isoformat()}
+                for reported in assignment.reported.all()
+            ],
         }
-        for assignment in shown
+        for assignment in shown.prefetch_related("reported").order_by("pk")
     ]

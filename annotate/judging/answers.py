@@ -15,7 +15,8 @@ from django.db.models import F
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Tally
+from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Tally
+from annotate.refusal import cleaned
 
 #: Seconds that one pair adds to the time somebody has read, at most: whoever went for lunch was not reading.
 LONGEST_READ = 180.0
@@ -242,13 +243,18 @@ def last_done(annotator: Annotator) -> UUID | None:
     return done.values_list("key", flat=True).first()
 
 
-def skip(assignment: Assignment, reason: str) -> bool:
+def skip(assignment: Assignment, reason: str, report: str = "", note: str = "") -> bool:
     """Leave a pair out and say why; its place is free for others.
 
+    `report`: what is wrong with the pair, for the researchers to read, with a `note` in the annotator's own words.
     False where it was answered or skipped already, and in practice: that is short, and whoever judges sees it whole.
+    Raises `Refusal` for a note that cannot be stored.
     """
-    if reason not in Assignment.SkipReason.values:
-        raise ValueError(f"not a reason: {reason!r}")
+    if reason not in Assignment.SkipReason.values or report not in ("", *ReportedPair.Reason.values):
+        raise ValueError(f"not a reason: {reason!r}, {report!r}")
+    note = cleaned("note", note)
+    if note and not report:
+        report = ReportedPair.Reason.OTHER
     with transaction.atomic(durable=True):
         topic, annotator = _lock(assignment)
         if assignment.state not in (State.OPEN, State.EXPIRED) or assignment.is_practice:
@@ -262,4 +268,6 @@ def skip(assignment: Assignment, reason: str) -> bool:
         annotator.skips_in_a_row += 1
         annotator.previous = assignment.key
         annotator.save(update_fields=["skipped", "skips_in_a_row", "previous"])
+        if report:
+            ReportedPair.objects.create(assignment=assignment, reason=report, note=note, at=topic.now)
     return True

@@ -7,16 +7,20 @@ from django.db import transaction
 from annotate.database import append_only
 from annotate.judging import tallies
 from annotate.judging.annotators import pause
-from annotate.models import Annotator, Assignment, Judgment
+from annotate.models import Annotator, Assignment, Judgment, ReportedPair
 
 
 def stop(annotator: Annotator) -> None:
-    """Ask no more of them, and forget who they are: what they judged stays and counts under their pseudonym."""
+    """Ask no more of them, and forget who they are: what they judged stays and counts under their pseudonym.
+
+    Notes to the researchers are deleted: what somebody writes in their own words may say who they are.
+    """
     with transaction.atomic():
         pause(annotator)
         locked = Annotator.objects.select_for_update().get(pk=annotator.pk)
         locked.quota, locked.user, locked.invitation = locked.judged, None, None
         locked.save(update_fields=["quota", "user", "invitation"])
+        ReportedPair.objects.filter(assignment__annotator=annotator).exclude(note="").delete()
 
 
 def erase(annotator: Annotator) -> int:

@@ -18,7 +18,16 @@ from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
 from annotate.models.forecast import Forecast
 from annotate.models.job import Job
-from annotate.models.judging import Annotator, Assignment, GoldPair, Judgment, LockedTopic, Pair, Tally
+from annotate.models.judging import (
+    Annotator,
+    Assignment,
+    GoldPair,
+    Judgment,
+    LockedTopic,
+    Pair,
+    ReportedPair,
+    Tally,
+)
 from annotate.models.limit import Allowance
 from annotate.models.membership import Invitation, Membership
 from annotate.models.metric import MetricScore
@@ -86,6 +95,7 @@ __all__ = [
     "Recruitment",
     "Reference",
     "Removal",
+    "ReportedPair",
     "Score",
     "ScoredBy",
     "Sentence",

@@ -449,6 +449,38 @@ def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
     return Coalesce(models.Subquery(number), 0)
 
 
+class ReportedPairQuerySet(models.QuerySet["ReportedPair"]):
+    def standing(self) -> Self:
+        """Those whose skip was not taken back, and whose sentences are there as they were."""
+        of_their_skip = self.filter(at=models.F("assignment__closed_at"))
+        return of_their_skip.filter(assignment__topic__removal=None).exclude(assignment__skip_reason="")
+
+    def unsettled(self) -> Self:
+        """Those of them whose sentences people are still asked about."""
+        pair = "assignment__pair"
+        return self.standing().filter(**{f"{pair}__first__not_judged": "", f"{pair}__second__not_judged": ""})
+
+
+class ReportedPair(models.Model):
+    """What an annotator who skipped a pair told the researchers of it; only ever added. `at`: when they skipped it."""
+
+    class Reason(models.TextChoices):
+        FRAGMENT = "fragment", _("not a sentence")
+        SAME = "same", _("both say the same")
+        OFFENSIVE = "offensive", _("offensive or private")
+        OTHER = "other", _("something else")
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="reported")
+    reason = models.CharField(max_length=10, choices=Reason.choices)
+    note = models.TextField(blank=True, max_length=500)
+    at = models.DateTimeField()
+
+    objects = ReportedPairQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.reason}"
+
+
 #: Its lease has run out by the database's clock, and it still holds its place.
 LAPSED = models.Q(state=Assignment.State.OPEN, expires_at__lt=Now())
 

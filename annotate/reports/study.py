@@ -28,7 +28,7 @@ from annotate.models import (
     Upload,
     WorkerPulse,
 )
-from annotate.reports import rests_on
+from annotate.reports import reported_pairs, rests_on
 from annotate.reports.rests_on import RestsOn
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class Overview:
     systems: int
     human_scores: int
     pyramids: int
+    #: Pairs that annotators reported, of sentences that people are still asked about.
+    reported: int
     annotators: int
     uploads: tuple[Upload, ...]
     has_worker: bool
@@ -205,6 +207,7 @@ def look_at(study: Study) -> Overview:
         topics=topic_states(study, study.topics.all()),
         systems=System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study).count(),
         human_scores=HumanScore.objects.of_all().filter(summary__in=summaries).count(),
+        reported=reported_pairs.unsettled(study),
         pyramids=PyramidAnnotation.objects.filter(topic__in=study.topics.all()).count(),
         annotators=Annotator.objects.arrived().filter(study=study, kind=study.leading_kind).count(),
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),

@@ -40,7 +40,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "api_exclusions"): {"annotators": ["machine"], "reason": "It is a test."},
     ("POST", "api_annotators"): {"pseudonym": "a machine"},
     ("POST", "api_judgment"): {"revision": 1, "answer": "left"},
-    ("POST", "api_skip"): {"reason": "unclear"},
+    ("POST", "api_skip"): {"reason": "other", "report": "same", "note": "Twice."},
     ("POST", "api_removals"): {"kind": "human_scores", "key": "responsiveness"},
 }
 

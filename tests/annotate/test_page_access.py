@@ -65,7 +65,7 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  scores_by_topic scores
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv topic_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods study_methods_tex study_methods_bib
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md study_plan
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md study_plan reported_pairs
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  plan_save plan_deviation
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg

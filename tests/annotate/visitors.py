@@ -57,7 +57,7 @@ BODIES: dict[str, dict[str, object]] = {
     "join": {"consent": "1"},
     "crowd": {"consent": "1"},
     "pair": {"answer": "left", "revision": "1", "seconds": "2"},
-    "skip": {"reason": "unclear"},
+    "skip": {"reason": "other", "report": "fragment", "note": "A byline."},
     "try_pair": {"answer": "left", "revision": "1", "seconds": "2"},
     "try_skip": {"reason": "unclear"},
     "demo_pair": {"answer": "left", "revision": "1", "seconds": "2"},

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotate import invitations
-from annotate.models import Annotator, Assignment, Judgment, Study
+from annotate.models import Annotator, Assignment, Judgment, ReportedPair, Study
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, ready_study
-from tests.browser.conftest import settled, sign_in
+from tests.browser.conftest import fits, settled, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -58,6 +59,27 @@ def answers() -> list[str]:
 
 def cards(page: Page) -> list[str]:
     return page.locator("#answer .sentence").all_inner_texts()
+
+
+def test_a_pair_is_reported_by_keys_alone_on_a_phone(page, link, axe, study):
+    page.set_viewport_size({"width": 390, "height": 800})
+    begin(page, link)
+    press(page, "s")
+    page.keyboard.press("r")
+    expect(page.get_by_label("Anything that the researchers should know")).to_be_focused()
+    page.keyboard.type("1987 was 2 years later")  # letters and digits that are keys elsewhere
+    assert fits(page)
+    axe(page)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Not a sentence")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Skipped. Thank you for the reason.")
+    reported = ReportedPair.objects.get()
+    assert (reported.reason, reported.note) == ("fragment", "1987 was 2 years later")
+    sign_in(page, making.owner(study), reverse("reported_pairs", args=[study.pk]))
+    expect(page.get_by_text("1987 was 2 years later")).to_be_visible()
+    assert fits(page)
+    axe(page)
 
 
 def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, link, axe, study):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.api.serializers.strict import Strict
-from annotate.models import Annotator, Assignment
+from annotate.models import Annotator, Assignment, ReportedPair
 
 
 class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):
@@ -88,7 +88,11 @@ class RecordedSerializer(serializers.Serializer[Any]):
 
 
 class SkippingSerializer(Strict[Any]):
+    """`report`: what is wrong with the pair, for the researchers to read; `note`: the same in own words."""
+
     reason = serializers.ChoiceField(choices=Assignment.SkipReason.choices)
+    report = serializers.ChoiceField(choices=ReportedPair.Reason.choices, required=False)
+    note = serializers.CharField(max_length=500, required=False, allow_blank=True)
 
 
 class UndoingSerializer(Strict[Any]):

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotate.api.serializers.strict import Strict
-from annotate.models import Topic
+from annotate.models import ReportedPair, Topic
 
 
 class TopicSerializer(serializers.ModelSerializer[Topic]):
@@ -63,6 +63,20 @@ class DocumentSerializer(TextSerializer):
 
     id = serializers.IntegerField()
     mended = serializers.ListField(child=serializers.CharField(), allow_null=True)
+
+
+class ReportedPairSerializer(serializers.ModelSerializer[ReportedPair]):
+    """Two sentences, by their ids as they were shown, and what an annotator said is wrong with them."""
+
+    topic = serializers.IntegerField(source="assignment.topic_id")
+    left = serializers.IntegerField(source="assignment.left.pk")
+    right = serializers.IntegerField(source="assignment.right.pk")
+    annotator = serializers.CharField(source="assignment.annotator.pseudonym")
+
+    class Meta:
+        model = ReportedPair
+        fields = ["topic", "left", "right", "annotator", "reason", "note", "at"]
+        read_only_fields = fields
 
 
 class JudgedSerializer(Strict[Any]):

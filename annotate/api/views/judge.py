@@ -128,8 +128,8 @@ class Answer(JudgeView):
 class Skip(JudgeView):
     @extend_schema(operation_id="skip_pair", request=SkippingSerializer, responses={204: None})
     def post(self, request: Request, key: uuid.UUID) -> Response:
-        """Skip a pair, with a reason."""
-        if not judging.skip(self.assignment(key), self.sent(SkippingSerializer)["reason"]):
+        """Skip a pair, with a reason, and report it to the researchers if it is wrong for everybody."""
+        if not judging.skip(self.assignment(key), **self.sent(SkippingSerializer)):
             raise Refusal(_("This pair has already been answered or skipped."), "answered")
         return Response(status=204)
 

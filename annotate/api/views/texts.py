@@ -17,12 +17,13 @@ from annotate.api.serializers.texts import (
     DocumentSerializer,
     JudgedSerializer,
     MendingSerializer,
+    ReportedPairSerializer,
     TextSerializer,
     TopicSerializer,
 )
 from annotate.api.views.base import View
 from annotate.models import Fit, Reference, Sentence, SourceDocument, Study, Summary, Topic
-from annotate.reports import metric_scores
+from annotate.reports import metric_scores, reported_pairs
 
 
 class SummaryFilter(serializers.Serializer[None]):
@@ -127,6 +128,14 @@ class OneSentence(View):
         return self.show(
             SentenceSerializer, imports.set_judged(sentence, self.sent(JudgedSerializer)["to_judge"], self.user)
         )
+
+
+@extend_schema(tags=["texts"])
+class ReportedPairs(View):
+    @extend_schema(operation_id="list_reported_pairs", responses=ReportedPairSerializer(many=True))
+    def get(self, request: Request, study_id: int) -> Response:
+        """Pairs that annotators reported to the researchers, the newest first."""
+        return self.page(ReportedPairSerializer, reported_pairs.of(self.study(study_id)))
 
 
 @extend_schema(tags=["results"])

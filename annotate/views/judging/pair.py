@@ -29,7 +29,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access, crowd, judging
 from annotate.judging import NoPair, Outcome
-from annotate.models import Annotator, Assignment, Judgment, Sentence
+from annotate.models import Annotator, Assignment, Judgment, ReportedPair, Sentence
+from annotate.refusal import Refusal
 from annotate.views.judging import progress
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,11 @@ class UndoForm(forms.Form):
 
 
 class SkipForm(forms.Form):
+    """Why a pair is skipped; `report` and `note` are for the researchers."""
+
     reason = forms.ChoiceField(choices=Assignment.SkipReason.choices)
+    report = forms.ChoiceField(choices=ReportedPair.Reason.choices, required=False)
+    note = forms.CharField(max_length=500, required=False)
 
 
 def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]) -> Callable[..., HttpResponse]:
@@ -105,7 +110,11 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
         return redirect("pair", key=key)
     if assignment.is_practice:
         return _lead_to(request, assignment, _("In practice, please choose one of the two."))
-    if judging.skip(assignment, form.cleaned_data["reason"]):
+    try:
+        is_skipped = judging.skip(assignment, **form.cleaned_data)
+    except Refusal as refusal:
+        return _lead_to(request, assignment, refusal.message)
+    if is_skipped:
         return _go_on(request, assignment.annotator, _about_skipping(assignment.annotator))
     return _go_on(request, assignment.annotator, _("You have already answered this pair. Your answer stands."))
 

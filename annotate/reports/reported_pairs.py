@@ -1,0 +1,19 @@
+"""Pairs that annotators reported: what is wrong with them, and whether it is settled."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from annotate.models import ReportedPair, Study
+
+
+def of(study: Study) -> QuerySet[ReportedPair]:
+    """The reports that stand, the newest first."""
+    rows = ReportedPair.objects.standing().filter(assignment__topic__study=study)
+    sentences = (f"assignment__pair__{side}__document" for side in ("first", "second"))
+    return rows.select_related("assignment__topic", "assignment__annotator", *sentences).order_by("-at", "-pk")
+
+
+def unsettled(study: Study) -> int:
+    """How many of them are of sentences that people are still asked about."""
+    return ReportedPair.objects.unsettled().filter(assignment__topic__study=study).count()
