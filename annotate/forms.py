@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotate import crowd, plans
-from annotate.imports import baselines
+from annotate.imports import baselines, simulated
 from annotate.models import (
     GoldPair,
     Invitation,
@@ -243,6 +243,28 @@ class BaselinesForm(forms.Form):
         initial=100,
         min_value=baselines.WORDS[0],
         max_value=baselines.WORDS[1],
+    )
+
+
+class SimulationForm(forms.Form):
+    """Which judgments are to be simulated."""
+
+    source = forms.ChoiceField(
+        label=gettext_lazy("What simulated annotators take at its word"),
+        choices=[("references", gettext_lazy("the references")), ("pyramid", gettext_lazy("the Pyramids"))],
+    )
+    per_topic = forms.IntegerField(
+        label=gettext_lazy("Judgments per topic"),
+        initial=100,
+        min_value=simulated.PER_TOPIC[0],
+        max_value=simulated.PER_TOPIC[1],
+    )
+    seed = forms.IntegerField(
+        label=gettext_lazy("Seed"),
+        initial=0,
+        min_value=simulated.SEEDS[0],
+        max_value=simulated.SEEDS[1],
+        help_text=gettext_lazy("The same number draws the same pairs. Take another one to add more."),
     )
 
 

@@ -62,6 +62,7 @@ urlpatterns = [
     path(f"{STUDY}judgments/", results.Judgments.as_view(), name="api_judgments"),
     path(f"{STUDY}uploads/", files.Uploads.as_view(), name="api_uploads"),
     path(f"{STUDY}uploads/baselines/", files.Baselines.as_view(), name="api_baselines"),
+    path(f"{STUDY}uploads/simulated/", files.Simulated.as_view(), name="api_simulated"),
     path(f"{STUDY}uploads/<uuid:key>/", files.OneUpload.as_view(), name="api_upload"),
     path(f"{STUDY}uploads/<uuid:key>/confirm/", files.Confirmation.as_view(), name="api_upload_confirm"),
     path(f"{STUDY}uploads/<uuid:key>/discard/", files.Discard.as_view(), name="api_upload_discard"),

@@ -3,8 +3,8 @@
 `uploads` follows a file on its way, `store` makes rows of what it brings, `cutting` says where sentences begin and end,
 `workbench` and `previewed` let a person move these borders one by one, of what is stored and of a file before that,
 `replacing` puts what a file brings in the place of what is there, `recutting` keeps judgments with sentences that stay,
-`removing` takes out and puts back, `baselines` asks the worker to write a file itself, `restore` takes an exported
-study back.
+`removing` takes out and puts back, `baselines` and `simulated` ask the worker to write a file itself (`written`),
+`restore` takes an exported study back.
 """
 
 from annotate.imports.baselines import ask_for_baselines
@@ -19,6 +19,7 @@ from annotate.imports.previewed import (
 )
 from annotate.imports.recutting import WouldLoseJudgments
 from annotate.imports.removing import find_target, forget_removed, remove, restore_removed
+from annotate.imports.simulated import ask_for_simulated
 from annotate.imports.store import store
 from annotate.imports.uploads import confirm, discard, existing_of, process, receive
 from annotate.imports.workbench import join_with_next, set_judged_at, split_at, words_of
@@ -26,6 +27,7 @@ from annotate.imports.workbench import join_with_next, set_judged_at, split_at, 
 __all__ = [
     "WouldLoseJudgments",
     "ask_for_baselines",
+    "ask_for_simulated",
     "confirm",
     "cut_again",
     "cut_topic",

@@ -1,23 +1,13 @@
-"""Summaries by standard summarizers, for studies that begin with documents only: a file that the worker writes itself.
-
-Once it is whole it is an upload like any other: read, looked at, confirmed, stored.
-"""
+"""Summaries by standard summarizers, for studies that begin with documents only, written by the worker."""
 
 from __future__ import annotations
 
-import csv
-import hashlib
-from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django.core.files.base import ContentFile
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.audit_log import note
-from annotate.imports.uploads import keep
+from annotate.imports.written import begin
 from annotate.models import Sentence, Study, Summary, Topic, Upload
 from annotate.refusal import Refusal
 from formats.late import BASELINE, SUMMARIES
@@ -44,15 +34,7 @@ def ask_for_baselines(study: Study, user: User, words: int) -> Upload:
     if written is not None:
         return written
     upload = Upload(study=study, user=user, filename=FILENAME, size=0, sha256="", baseline_words=words)
-    keep(upload, ContentFile(",".join(SUMMARIES.needed) + "\r\n"))
-    try:
-        with transaction.atomic():
-            upload.save(force_insert=True)
-            note(study, user, "make baselines", upload=str(upload.key), words=words)
-    except BaseException:
-        upload.file.delete(save=False)
-        raise
-    return upload
+    return begin(upload, SUMMARIES.needed, "make baselines", words=words)
 
 
 def topics_without_baselines(study: Study) -> QuerySet[Topic]:
@@ -62,29 +44,3 @@ def topics_without_baselines(study: Study) -> QuerySet[Topic]:
     own = Summary.objects.filter(topic=OuterRef("pk"), system__name__startswith=BASELINE)
     too_many = Exists(sentences.filter(position__gte=MOST_SENTENCES))
     return topics.filter(Exists(sentences), ~Exists(own), ~too_many)
-
-
-def written_topics(upload: Upload) -> set[str]:
-    """The names of those that have their rows in the file."""
-    with Path(upload.file.path).open(encoding="utf-8", newline="") as file:
-        return {row["topic"] for row in csv.DictReader(file)}
-
-
-def write_baselines(upload: Upload, rows: Iterable[tuple[str, str, str]]) -> None:
-    """Add the summaries of a topic: its name, the system, the text. Raises `OSError` where the file is gone."""
-    with Path(upload.file.path).open("r+", encoding="utf-8", newline="") as file:
-        file.seek(0, 2)
-        csv.writer(file).writerows(rows)
-
-
-def note_written(upload: Upload, topics: int, among: int) -> None:
-    """Say how far it is."""
-    Upload.waiting().filter(pk=upload.pk).update(preview={"written": topics, "of": among})
-
-
-def hand_over(upload: Upload) -> None:
-    """Have the file, which is whole, read as if somebody had sent it."""
-    content = Path(upload.file.path).read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    unread = Upload.waiting().filter(pk=upload.pk)
-    unread.update(baseline_words=None, preview={}, size=len(content), sha256=digest)

@@ -357,7 +357,8 @@ class Upload(Job):
     `judgments_stored`: how many of its judgments are stored, from when it is begun until all is; None before and after.
     Nobody sees anything of it meanwhile. `baseline_words`: how long summaries by standard summarizers are to be, which
     the worker is to write into the file first; None for what somebody sent, and once they are written. Until then
-    `preview` is {"written", "of": numbers of topics}.
+    `preview` is {"written", "of": numbers of topics}. `simulation`: the same for judgments to be simulated, {"source":
+    "references" or "pyramid", "per_topic", "seed"}.
     """
 
     class State(models.TextChoices):
@@ -382,6 +383,7 @@ class Upload(Job):
     preview = models.JSONField(default=dict)
     complaints = models.JSONField(default=list)
     baseline_words = models.PositiveSmallIntegerField(null=True, editable=False)
+    simulation = models.JSONField(null=True, editable=False)
     judgments_stored = models.PositiveIntegerField(null=True, editable=False)
 
     class Meta:

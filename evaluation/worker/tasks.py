@@ -8,15 +8,25 @@ from __future__ import annotations
 import time
 from functools import lru_cache
 from itertools import chain
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from celery import shared_task
 
 from annotate import exports, imports, studies
-from annotate.imports import baselines
+from annotate.imports import simulated, written
 from annotate.judging import what_if as questions
-from annotate.models import Export, Forecast, Job, ScoredBy, Topic, TrainedMetric, Upload, WhatIfQuestion
+from annotate.models import (
+    Annotator,
+    Export,
+    Forecast,
+    Job,
+    ScoredBy,
+    Topic,
+    TrainedMetric,
+    Upload,
+    WhatIfQuestion,
+)
 from evaluation import diagnostics
 from evaluation.annotators import agreement, reliability, what_if
 from evaluation.annotators.figures import describe
@@ -48,6 +58,7 @@ from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, forecasting, records, training
 from evaluation.worker.attempts import TOO_LONG, Tell, attempt, within_its_time
 from evaluation.worker.kept import Kept
+from evaluation.worker.simulating import simulate
 from evaluation.worker.training import SourceGone
 from formats.late import BASELINE
 from formats.results import AnnotatorFigures, WhatIfTopic, from_json, to_json
@@ -246,6 +257,8 @@ def _process(upload_id: int) -> None:
     upload = Upload.objects.select_related("study").filter(pk=upload_id).first()
     if upload is not None and upload.baseline_words is not None:
         _write_baselines(upload, upload.baseline_words)
+    elif upload is not None and upload.simulation is not None:
+        _write_simulated(upload, upload.simulation)
     elif upload is not None:
         imports.process(upload)
         if upload.state == Upload.State.STORED:
@@ -262,12 +275,31 @@ def _write_baselines(upload: Upload, words: int) -> None:
         if topic.topic_id in loaded.waiting:
             made = standard_summaries(topic, background, words)
             named = [(topic.topic_id, BASELINE + name, "\n".join(text)) for name, text in made.items()]
-            baselines.write_baselines(upload, named)
+            written.add_rows(upload, named)
             done += 1
-            baselines.note_written(upload, done, among)
+            written.note_written(upload, done, among)
             if time.perf_counter() - began > LONG_TURN:
                 return
-    baselines.hand_over(upload)
+    written.hand_over(upload)
+
+
+def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> None:
+    """A turn of it, of one topic at least. A topic whose rows are there was not counted yet when the turn broke off."""
+    began = time.perf_counter()
+    source, count, seed = simulation["source"], simulation["per_topic"], simulation["seed"]
+    topics = list(simulated.topics_with(upload.study, source).values_list("pk", "name"))
+    done, with_rows = upload.preview.get("written", 0), written.written_topics(upload)
+    for number, (key, name) in enumerate(topics[done:], done + 1):
+        if name not in with_rows:
+            judgments = simulate(key, upload.study, source, count, seed, split)
+            written.add_rows(
+                upload,
+                [(own.topic, own.a, own.b, own.winner, own.annotator, Annotator.Kind.SIMULATED) for own in judgments],
+            )
+        written.note_written(upload, number, len(topics))
+        if time.perf_counter() - began > LONG_TURN:
+            return
+    written.hand_over(upload)
 
 
 def _export(export_id: int) -> None:

@@ -31,6 +31,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "api_sentence"): {"to_judge": False},
     ("POST", "api_uploads"): {"topic_id": "X"},
     ("POST", "api_baselines"): {"words": 100},
+    ("POST", "api_simulated"): {"per_topic": 5},
     ("PUT", "api_given_metrics"): b"topic,system,metric,score\nM1,lead,BERTScore,0.5\n",
     ("POST", "api_trained_metrics"): {"name": "x", "method": "nnls", "target": "responsiveness"},
     ("PATCH", "api_trained_metric"): {"used": True},

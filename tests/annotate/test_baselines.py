@@ -90,7 +90,7 @@ def test_topics_that_have_them_are_left_out_and_with_nothing_to_do_nothing_is_ma
 def test_a_file_that_is_discarded_meanwhile_is_not_written_again(study: Study) -> None:
     upload = imports.ask_for_baselines(study, making.owner(study), 10)
     with pytest.raises(FileNotFoundError):
-        imports.baselines.write_baselines(Upload(file="gone"), [("Peru", "baseline-lead", "A quake.")])
+        imports.written.add_rows(Upload(file="gone"), [("Peru", "baseline-lead", "A quake.")])
     imports.discard(upload, making.owner(study))
     tasks.process_upload(upload.pk)
     upload.refresh_from_db()

@@ -108,7 +108,7 @@ POST   L   L   L   L   L   L 404 404 404 302 302 302 302  kind_leaderboard
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_settings study_recruitment study_state study_export
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_copy
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_baselines
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_baselines make_simulated
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_data
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  data_remove data_restore

@@ -92,6 +92,7 @@ FORMS = {
         "upload_document",
         "gold_pairs",
         "make_baselines",
+        "make_simulated",
         "data_remove",
         "metric_train",
         "plan_save",

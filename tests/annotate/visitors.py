@@ -127,6 +127,8 @@ class Website:
             return {"file": SimpleUploadedFile("topics.jsonl", lines(TOPIC | {"topic_id": "X"}))}
         if name == "make_baselines":
             return {"words": 100}
+        if name == "make_simulated":
+            return {"source": "references", "per_topic": 5, "seed": 0}
         if name == "study_copy":
             return {"title": "Another"}
         if name in ("study_new", "study_settings"):

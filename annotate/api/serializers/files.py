@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 import formats
-from annotate.imports import baselines
+from annotate.imports import baselines, simulated
 from annotate.models import Export, Upload
 
 
@@ -126,8 +126,18 @@ class BaselinesSerializer(serializers.Serializer[Any]):
     words = serializers.IntegerField(default=100, min_value=baselines.WORDS[0], max_value=baselines.WORDS[1])
 
 
+class SimulationSerializer(serializers.Serializer[Any]):
+    """Which judgments are to be simulated; the same `seed` draws the same pairs."""
+
+    source = serializers.ChoiceField(choices=list(simulated.SOURCES), default="references")  # type: ignore[assignment]  # a field
+    per_topic = serializers.IntegerField(
+        default=100, min_value=simulated.PER_TOPIC[0], max_value=simulated.PER_TOPIC[1]
+    )
+    seed = serializers.IntegerField(default=0, min_value=simulated.SEEDS[0], max_value=simulated.SEEDS[1])
+
+
 class UploadSerializer(serializers.ModelSerializer[Upload]):
-    """An uploaded file, or one that standard summarizers write.
+    """An uploaded file, or one that the worker writes: summaries by standard summarizers, simulated judgments.
 
     `preview` after it was read, `complaints` if it was refused, `problem` if it failed.
     """

@@ -20,7 +20,13 @@ from rest_framework.response import Response
 
 from annotate import exports, imports
 from annotate.api.parsers import FileParser
-from annotate.api.serializers.files import BaselinesSerializer, ExportSerializer, FileSerializer, UploadSerializer
+from annotate.api.serializers.files import (
+    BaselinesSerializer,
+    ExportSerializer,
+    FileSerializer,
+    SimulationSerializer,
+    UploadSerializer,
+)
 from annotate.api.views.base import View
 from annotate.models import Export, Upload
 from annotate.refusal import Refusal
@@ -68,6 +74,20 @@ class Baselines(View):
         study = self.study(study_id, "edit")
         words = self.sent(BaselinesSerializer)["words"]
         return self.show(UploadSerializer, imports.ask_for_baselines(study, self.user, words), 202)
+
+
+@extend_schema(tags=["uploads"])
+class Simulated(View):
+    @extend_schema(operation_id="simulate_judgments", request=SimulationSerializer, responses={202: UploadSerializer})
+    def post(self, request: Request, study_id: int) -> Response:
+        """Have the worker simulate judgments from the references or the Pyramids of all topics that have them.
+
+        They are labelled as simulated everywhere, and count only if the study's `counted_kinds` says so. What the
+        worker writes is an upload like any other: its `state` becomes `ready`, and you confirm it.
+        """
+        study = self.study(study_id, "edit")
+        upload = imports.ask_for_simulated(study, self.user, **self.sent(SimulationSerializer))
+        return self.show(UploadSerializer, upload, 202)
 
 
 @extend_schema(tags=["uploads"])

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -20,14 +21,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import imports
 from annotate.access import in_study
-from annotate.forms import BaselinesForm, UploadForm, complain
-from annotate.models import SourceDocument, Study, Topic, Upload
+from annotate.forms import BaselinesForm, SimulationForm, UploadForm, complain
+from annotate.imports import simulated
+from annotate.models import Annotator, SourceDocument, Study, Topic, Upload
 from annotate.refusal import Refusal
 from annotate.reports.data import in_words as in_words_of
 from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
+from formats.settings import KINDS_COUNTED
 
 MEGABYTE = 1_000_000
 #: What most people take for a pair, to reckon with before anybody has judged.
@@ -46,21 +49,21 @@ def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
             complain(form, refusal)
         else:
             return redirect("upload", study_id=study.pk, key=upload.key)
-    return _upload_page(request, study, form, BaselinesForm(), status=422 if request.method == "POST" else 200)
+    return _upload_page(request, study, status=422 if request.method == "POST" else 200, form=form)
 
 
-def _upload_page(
-    request: HttpRequest, study: Study, form: UploadForm, baselines: BaselinesForm, *, status: int
-) -> HttpResponse:
+def _upload_page(request: HttpRequest, study: Study, *, status: int, **form: forms.Form) -> HttpResponse:
+    """The page with its three forms, one of which was sent, perhaps."""
+    shown = {"form": UploadForm(), "baselines": BaselinesForm(), "simulation": SimulationForm()} | form
     return page(
         request,
         study,
         "research/upload_new.html",
         status=status,
-        form=form,
         limit=settings.UPLOAD_LIMIT // MEGABYTE,
-        baselines=baselines,
         has_topics=Topic.objects.filter(study=study).exists(),
+        can_simulate=any(simulated.topics_with(study, source).exists() for source in simulated.SOURCES),
+        **shown,
     )
 
 
@@ -76,7 +79,22 @@ def make_baselines(request: HttpRequest, study: Study) -> HttpResponse:
             complain(form, refusal)
         else:
             return redirect("upload", study_id=study.pk, key=upload.key)
-    return _upload_page(request, study, UploadForm(), form, status=422)
+    return _upload_page(request, study, status=422, baselines=form)
+
+
+@in_study("edit")
+@require_POST
+def make_simulated(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have the worker simulate judgments; what it writes comes like a file that somebody sent."""
+    form = SimulationForm(request.POST)
+    if form.is_valid():
+        try:
+            upload = imports.ask_for_simulated(study, user_of(request), **form.cleaned_data)
+        except Refusal as refusal:
+            complain(form, refusal)
+        else:
+            return redirect("upload", study_id=study.pk, key=upload.key)
+    return _upload_page(request, study, status=422, simulation=form)
 
 
 @in_study("edit")
@@ -111,6 +129,7 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
         without_documents=sum(not topic["documents"] for topic in topics),
         content_units=any(topic.get("content_units") for topic in topics),
         pyramids=preview.get("pyramids", 0) + sum(bool(topic.get("content_units")) for topic in topics),
+        simulated_uncounted=_are_simulated_uncounted(study, preview),
         by_kind=Judged(**preview["preferences_by_kind"]).words if "preferences_by_kind" in preview else "",
         changed=in_words_of(preview.get("replaced", {})),
         unchanged=in_words_of(preview.get("unchanged", {})),
@@ -145,6 +164,13 @@ def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
     return redirect("study", study_id=study.pk)
 
 
+def _are_simulated_uncounted(study: Study, preview: Mapping[str, Any]) -> bool:
+    """Whether the file has simulated judgments, and the study counts none."""
+    kind = Annotator.Kind.SIMULATED
+    has_some = preview.get("preferences_by_kind", {}).get(kind, 0) > 0
+    return has_some and kind not in KINDS_COUNTED[study.counted_kinds]
+
+
 def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """How many judgments the study wants of these topics, and how long people will take for them."""
     wanted = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
@@ -171,6 +197,7 @@ def _remarks(upload: Upload) -> list[dict[str, Any]]:
 urlpatterns = [
     path("studies/<int:study_id>/uploads/new/", upload_new, name="upload_new"),
     path("studies/<int:study_id>/uploads/baselines/", make_baselines, name="make_baselines"),
+    path("studies/<int:study_id>/uploads/simulated/", make_simulated, name="make_simulated"),
     path("studies/<int:study_id>/uploads/<uuid:key>/", upload, name="upload"),
     path("studies/<int:study_id>/uploads/<uuid:key>/confirm/", upload_confirm, name="upload_confirm"),
     path("studies/<int:study_id>/uploads/<uuid:key>/discard/", upload_discard, name="upload_discard"),

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate import imports, judging
 from annotate.models import Annotator, Study, Topic
-from evaluation.fit.similarity import similarity
-from evaluation.scoring.simulate import judge
-from evaluation.scoring.simulations import Source, has_source, sentence_values
-from evaluation.worker import records
+from evaluation.scoring.simulations import Source
+from evaluation.worker.simulating import PSEUDONYMS, simulate
 from evaluation.worker.tasks import split
-from formats.records import Preference
 from formats.settings import KINDS_COUNTED
 
-PSEUDONYMS: Mapping[Source, str] = {
-    "references": "simulated from the references",
-    "pyramid": "simulated from the Pyramid",
-}
 #: What no topic of a study had, in words.
 LACKING: Mapping[Source, str] = {"references": "references that distinguish", "pyramid": "a Pyramid that distinguishes"}
 
@@ -50,26 +43,12 @@ class Command(BaseCommand):
         preferences = [
             preference
             for pk in Topic.objects.filter(study=study).values_list("pk", flat=True)
-            for preference in simulate(pk, study, source, options["per_topic"], options["seed"])
+            for preference in simulate(pk, study, source, options["per_topic"], options["seed"], split)
         ]
         if not preferences:
             raise CommandError(f"No topic of this study has {LACKING[source]} its sentences.")
-        judging.import_judgments(study, preferences, Annotator.Kind.SIMULATED, PSEUDONYMS[source])
+        judging.import_judgments(study, preferences)
         if options["verbosity"]:
             self.stdout.write(f"Added {len(preferences)} simulated judgments.")
             if Annotator.Kind.SIMULATED not in KINDS_COUNTED[study.counted_kinds]:
                 self.stdout.write("The study does not count them; its setting “whose judgments count” can change that.")
-
-
-def simulate(topic_id: int, study: Study, source: Source, count: int, seed: int) -> Iterator[Preference]:
-    """Judgments of one topic; none where it has no such source."""
-    loaded = records.load_with_sources(topic_id, split)
-    if loaded is None:
-        return
-    topic = loaded.evidence
-    if not topic.sentences or not has_source(topic, source):
-        return
-    judgments = judge(sentence_values(topic, similarity(topic.sentences, study.similarity), source), count, seed)
-    names = topic.sentence_ids
-    for a, b, outcome in zip(judgments.a, judgments.b, judgments.outcome, strict=True):
-        yield Preference(topic.topic_id, names[a], names[b], "a" if outcome == 1 else "b")

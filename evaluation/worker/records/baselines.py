@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.imports import baselines
+from annotate.imports.written import written_topics
 from annotate.models import Topic, Upload
 from evaluation.evidence import Evidence, evidence
 
@@ -26,7 +27,7 @@ def load_unsummarized(upload: Upload) -> Unsummarized:
     records = exports.topic_records(Topic.objects.filter(study=upload.study_id))
     language = upload.study.language
     wanted = set(baselines.topics_without_baselines(upload.study).values_list("name", flat=True))
-    written = baselines.written_topics(upload)
+    written = written_topics(upload)
     return Unsummarized(
         tuple(evidence(replace(record, language=record.language or language)) for record in records),
         frozenset(written),

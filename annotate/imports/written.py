@@ -1,0 +1,57 @@
+"""A table that the worker writes itself, because somebody asked for it.
+
+Once it is whole it is an upload like any other: read, looked at, confirmed, stored.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+
+from annotate.audit_log import note
+from annotate.imports.uploads import keep
+from annotate.models import Upload
+
+
+def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object) -> Upload:
+    """Store a new upload with the head of its table, and a line in the log. Raises `Refusal` if it cannot be kept."""
+    keep(upload, ContentFile(",".join(columns) + "\r\n"))
+    try:
+        with transaction.atomic():
+            upload.save(force_insert=True)
+            note(upload.study, upload.user, action, upload=str(upload.key), **detail)
+    except BaseException:
+        upload.file.delete(save=False)
+        raise
+    return upload
+
+
+def written_topics(upload: Upload) -> set[str]:
+    """The names of those that have their rows in the file."""
+    with Path(upload.file.path).open(encoding="utf-8", newline="") as file:
+        return {row["topic"] for row in csv.DictReader(file)}
+
+
+def add_rows(upload: Upload, rows: Iterable[Sequence[str]]) -> None:
+    """Add the rows of a topic, whose name comes first in each. Raises `OSError` where the file is gone."""
+    with Path(upload.file.path).open("r+", encoding="utf-8", newline="") as file:
+        file.seek(0, 2)
+        csv.writer(file).writerows(rows)
+
+
+def note_written(upload: Upload, topics: int, among: int) -> None:
+    """Say how far it is."""
+    Upload.waiting().filter(pk=upload.pk).update(preview={"written": topics, "of": among})
+
+
+def hand_over(upload: Upload) -> None:
+    """Have the file, which is whole, read as if somebody had sent it."""
+    content = Path(upload.file.path).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    unread = Upload.waiting().filter(pk=upload.pk)
+    unread.update(baseline_words=None, simulation=None, preview={}, size=len(content), sha256=digest)

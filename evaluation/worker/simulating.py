@@ -1,0 +1,41 @@
+"""Judgments of a stored topic as references or a Pyramid would make them (model.md, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from annotate.models import Study
+from evaluation.fit.similarity import similarity
+from evaluation.scoring.simulate import judge
+from evaluation.scoring.simulations import Source, has_source, sentence_values
+from evaluation.worker import records
+from formats.records import Preference
+
+#: What the annotator is called who takes them at their word.
+PSEUDONYMS: Mapping[Source, str] = {
+    "references": "simulated from the references",
+    "pyramid": "simulated from the Pyramid",
+}
+
+
+def simulate(
+    topic_id: int, study: Study, source: Source, count: int, seed: int, split: Callable[[str, str], Sequence[str]]
+) -> Iterator[Preference]:
+    """So many judgments of one topic; none where it has no such source, or its sentences are worth the same by it."""
+    loaded = records.load_with_sources(topic_id, split)
+    if loaded is None:
+        return
+    topic = loaded.evidence
+    if not topic.sentences or not has_source(topic, source):
+        return
+    judgments = judge(sentence_values(topic, similarity(topic.sentences, study.similarity), source), count, seed)
+    names = topic.sentence_ids
+    for a, b, outcome in zip(judgments.a, judgments.b, judgments.outcome, strict=True):
+        yield Preference(
+            topic.topic_id,
+            names[a],
+            names[b],
+            "a" if outcome == 1 else "b",
+            annotator=PSEUDONYMS[source],
+            extra={"kind": "simulated"},
+        )
