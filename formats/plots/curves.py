@@ -1,10 +1,10 @@
-"""Curves over the logarithm of a number, with their spread, each named at its end."""
+"""Curves over the logarithm of a number, with their spread, each named at its end, or below where that is narrow."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from formats.plots.axes import Scale, Tick, axis, spread
 from formats.plots.drawing import (
@@ -29,6 +29,8 @@ from formats.results import Convergence
 TOP, LEAST_HEIGHT = 30.0, 330.0
 #: Between the names at the lines' ends, and the marks below.
 APART, MARKS_APART = 18.0, 34.0
+#: The piece of a line before its name below.
+SAMPLE = 24.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +61,35 @@ def convergence_lines(report: Convergence, name: Callable[[str], str] = str) -> 
 
 
 def curve_plot(lines: Sequence[Line], label: str, x_title: str, y_title: str, *, width: float = PAPER) -> Drawing:
-    """Lay the lines out; dashed ones come first, so that the others lie over them."""
+    """Lay the lines out; dashed ones come first, so that the others lie over them.
+
+    Where names would take more than a third of the width, they stand below, in the order of the lines' ends.
+    """
     lines = [line for line in lines if line.points]
     numbers = sorted({x for line in lines for x, _y in line.points}) or [1.0]
-    bottom = TOP + max(LEAST_HEIGHT, APART * len(lines))
+    room = room_for([line.name for line in lines], width, SMALL)
+    is_named_below = room > width / 3
+    bottom = TOP + max(LEAST_HEIGHT, 0.0 if is_named_below else APART * len(lines))
     up, levels = axis([y for line in lines for y in _reach(line)], bottom, TOP)
     left = PAD + max((width_of(level.label, SMALL) for level in levels), default=0.0) + 14
-    right = width - room_for([line.name for line in lines], 0.42 * width, SMALL) - PAD - 22
+    right = width - PAD - (6 if is_named_below else room + 22)
     across = Scale(math.log(numbers[0]), math.log(numbers[-1]), left + 6, right)
     marks = spread([Tick(across.at(math.log(x)), f"{x:g}") for x in numbers], MARKS_APART)
     frame = Frame(width, left, right, TOP, bottom, marks, levels, x_title, y_title, has_levels=True)
-    heights = apart([up.at(line.points[-1][1]) for line in lines], TOP, bottom, APART)
-    drawn = [
-        (line, _curve(line, COLOURS[number % len(COLOURS)], across, up, height, frame))
-        for number, (line, height) in enumerate(zip(lines, heights, strict=True))
+    styled = [(line, COLOURS[number % len(COLOURS)]) for number, line in enumerate(lines)]
+    styled.sort(key=lambda pair: not pair[0].is_dashed)
+    curves = [_curve(line, colour, across, up) for line, colour in styled]
+    if is_named_below:
+        styled.sort(key=lambda pair: -pair[0].points[-1][1])
+        names = [_named_below(*pair, frame.height + APART * row, width) for row, pair in enumerate(styled, 1)]
+        drawing = frame.drawing(label, [*curves, *names])
+        return replace(drawing, height=frame.height + APART * (len(names) + 1))
+    heights = apart([up.at(line.points[-1][1]) for line, _colour in styled], TOP, bottom, APART)
+    ends = [
+        _named_beside(line, colour, across, up, height, frame)
+        for (line, colour), height in zip(styled, heights, strict=True)
     ]
-    drawn.sort(key=lambda pair: not pair[0].is_dashed)
-    return frame.drawing(label, [curve for _line, curve in drawn])
+    return frame.drawing(label, [*curves, *ends])
 
 
 def _reach(line: Line) -> Iterator[float]:
@@ -83,23 +97,36 @@ def _reach(line: Line) -> Iterator[float]:
         yield from (y - varies, y + varies)
 
 
-def _curve(line: Line, colour: str, across: Scale, up: Scale, height: float, frame: Frame) -> str:
+def _curve(line: Line, colour: str, across: Scale, up: Scale) -> str:
     places = [(across.at(math.log(x)), up.at(y)) for x, y in line.points]
-    dashes = "6 4" if line.is_dashed else None
-    way = element(
-        "polyline", points=points(places), fill="none", stroke=colour, stroke_width="2", stroke_dasharray=dashes
+    way = element("polyline", points=points(places), fill="none", **_stroke(line, colour))
+    return element(
+        "g", title(line.name), *_band(line, colour, across, up), way, *_dots(line, places, colour), class_="curve"
     )
-    (x, y) = places[-1]
+
+
+def _stroke(line: Line, colour: str) -> dict[str, str | None]:
+    return {"stroke": colour, "stroke_width": "2", "stroke_dasharray": "6 4" if line.is_dashed else None}
+
+
+def _named_beside(line: Line, colour: str, across: Scale, up: Scale, height: float, frame: Frame) -> str:
+    """The name at the end of its line, as near as others leave room."""
+    (last, value) = line.points[-1]
+    x, y = across.at(math.log(last)), up.at(value)
     name = fitted(line.name, frame.width - frame.right - PAD - 18, SMALL)
     return element(
         "g",
         title(line.name),
-        *_band(line, colour, across, up),
-        way,
-        *_dots(line, places, colour),
         element("path", d=f"M{x:g},{y:g}L{frame.right + 14:g},{height:g}", stroke=colour, stroke_opacity=".5"),
         text(frame.right + 18, height, name, size=SMALL, dy=".35em"),
     )
+
+
+def _named_below(line: Line, colour: str, height: float, width: float) -> str:
+    """The name behind a piece of its line, in a row of its own."""
+    sample = element("path", d=f"M{PAD:g},{height:g}h{SAMPLE:g}", **_stroke(line, colour))
+    name = fitted(line.name, width - 2 * PAD - SAMPLE - 8, SMALL)
+    return element("g", title(line.name), sample, text(PAD + SAMPLE + 8, height, name, size=SMALL, dy=".35em"))
 
 
 def _band(line: Line, colour: str, across: Scale, up: Scale) -> Iterator[str]:

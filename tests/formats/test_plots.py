@@ -248,3 +248,16 @@ def test_labels_of_a_scatter_touch_no_other() -> None:
     }
     assert (named["far"], named["the last to the right"]) == (None, "end")
     assert len(named) < 12
+
+
+def test_names_of_curves_stand_below_where_there_is_no_room_beside_and_are_not_shortened() -> None:
+    names = ["preferences:importance man+ref", "rouge-2:stop=yes,stem=yes", "js"]
+    lines = [Line(name, ((10.0, 0.5), (1000.0, 0.6 + 0.1 * k)), is_dashed=k == 2) for k, name in enumerate(names)]
+    wide, narrow = (curve_plot(lines, "C", "judgments", "agreement", width=width) for width in (WIDE, NARROW))
+    assert set(names) <= set(texts(parsed(wide)))
+    below = [text for text in parsed(narrow).iter(f"{SVG}text") if text.text in names]
+    assert [text.text for text in below] == names[::-1], "the highest end first"
+    assert at(below[0], "y") > 360
+    for curve in of_class(parsed(narrow), "curve"):
+        (way,) = curve.iter(f"{SVG}polyline")
+        assert max(float(place.split(",")[0]) for place in way.get("points", "").split()) > 330
