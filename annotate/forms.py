@@ -250,7 +250,7 @@ class SimulationForm(forms.Form):
     """Which judgments are to be simulated."""
 
     source = forms.ChoiceField(
-        label=gettext_lazy("What simulated annotators take at its word"),
+        label=gettext_lazy("Simulated from"),
         choices=[("references", gettext_lazy("the references")), ("pyramid", gettext_lazy("the Pyramids"))],
     )
     per_topic = forms.IntegerField(
