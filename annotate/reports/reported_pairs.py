@@ -14,6 +14,6 @@ def of(study: Study) -> QuerySet[ReportedPair]:
     return rows.select_related("assignment__topic", "assignment__annotator", *sentences).order_by("-at", "-pk")
 
 
-def unsettled(study: Study) -> int:
-    """How many of them are of sentences that people are still asked about."""
-    return ReportedPair.objects.unsettled().filter(assignment__topic__study=study).count()
+def unsettled(study: Study) -> QuerySet[ReportedPair]:
+    """Those of sentences that people are still asked about."""
+    return ReportedPair.objects.unsettled().filter(assignment__topic__study=study)

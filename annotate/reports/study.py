@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.db.models import Count, Exists, Max, OuterRef
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
 from django.utils import timezone
 
 from annotate.models import (
@@ -30,9 +30,6 @@ from annotate.models import (
 )
 from annotate.reports import reported_pairs, rests_on
 from annotate.reports.rests_on import RestsOn
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
 
 #: A worker says every second or two that it is there; one that was silent for longer is not.
 SILENCE = timedelta(seconds=15)
@@ -199,16 +196,30 @@ def worker_is_there() -> bool:
     return WorkerPulse.objects.filter(at__gte=timezone.now() - SILENCE).exists()
 
 
+def _numbers(study: Study, *rows: QuerySet[Any]) -> list[int]:
+    """How many of each of these there are, in one query."""
+    together = [own.order_by().annotate(together=Value(1)).values("together") for own in rows]
+    numbers = [Subquery(own.annotate(number=Count("pk")).values("number")) for own in together]
+    return [number or 0 for number in Study.objects.values_list(*numbers).get(pk=study.pk)]
+
+
 def look_at(study: Study) -> Overview:
     """The study as it stands, in a dozen queries however many topics it has."""
     summaries = Summary.objects.filter(topic__in=study.topics.all())
+    systems, human_scores, reported, pyramids = _numbers(
+        study,
+        System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study),
+        HumanScore.objects.of_all().filter(summary__in=summaries),
+        reported_pairs.unsettled(study),
+        PyramidAnnotation.objects.filter(topic__in=study.topics.all()),
+    )
     return Overview(
         study=study,
         topics=topic_states(study, study.topics.all()),
-        systems=System.objects.filter(Exists(summaries.filter(system=OuterRef("pk"))), study=study).count(),
-        human_scores=HumanScore.objects.of_all().filter(summary__in=summaries).count(),
-        reported=reported_pairs.unsettled(study),
-        pyramids=PyramidAnnotation.objects.filter(topic__in=study.topics.all()).count(),
+        systems=systems,
+        human_scores=human_scores,
+        reported=reported,
+        pyramids=pyramids,
         annotators=Annotator.objects.arrived().filter(study=study, kind=study.leading_kind).count(),
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
         has_worker=worker_is_there(),

@@ -70,9 +70,9 @@ def test_a_report_that_cannot_be_stored_skips_nothing(client: Client, study: Stu
 
 def test_a_report_is_settled_once_one_of_its_sentences_is_left_out(study: Study):
     assignment = report(joined(study))
-    assert reported_pairs.unsettled(study) == 1
+    assert reported_pairs.unsettled(study).count() == 1
     imports.set_judged(assignment.left, False, making.owner(study))
-    assert reported_pairs.unsettled(study) == 0
+    assert reported_pairs.unsettled(study).count() == 0
     assert reported_pairs.of(study).count() == 1
 
 
