@@ -53,14 +53,15 @@ class TopicLine:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two systems over all topics. `judgments`: about how many in all might tell them apart, if the difference is real;
-    None where they are told apart, or there is nothing to reckon with. `is_equal`: by the stop rule, the difference is
-    surely smaller than what the study calls one."""
+    None where they are told apart, or there is nothing to reckon with. `planned`: how many the stop rule reckons with,
+    None without it. `is_equal`: by the stop rule, the difference is surely smaller than what the study calls one."""
 
     board: Board
     first: System
     second: System
     lead: Lead | None
     judgments: int | None
+    planned: int | None
     is_equal: bool
     lines: tuple[TopicLine, ...]
 
@@ -134,6 +135,7 @@ def of_study(study: Study, first: System, second: System, scored_by: str = "") -
         second=second,
         lead=lead,
         judgments=_judgments_to_tell(board, overall),
+        planned=_planned(board, overall),
         is_equal=overall is not None and board.holds_at_every_look and overall.verdict(study.equal_within) == "equal",
         lines=tuple(lines(Topic.objects.filter(study=study), first, second, board.scored_by)),
     )
@@ -162,6 +164,11 @@ def _judgments_to_tell(board: Board, difference: Difference | None) -> int | Non
     if difference is None or difference.significant is not False:
         return None
     return boards.judgments_to_tell(board.judgments, difference, len(board.tested))
+
+
+def _planned(board: Board, difference: Difference | None) -> int | None:
+    share = difference.planned_share if difference else None
+    return round(board.judgments / share) if share else None
 
 
 def lines(topics: QuerySet[Topic], first: System, second: System, scored_by: str) -> Iterator[TopicLine]:
