@@ -116,6 +116,16 @@ def test_two_systems_are_compared_topic_by_topic(client: Client, study: Study) -
     assert (turned.lead.difference, turned.lead.low) == (-shown.lead.difference, -(shown.lead.high or 0))
 
 
+def test_by_the_stop_rule_two_systems_are_compared_with_the_plan_beside_them(client: Client) -> None:
+    study = scored.scored_study(stop_rule=True, judgments_per_topic=10)
+    client.force_login(making.owner(study))
+    first, second = two(study)
+    assert comparison.of_study(study, first, second).planned == 20
+    assert (
+        "The study plans 20." in client.get(reverse("compare_systems", args=[study.pk]), asked(study)).content.decode()
+    )
+
+
 def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) -> None:
     page = client.get(reverse("scores_by_topic", args=[study.pk])).content.decode()
     table = client.get(reverse("scores_by_topic_csv", args=[study.pk])).content.decode()
