@@ -105,12 +105,15 @@ def _record(
             assignment.holds_place = True
             topic.taken += annotator.kind == Annotator.TAKES_PLACES
         judgment = _store(assignment, topic.now, revision, answer, seconds)
+        topic.answers = 1
         following = None
         if showing is not None:
             try:
                 following = draw_with_answer(topic, annotator, showing)
             except Exception as error:
                 raise NotDrawn from error
+        if topic.answers:  # or they were written with the place of a pair
+            Tally.objects.filter(topic=topic.pk).update(data_version=F("data_version") + topic.answers)
     return Recorded(Outcome.STORED, judgment, assignment.holds_place, following)
 
 
@@ -140,7 +143,6 @@ def _store(assignment: Assignment, now: datetime, revision: int, answer: str, se
     if not _add_up(assignment, now, seconds or 0.0):
         _note_refusal(assignment, revision, answer, "a moment after their last one")
         raise TooSoon
-    Tally.objects.filter(topic=assignment.topic_id).update(data_version=F("data_version") + 1)
     assignment.state, assignment.closed_at, assignment.revision = State.JUDGED, now, revision
     assignment.save(update_fields=["state", "closed_at", "holds_place", "revision"])
     return Judgment.objects.create(

@@ -27,7 +27,7 @@ FEW = 3
 LOOK = 64
 #: How many random pairs are tried at once, and then, before all that are left are listed: of a topic of which 95 in 100
 #: pairs are gone, one draw in 27 comes to that.
-TRIES = (4, 60)
+TRIES = (2, 8, 54)
 
 
 @dataclass(frozen=True)

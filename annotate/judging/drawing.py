@@ -218,7 +218,9 @@ def _lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignme
     takes_place = wanted and annotator.kind == Annotator.TAKES_PLACES
     if takes_place:
         pair.need, pair.taken = pair.need or annotator.study.judgments_per_pair, pair.taken + 1
-        Tally.objects.filter(topic=topic.pk).update(taken=F("taken") + 1)
+        tally = Tally.objects.filter(topic=topic.pk)
+        tally.update(taken=F("taken") + 1, data_version=F("data_version") + topic.answers)
+        topic.answers = 0
     if takes_place or pair.pk is None:
         pair.save()
     until = topic.now + LEASE

@@ -41,11 +41,15 @@ class Progress(NamedTuple):
 
 @dataclass
 class LockedTopic:
-    """A topic whose tally is locked, at which time by the database's clock, which every process shares."""
+    """A topic whose tally is locked, at which time by the database's clock, which every process shares.
+
+    `answers`: those that were stored since, and are still to raise its `data_version`.
+    """
 
     pk: int
     taken: int
     now: datetime
+    answers: int = 0
 
 
 class TallyQuerySet(models.QuerySet["Tally"]):
