@@ -1,6 +1,6 @@
 """Are standard errors what the planner says that they will be?
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.planning [--studies 10] [--first-seed 7000]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.planning [--studies 10] [--first-seed 7000] [--only made-up ...]
 
 Predicted over realised standard errors, by judgments a sentence; realised: the mean over studies with judgments that
 the planner never saw. Before: from texts alone, with what the planner takes to be usual. After 1: from the fits of one
@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks import replay
 from benchmarks.people_decide import SETS, read
-from benchmarks.worlds import world
+from benchmarks.worlds import TRUTHS, world
 from evaluation import planning
 from evaluation.evidence import Evidence, Judgments, Settings, evidence
 from evaluation.fit.sampling import random_pairs
@@ -35,6 +35,7 @@ from evaluation.planning import Prepared
 from evaluation.scoring import simulate
 
 RATIOS = (1, 2, 4, 8)
+STUDIES = ("made-up", "summeval_op", "squality", "arguments")
 SETTINGS = Settings()
 NOBODY = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 #: So many judgments of a topic, in random order.
@@ -57,11 +58,14 @@ def measure(name: str, topics: Sequence[Judged], studies: int, first_seed: int, 
     )
     rng = np.random.default_rng((first_seed, 999))
     fits = [
-        (fitted, len(topic.evidence.sentences))
+        (fitted, judged, len(topic.evidence.sentences))
         for topic, draw in topics
-        if (fitted := topic.fit(draw(len(topic.evidence.sentences), rng), SETTINGS)) is not None
+        for judged in [draw(len(topic.evidence.sentences), rng)]
+        if (fitted := topic.fit(judged, SETTINGS)) is not None
     ]
-    for how, assumed in (("before", planning.TYPICAL), ("after 1", planning.learnt(fits))):
+    ties = planning.TYPICAL_TIES if any(0.5 in judged.outcome for _fit, judged, _n in fits) else 0.0
+    usual = replace(planning.TYPICAL, ties=ties)
+    for how, assumed in (("before", usual), ("after 1", planning.learnt(fits))):
         assert assumed is not None
         predicted = _mean_errors(
             [
@@ -164,17 +168,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=7000)
+    parser.add_argument("--only", nargs="+", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
     began = time.perf_counter()
     print(f"| study | predicted | variance, share | {' | '.join(f'{ratio} a sentence' for ratio in RATIOS)} |")
     print("|---|---|---|" + "---|" * len(RATIOS))
-    for truth in ("words", "clusters", "independent"):
+    for truth in TRUTHS if "made-up" in options.only else ():
         for spread, careless in ((0.7, 0.1), (1.0, 0.1), (1.5, 0.1), (1.5, 0.3), (2.0, 0.0)):
             name = f"{truth}, {spread}, {careless:.0%} careless"
             measure(name, made_up(truth, spread, careless), options.studies, options.first_seed)
     for name in ("summeval_op", "squality"):
-        measure(name, graded(name), options.studies, options.first_seed)
-    measure("UKPConvArg1, arguments", arguments(), options.studies, options.first_seed, of_systems=False)
+        if name in options.only:
+            measure(name, graded(name), options.studies, options.first_seed)
+    if "arguments" in options.only:
+        measure("UKPConvArg1, arguments", arguments(), options.studies, options.first_seed, of_systems=False)
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

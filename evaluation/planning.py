@@ -5,9 +5,9 @@ lot, and answers follow Bradley and Terry's model, but for those that careless a
 it goes through the fit and the scores that people's judgments go through, and the standard errors of the differences of
 systems are what the study will come to.
 
-How far a standard error is off hangs on what is assumed: it grows with the root of p (1 - p), p the chance of an
-answer. `TYPICAL` is what real judgments came to (benchmarks/planning.py). Once a study has judgments of its own, what
-its fits learnt takes the place of it, the careless among its annotators included.
+How large a standard error is hangs on what is assumed: it grows with the root of p (1 - p), p the chance of an answer.
+`TYPICAL` is what real judgments came to (benchmarks/planning.py). Once a study has judgments of its own, what its fits
+learnt takes the place of it, the careless among its annotators included.
 """
 
 from __future__ import annotations
@@ -54,11 +54,14 @@ class Assumed:
     variance: float
     share: float
     careless: float = 0.1
+    ties: float = 0.0
     judgments_per_pair: int = 1
     learnt_from: int = 0
 
 
 TYPICAL = Assumed(variance=1.2, share=0.7)
+#: The share of ties where they are an answer, of the same.
+TYPICAL_TIES = 0.24
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,23 +145,24 @@ def mean_variance(scores: Scores) -> float | None:
     return finite(float(variances[np.triu_indices(len(ranked), 1)].mean()))
 
 
-def learnt(fits: Sequence[tuple[Estimate, int]], judgments_per_pair: int = 1) -> Assumed | None:
-    """What fits of so many judged sentences say of the prior, if there are any that learn one (`smooth` kernel).
+def learnt(fits: Sequence[tuple[Estimate, Judgments, int]], judgments_per_pair: int = 1) -> Assumed | None:
+    """What fits of judgments on so many sentences say of the prior, if there are any that learn one (`smooth` kernel).
 
     Nobody counts as careless beside it: what they do is part of what was learnt.
     """
     kernels = [
-        (*fit.kernel, fit.judgments)
-        for fit, sentences in fits
-        if fit.kernel is not None and fit.judgments >= ENOUGH_TO_LEARN * sentences
+        (*fit.kernel, len(judged), float(np.sum(judged.outcome == 0.5)))
+        for fit, judged, sentences in fits
+        if fit.kernel is not None and len(judged) >= ENOUGH_TO_LEARN * sentences
     ]
     if not kernels:
         return None
-    variances, shares, judgments = np.array(kernels).T
+    variances, shares, judgments, ties = np.array(kernels).T
     return Assumed(
         variance=float(np.exp(np.log(variances).mean())),
         share=float(shares.mean()),
         careless=0.0,
+        ties=float(ties.sum() / judgments.sum()),
         judgments_per_pair=judgments_per_pair,
         learnt_from=int(judgments.sum()),
     )
@@ -239,6 +243,7 @@ class StudyToSimulate:
             share=self.assumed.share,
             learnt_from=self.assumed.learnt_from,
             careless=self.assumed.careless,
+            ties=self.assumed.ties,
             judgments_per_pair=self.assumed.judgments_per_pair,
             stop_rule=self.stop_rule,
             points=points(self.sizes, errors, len(self.lengths)),
@@ -300,7 +305,14 @@ def _judged(compared: Similarity, count: int, assumed: Assumed, rng: np.random.G
     is_coin = rng.random(m) < assumed.careless
     chance = np.where(is_coin, 0.5, expit(utilities[first] - utilities[second]))
     outcome = (rng.random(m) < chance).astype(np.float64)
+    outcome[rng.random(m) < _ties(chance, assumed.ties)] = 0.5
     return Judgments(first, second, outcome, np.ones(m), np.arange(m) % assumed.judgments_per_pair)
+
+
+def _ties(chance: Vector, share: float) -> Vector:
+    """(m,): how likely each answer is a tie: the likelier, the less clear it is."""
+    unclear = chance * (1 - chance)
+    return np.asarray(share * unclear / max(float(unclear.mean()), 1e-12)) if len(chance) else unclear
 
 
 def _utilities(compared: Similarity, assumed: Assumed, rng: np.random.Generator) -> Vector:

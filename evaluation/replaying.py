@@ -32,7 +32,7 @@ class Look:
     variances: tuple[float | None, ...]
     sentence_errors: tuple[float | None, ...]
     standings: tuple[Standing, ...]
-    fits: tuple[tuple[Estimate, int], ...]
+    fits: tuple[tuple[Estimate, Judgments, int], ...]
 
     @property
     def se(self) -> float | None:
@@ -88,7 +88,11 @@ def _look(topics: Sequence[Prepared], judged: Sequence[Judgments], settings: Set
         variances=tuple(None if own is None else planning.mean_variance(own) for own in scores),
         sentence_errors=tuple(None if fit is None else planning.sentence_error(fit) for _, fit in fitted),
         standings=tuple(own.standing for own in scores if own is not None),
-        fits=tuple((fit, len(topic.evidence.sentences)) for topic, fit in fitted if fit is not None),
+        fits=tuple(
+            (fit, own, len(topic.evidence.sentences))
+            for (topic, fit), own in zip(fitted, judged, strict=True)
+            if fit is not None
+        ),
     )
 
 

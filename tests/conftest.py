@@ -31,7 +31,9 @@ MUST_RUN = set(os.environ.get("PREFERENDUM_MUST_RUN", "").split(","))
 
 
 # No property fails because the machine was busy.
-hypothesis.settings.register_profile("whatever-time-it-takes", deadline=None)
+hypothesis.settings.register_profile(
+    "whatever-time-it-takes", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("whatever-time-it-takes")
 
 

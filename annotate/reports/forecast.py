@@ -62,6 +62,10 @@ class ForecastTable:
         return 100 * self.record.careless
 
     @property
+    def ties_percent(self) -> float:
+        return 100 * self.record.ties
+
+    @property
     def planned(self) -> Row | None:
         """With as many judgments as the study asks for."""
         return next((row for row in self.rows if row.is_planned), None)

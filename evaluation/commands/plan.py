@@ -11,7 +11,7 @@ from evaluation.commands import common
 from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence, Settings
-from evaluation.planning import RUNS, TYPICAL, Assumed, Prepared
+from evaluation.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
 from formats.results import Forecast, to_json
 from formats.results.planning import POWER, SECONDS, work
 
@@ -34,6 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         type=common.share,
         help=f"the share of answers that a coin gives (default: {TYPICAL.careless}; with judgments, these tell)",
+    )
+    group.add_argument(
+        "--ties",
+        metavar="X",
+        type=common.share,
+        default=0.0,
+        help="the share of ties, such as "
+        f"{TYPICAL_TIES} where they are an answer (default: 0; with judgments, these tell)",
     )
     group.add_argument("--difference", metavar="D", type=common.above_zero, help="of two systems, to be told apart")
     group.add_argument(
@@ -94,11 +102,12 @@ COMMAND = Command(
 def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.Namespace) -> Assumed:
     judged = [topic for topic in topics if len(topic.judgments)]
     fits = [
-        (fitted, len(topic.sentences))
+        (fitted, topic.judgments, len(topic.sentences))
         for topic in common.progress(judged, "fitting topic")
         if (fitted := Prepared.of(topic, settings).fit(topic.judgments, settings)) is not None
     ]
-    assumed = replace(planning.learnt(fits) or TYPICAL, judgments_per_pair=options.judgments_per_pair)
+    usual = replace(TYPICAL, ties=options.ties)
+    assumed = replace(planning.learnt(fits) or usual, judgments_per_pair=options.judgments_per_pair)
     return assumed if options.careless is None else replace(assumed, careless=options.careless)
 
 
@@ -109,9 +118,10 @@ def _table(report: Forecast, seconds: float, options: argparse.Namespace) -> Tab
     notes = [
         f"{report.sampled} of {report.topics} topics, {report.sentences:.0f} sentences on average, "
         f"{report.runs} studies, seed {report.seed}; {report.systems} systems: {compared}",
-        f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}; "
-        f"careless {report.careless:.0%}; judgments a pair: {report.judgments_per_pair}; {seconds:.0f} s a judgment",
-        f"margin: of the 95% interval of a difference of two systems, and its standard deviation (sd); apart: the "
+        f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}",
+        f"careless {report.careless:.0%}, ties {report.ties:.0%}; judgments a pair: {report.judgments_per_pair}; "
+        f"{seconds:.0f} s a judgment",
+        "margin: of the 95% interval of a difference of two systems, and its standard deviation (sd); apart: the "
         f"difference told apart in {POWER:.0%} of studies, all systems compared" + ", at any look" * report.stop_rule,
     ]
     if options.difference:

@@ -10,7 +10,7 @@ from annotate import forecasts
 from annotate.models import Forecast
 from evaluation import planning
 from evaluation.evidence import Evidence, Settings
-from evaluation.planning import TYPICAL, Assumed, Errors, Prepared, Step, StudyToSimulate
+from evaluation.planning import TYPICAL, TYPICAL_TIES, Assumed, Errors, Prepared, Step, StudyToSimulate
 from evaluation.worker.records.evidence import Split
 from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
 from formats.results import from_json, to_json
@@ -67,8 +67,9 @@ def _assumed(loaded: StudyToForecast, asked: Forecast, prepare: Prepare) -> Assu
         prepared = prepare(topic.evidence, topic.settings)
         fitted = prepared.fit(topic.evidence.judgments, topic.settings)
         if fitted is not None:
-            fits.append((fitted, len(topic.evidence.sentences)))
-    assumed = replace(planning.learnt(fits) or TYPICAL, judgments_per_pair=loaded.judgments_per_pair)
+            fits.append((fitted, topic.evidence.judgments, len(topic.evidence.sentences)))
+    usual = replace(TYPICAL, ties=TYPICAL_TIES if loaded.ties_allowed else 0.0)
+    assumed = replace(planning.learnt(fits) or usual, judgments_per_pair=loaded.judgments_per_pair)
     return assumed if asked.careless is None else replace(assumed, careless=asked.careless)
 
 

@@ -34,8 +34,9 @@ class Forecast:
     `sampled` of its `topics` were simulated, `runs` times each from the `seed`; `sentences`: how many of them a topic
     has on average. `systems`: how many are compared; `are_standard`: whether they are those of standard summarizers,
     since the study has no two of its own yet. `variance`, `share`: of the prior that utilities are drawn from;
-    `learnt_from`: so many judgments, 0 where they are usual ones. `careless`: the share of answers that a coin gives;
-    `judgments_per_pair`: how many annotators answer each pair. `stop_rule`: whether verdicts hold at every look.
+    `learnt_from`: so many judgments, 0 where they are usual ones. `careless`: the share of answers that a coin gives,
+    `ties`: that of ties. `judgments_per_pair`: how many annotators answer each pair. `stop_rule`: whether verdicts hold
+    at every look.
     """
 
     topics: int
@@ -49,6 +50,7 @@ class Forecast:
     share: float
     learnt_from: int
     careless: float
+    ties: float
     judgments_per_pair: int
     stop_rule: bool
     points: tuple[ForecastPoint, ...]

@@ -118,7 +118,7 @@ def forecast(study: Study) -> Forecast:
     points = tuple(ForecastPoint(size, 0.04 / size**0.5, 0.001, 1.0) for size in (10, 20, 300))
     record = Record(
         topics=2, sampled=2, runs=4, seed=0, sentences=5.0, systems=3, are_standard=False, variance=1.2, share=0.7,
-        learnt_from=0, careless=0.1, judgments_per_pair=1, stop_rule=False, points=points,
+        learnt_from=0, careless=0.1, ties=0.0, judgments_per_pair=1, stop_rule=False, points=points,
     )  # fmt: skip
     asked = forecasts.ask(study, owner(study))
     forecasts.finish(asked, to_json(record))

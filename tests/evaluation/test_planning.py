@@ -55,7 +55,7 @@ def test_errors_are_those_of_studies_that_the_planner_never_saw() -> None:
     realised = np.sqrt(np.mean(variances, axis=0) / len(TOPICS))
 
     assert errors(expected()) == pytest.approx(realised, rel=0.15)
-    fits = [(Prepared.of(topic, SETTINGS).fit(topic.judgments, SETTINGS), N) for topic in TOPICS]
+    fits = [(Prepared.of(topic, SETTINGS).fit(topic.judgments, SETTINGS), topic.judgments, N) for topic in TOPICS]
     learnt = planning.learnt(fits)
     assert learnt.learnt_from == 320
     assert errors(expected(learnt)) == pytest.approx(realised, rel=0.15)
@@ -79,6 +79,15 @@ def test_careless_annotators_and_double_judgments_cost() -> None:
 
     assert errors(expected(replace(TYPICAL, careless=0.6)))[0] > 1.03 * usual
     assert errors(expected(replace(TYPICAL, judgments_per_pair=4)))[0] > 1.03 * usual
+
+
+def test_ties_make_sentences_less_different_and_are_learnt() -> None:
+    some, none = (expected(replace(TYPICAL, ties=ties)).points[-1].sentence_se for ties in (0.4, 0.0))
+    assert some < 0.95 * none
+
+    judged = replace(TOPICS[0].judgments, outcome=np.resize([0.5, 1.0], 160))
+    fitted = Prepared.of(TOPICS[0], SETTINGS).fit(judged, SETTINGS)
+    assert planning.learnt([(fitted, judged, N)]).ties == 0.5
 
 
 def test_a_study_without_systems_is_planned_with_standard_ones() -> None:

@@ -42,7 +42,7 @@ st.register_type_strategy(float, finite)
 
 
 # Reports of reports in reports are large; that is no fault of theirs.
-@settings(max_examples=20, suppress_health_check=[HealthCheck.data_too_large])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
 @given(st.data())
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
 def test_what_was_written_is_read_as_it_was(kind: Any, data: st.DataObject) -> None:

@@ -21,6 +21,7 @@ class StudyToForecast:
     sizes: tuple[int, ...]
     judgments_per_pair: int
     stop_rule: bool
+    ties_allowed: bool
 
     @property
     def version(self) -> str:
@@ -42,4 +43,4 @@ def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None
     if not topics:
         return None
     sizes = planning.usual_sizes(lengths, study.judgments_per_topic)
-    return StudyToForecast(topics, lengths, sizes, study.judgments_per_pair, study.stop_rule)
+    return StudyToForecast(topics, lengths, sizes, study.judgments_per_pair, study.stop_rule, study.ties_allowed)
