@@ -1,12 +1,13 @@
 """Does the stop rule hold at every look, and what does it save?
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.stopping [--null 2000] [--studies 300] [--first-seed 5000]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.stopping [--null 2000] [--studies 300] [--first-seed 5000] [--share .2]
 
 Made-up studies (benchmarks/worlds.py): three topics of 30 sentences, systems that choose from badly to well, random
 pairs. A study is looked at whenever 20 judgments a topic are in, up to 30 looks; each look fits all topics anew.
 
 **Null**: answers by a coin, six systems; the share of studies that ever call two of them apart, by the stop rule and by
-the test of a single look, made at every look.
+the test of a single look, made at every look. With a `--share` of random pairs below 1 the others are drawn because
+they tell systems apart, 20 at a time.
 
 **What it saves**: two systems drawn from twelve, answers as Bradley and Terry's model says. A fixed budget and one test
 at its end has some power; the stop rule, planned for the smallest number of judgments that gives it the same power,
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from benchmarks.worlds import World, world
 from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit import preference_matrix
-from evaluation.scoring import importance
+from evaluation.scoring import asking, importance
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
 from formats.results import Difference, Standing
@@ -60,7 +61,8 @@ def texts(number: int, systems: int, spread: float) -> list[Texts]:
 def standing(topic: Texts, judgments: Judgments, places: Sequence[int] | None = None) -> Standing:
     """What a topic's judgments say of (some of) the systems."""
     estimate = preference_matrix.estimate(judgments, SENTENCES, topic.world.similarity, Settings())
-    scores = importance.score(topic.shared, estimate.chances, len(judgments)).of("importance")
+    chances = estimate.chances_by(lambda: topic.shared.telling.likelihood)
+    scores = importance.score(topic.shared, chances, len(judgments)).of("importance")
     if places is not None:
         systems = tuple(scores.systems[place] for place in places)
         scores = replace(
@@ -83,20 +85,27 @@ def differences(standings: Sequence[Standing], rule: StopRule | None) -> tuple[D
     return Comparison(standings, stop_rule=rule).differences()
 
 
-def coins(rng: np.random.Generator) -> Judgments:
+def coins(topic: Texts, share: float, rng: np.random.Generator) -> Judgments:
     m = STEP * LOOKS
-    a = rng.integers(SENTENCES, size=m)
-    b = (a + rng.integers(1, SENTENCES, size=m)) % SENTENCES
-    return Judgments(a, b, rng.integers(0, 2, m).astype(float), np.ones(m), np.zeros(m, np.int64))
+    if share < 1:
+        seeds = rng.integers(1 << 32, size=LOOKS).tolist()
+        queues = [asking.telling_pairs(topic.shared.telling, STEP, share, seed) for seed in seeds]
+        a, b = np.concatenate([queue.pairs for queue in queues]).T
+        design = np.concatenate([queue.design for queue in queues])
+    else:
+        a = rng.integers(SENTENCES, size=m)
+        b = (a + rng.integers(1, SENTENCES, size=m)) % SENTENCES
+        design = np.ones(m)
+    return Judgments(a, b, rng.integers(0, 2, m).astype(float), np.ones(m), np.zeros(m, np.int64), design)
 
 
-def null(studies: int, first_seed: int) -> None:
+def null(studies: int, first_seed: int, share: float) -> None:
     rules = {"stop rule": StopRule(BUDGET), "one test, made at every look": None}
     wrong = dict.fromkeys(rules, 0)
     for seed in range(first_seed, first_seed + studies):
         rng = np.random.default_rng(seed)
         topics = texts(seed % 40, 6, 1.5)
-        seen = looks(topics, [coins(rng) for _topic in topics])
+        seen = looks(topics, [coins(topic, share, rng) for topic in topics])
         for name, rule in rules.items():
             wrong[name] += any(d.significant for standings in seen for d in differences(standings, rule))
     print(f"| rule | of {studies} studies of a coin, ever apart |\n|---|---|")
@@ -147,10 +156,11 @@ def main() -> None:
     parser.add_argument("--null", type=int, default=2000)
     parser.add_argument("--studies", type=int, default=300)
     parser.add_argument("--first-seed", type=int, default=5000)
+    parser.add_argument("--share", type=float, default=1.0)
     options = parser.parse_args()
     began = time.perf_counter()
     if options.null:
-        null(options.null, options.first_seed)
+        null(options.null, options.first_seed, options.share)
     if options.studies:
         saved(options.studies, options.first_seed)
     print(f"\n{time.perf_counter() - began:.0f} s")
