@@ -123,7 +123,9 @@ def _lock(assignment: Assignment) -> tuple[LockedTopic, Annotator]:
     if topic is None:  # then the assignment is gone, too
         raise Assignment.DoesNotExist
     # Not where its sentence went meanwhile, and took it along into the history of the topic.
-    current = Assignment.objects.filter(topic=topic.pk).lock_annotator().get(pk=assignment.pk)
+    here = Assignment.objects.filter(topic=topic.pk).select_for_update(of=("annotator",))
+    rows = here.select_related("annotator__study").only(*Assignment.LOCKED, "annotator")
+    current = rows.get(pk=assignment.pk)
     for field in (*Assignment.LOCKED, "annotator"):
         setattr(assignment, field, getattr(current, field))
     return topic, assignment.annotator

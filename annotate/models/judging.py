@@ -309,14 +309,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """With no more than is needed of them before they are locked, and of the page around the pair after them."""
         return self.select_related("topic", "pair__first", "pair__second", "annotator").only(*TO_ANSWER)
 
-    def lock_annotator(self) -> Self:
-        """Lock who judges them, after the topic; with how they, their annotator and the study are now."""
-        return (
-            self.select_for_update(of=("annotator",))
-            .select_related("annotator__study")
-            .only(*Assignment.LOCKED, "annotator")
-        )
-
     def arrived(self) -> Self:
         """All but those of an upload that is still being stored. Nothing that draws or judges comes across one."""
         return self.exclude(upload__in=Upload.unfinished())

@@ -70,7 +70,9 @@ MUTANTS: tuple[Mutant, ...] = (
             Replace(
                 "_lock",
                 "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None:\n    ...\n"
-                "current = Assignment.objects.filter(topic=topic.pk).lock_annotator().get(pk=assignment.pk)",
+                "here = Assignment.objects.filter(topic=topic.pk).select_for_update(of=('annotator',))\n"
+                "rows = here.select_related('annotator__study').only(*Assignment.LOCKED, 'annotator')\n"
+                "current = rows.get(pk=assignment.pk)",
                 "current = Assignment.objects.select_related('annotator__study').get(pk=assignment.pk)\n"
                 "topic = Tally.objects.lock(assignment.topic_id)",
             ),
