@@ -97,6 +97,7 @@ FORMS = {
         "metric_train",
         "plan_save",
         "plan_deviation",
+        "forecast_ask",
         "trained_metric_use",
         "what_if_ask",
         "what_if_do",

@@ -13,7 +13,7 @@ from annotate.reports.forecast import Course
 from formats.results import Forecast as Record
 
 
-class ForecastSerializer(serializers.ModelSerializer[Forecast]):
+class StudyForecastSerializer(serializers.ModelSerializer[Forecast]):
     """What is to be expected of a study. `state`: waiting (`done` of `steps` simulations are there; ask again), ready,
     failed (`problem` gives the reason). `forecast` has what `evaluate plan --format json` writes; null before it is
     ready. `careless`: as it was asked for."""

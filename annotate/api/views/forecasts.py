@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import forecasts
-from annotate.api.serializers.forecasts import AskForecastSerializer, CourseSerializer, ForecastSerializer
+from annotate.api.serializers.forecasts import AskForecastSerializer, CourseSerializer, StudyForecastSerializer
 from annotate.api.views.base import View
 from annotate.models import Forecast
 from annotate.reports.forecast import course
@@ -18,25 +18,27 @@ from annotate.reports.forecast import course
 
 @extend_schema(tags=["studies"])
 class Forecasts(View):
-    @extend_schema(operation_id="list_forecasts", responses=ForecastSerializer(many=True))
+    @extend_schema(operation_id="list_forecasts", responses=StudyForecastSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The forecasts of a study, newest first."""
         rows = Forecast.objects.filter(study=self.study(study_id)).defer("parts").order_by("-pk")
-        return self.page(ForecastSerializer, rows)
+        return self.page(StudyForecastSerializer, rows)
 
-    @extend_schema(operation_id="ask_forecast", request=AskForecastSerializer, responses={202: ForecastSerializer})
+    @extend_schema(operation_id="ask_forecast", request=AskForecastSerializer, responses={202: StudyForecastSerializer})
     def post(self, request: Request, study_id: int) -> Response:
         """Have the worker simulate the study, to say how many judgments it needs; what waits already is given up."""
         study = self.study(study_id, "edit")
-        return self.show(ForecastSerializer, forecasts.ask(study, self.user, **self.sent(AskForecastSerializer)), 202)
+        return self.show(
+            StudyForecastSerializer, forecasts.ask(study, self.user, **self.sent(AskForecastSerializer)), 202
+        )
 
 
 @extend_schema(tags=["studies"])
 class OneForecast(View):
-    @extend_schema(operation_id="read_forecast", responses=ForecastSerializer)
+    @extend_schema(operation_id="read_forecast", responses=StudyForecastSerializer)
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """The state of a forecast, with what is to be expected."""
-        return self.show(ForecastSerializer, get_object_or_404(Forecast, study=self.study(study_id), key=key))
+        return self.show(StudyForecastSerializer, get_object_or_404(Forecast, study=self.study(study_id), key=key))
 
 
 @extend_schema(tags=["studies"])
