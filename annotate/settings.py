@@ -269,6 +269,8 @@ SPECTACULAR_SETTINGS = {
         "StudyStateEnum": "annotate.models.study.Study.State",
         "UploadStateEnum": "annotate.models.corpus.Upload.State",
         "ExportStateEnum": "annotate.models.export.Export.State",
+        "SkipReasonEnum": "annotate.models.judging.Assignment.SkipReason",
+        "ReportReasonEnum": "annotate.models.judging.ReportedPair.Reason",
         "AnswerEnum": "annotate.models.judging.Judgment.Answer",
         "PreferenceEnum": ["left", "right", "tie"],
     },
