@@ -25,10 +25,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.corpus import Sentence, Topic, Upload
 from annotate.models.membership import Invitation
 from annotate.models.study import Study
+from formats.results.planning import SECONDS
 from formats.settings import KINDS_COUNTED
-
-#: What a pair takes until we know how long this person reads.
-USUAL_SECONDS = 15.0
 
 
 class Progress(NamedTuple):
@@ -177,7 +175,7 @@ class Annotator(models.Model):
 
     @property
     def progress(self) -> Progress:
-        wanted, pace = self.pairs_wanted, (self.seconds + USUAL_SECONDS) / (self.judged + 1)
+        wanted, pace = self.pairs_wanted, (self.seconds + SECONDS) / (self.judged + 1)
         minutes = math.ceil(max(0, wanted - self.judged) * pace / 60)
         return Progress(min(self.judged + 1, wanted), wanted, minutes)
 

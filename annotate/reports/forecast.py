@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotate.models import Forecast, Judgment, Sentence, Study, Topic
 from annotate.reports import rests_on
+from annotate.reports.study import counts_by_topic, wanted_of
 from formats.results import Forecast as Record
 from formats.results import ForecastPoint, Work
 from formats.results.planning import work
@@ -65,11 +66,6 @@ class ForecastTable:
     def ties_percent(self) -> float:
         return 100 * self.record.ties
 
-    @property
-    def planned(self) -> Row | None:
-        """With as many judgments as the study asks for."""
-        return next((row for row in self.rows if row.is_planned), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -89,7 +85,7 @@ class Course:
         return work(self.done, self.seconds or asked.seconds, asked.pay)
 
     def to_come(self, asked: Asked) -> Work:
-        return work(max(0, self.wanted - self.done), asked.seconds, asked.pay)
+        return work(self.wanted - self.done, asked.seconds, asked.pay)
 
 
 def table(study: Study, forecast: Forecast | None, asked: Asked) -> ForecastTable | None:
@@ -117,33 +113,26 @@ def _row(record: Record, point: ForecastPoint, study: Study, asked: Asked) -> Ro
 def _is_old(study: Study, record: Record) -> bool:
     judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None)
     now = judged.aggregate(topics=Count("topic", distinct=True), sentences=Count("pk"))
-    is_as_long = abs(now["sentences"] - record.topics * record.sentences) < 0.5
-    settings = study.judgments_per_pair, study.stop_rule
-    return (
-        now["topics"] != record.topics
-        or not is_as_long
-        or settings
-        != (
-            record.judgments_per_pair,
-            record.stop_rule,
-        )
-    )
+    is_now = now["topics"], now["sentences"], study.judgments_per_pair, study.stop_rule
+    sentences = round(record.topics * record.sentences)  # a mean is stored
+    return is_now != (record.topics, sentences, record.judgments_per_pair, record.stop_rule)
 
 
 def course(study: Study) -> Course:
     """How far the study is, by the judgments that count of the kind of annotators that it is about."""
     topics = list(Topic.objects.filter(study=study, removal=None))
-    judged = {key: own.leading for key, own in rests_on.by_topic(study, topics).items()}
-    wanted = study.judgments_per_topic
-    done = sum(min(wanted, number) for number in judged.values())
+    to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=topics))
+    by_topic = {topic.pk: wanted_of(study, to_judge.get(topic.pk, 0)) for topic in topics}
+    judged = rests_on.by_topic(study, topics)
+    done, wanted = sum(min(judged[key].leading, own) for key, own in by_topic.items()), sum(by_topic.values())
     counted = Judgment.objects.counted(kind=study.leading_kind).filter(assignment__topic__study=study).order_by()
     seconds = counted.filter(seconds__lte=LONGEST).aggregate(mean=Avg("seconds"))["mean"]
     now = timezone.now()
     recent = counted.filter(at__gt=now - PACE, at__lte=now).aggregate(number=Count("pk"), since=Min("at"))
     a_day = _a_day(recent["number"], recent["since"], now)
-    to_come = max(0, wanted * len(topics) - done)
+    to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
-    return Course(done, wanted * len(topics), seconds, a_day, ends_at)
+    return Course(done, wanted, seconds, a_day, ends_at)
 
 
 def _a_day(judgments: int, since: datetime | None, now: datetime) -> float | None:

@@ -236,11 +236,11 @@ def _problem_of(rows: QuerySet[Any]) -> str:
 def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...]:
     """How far each of these topics of the study is."""
     chosen = list(topics.select_related("progress", "tally"))
-    documents = _counts(SourceDocument.objects.filter(topic__in=chosen))
-    sentences = _counts(Sentence.objects.filter(topic__in=chosen))
-    to_judge = _counts(Sentence.objects.to_judge().filter(topic__in=chosen))
-    references = _counts(Reference.objects.filter(topic__in=chosen))
-    summaries = _counts(Summary.objects.filter(topic__in=chosen))
+    documents = counts_by_topic(SourceDocument.objects.filter(topic__in=chosen))
+    sentences = counts_by_topic(Sentence.objects.filter(topic__in=chosen))
+    to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=chosen))
+    references = counts_by_topic(Reference.objects.filter(topic__in=chosen))
+    summaries = counts_by_topic(Summary.objects.filter(topic__in=chosen))
     judged = rests_on.by_topic(study, chosen)
     states = []
     for topic in chosen:
@@ -284,7 +284,9 @@ class StudyLine:
 def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     """These studies with how far each is, the newest first."""
     newest_first = list(studies.order_by("-pk"))
-    sentences = Counter(_counts(Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None)))
+    sentences = Counter(
+        counts_by_topic(Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None))
+    )
     topics: dict[int, list[int]] = {study.pk: [] for study in newest_first}
     for topic_id, study_id in Topic.objects.filter(study__in=newest_first).order_by().values_list("pk", "study_id"):
         topics[study_id].append(topic_id)
@@ -309,6 +311,6 @@ def wanted_of(study: Study, sentences: int) -> int:
     return min(study.judgments_per_topic, sentences * (sentences - 1) // 2 * study.judgments_per_pair)
 
 
-def _counts(rows: QuerySet[Any]) -> dict[int, int]:
+def counts_by_topic(rows: QuerySet[Any]) -> dict[int, int]:
     """How many of these rows each topic has."""
     return dict(rows.order_by().values_list("topic_id").annotate(Count("pk")))

@@ -16,6 +16,7 @@ from annotate.models import Forecast, Study
 from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
 from annotate.reports.forecast import Asked
+from annotate.reports.study import look_at
 from evaluation.evidence import Settings
 from evaluation.planning import TYPICAL, forecast
 from evaluation.worker import forecasting, tasks
@@ -169,3 +170,9 @@ def test_the_pace_says_when_a_study_is_done(study) -> None:
     asked = Asked(None, 15, 12)
     assert course.so_far(asked).cost == pytest.approx(2)
     assert course.to_come(asked).hours == pytest.approx(180 * 15 / 3600)
+
+
+def test_short_topics_are_asked_for_no_more_than_their_pairs_take() -> None:
+    made = scored.scored_study(judgments_per_topic=1_000)
+
+    assert reports.course(made).wanted == look_at(made).wanted < 1_000

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate import forecasts
 from annotate.access import in_study
 from annotate.forms import ForecastForm, SimulateForm
-from annotate.models import Forecast, Study
+from annotate.models import Study
 from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
 from annotate.reports import plots
@@ -29,7 +29,8 @@ from formats.results.planning import SECONDS
 def study_forecast(request: HttpRequest, study: Study) -> HttpResponse:
     """What is to be expected of the study, and what it cost and will cost; moves while the worker simulates."""
     latest = forecasts.latest(study)
-    version = _version(latest)
+    has_worker = worker_is_there()
+    version = digest(latest and (latest.pk, latest.state, latest.done), has_worker)
     if "seen" in request.GET and is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     course = reports.course(study)
@@ -51,7 +52,7 @@ def study_forecast(request: HttpRequest, study: Study) -> HttpResponse:
         query=_query(request.GET),
         simulate_form=SimulateForm(),
         version=version,
-        has_worker=worker_is_there(),
+        has_worker=has_worker,
     )
 
 
@@ -101,10 +102,6 @@ def _asked(request: HttpRequest, course: Course) -> tuple[ForecastForm, Asked]:
 
 def _query(sent: QueryDict) -> str:
     return urlencode({name: sent[name] for name in ForecastForm.base_fields if sent.get(name)})
-
-
-def _version(latest: Forecast | None) -> str:
-    return digest(latest and (latest.pk, latest.state, latest.done), worker_is_there())
 
 
 urlpatterns = [
