@@ -30,11 +30,10 @@ from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
+from formats.results.planning import SECONDS
 from formats.settings import KINDS_COUNTED
 
 MEGABYTE = 1_000_000
-#: What most people take for a pair, to reckon with before anybody has judged.
-SECONDS = 10
 
 
 @in_study("edit")
