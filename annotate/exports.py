@@ -6,8 +6,8 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import partial
-from typing import TYPE_CHECKING, cast
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, cast
 
 from django.core.files.base import File
 from django.db import transaction
@@ -22,6 +22,7 @@ from annotate import plans
 from annotate.access import may
 from annotate.audit_log import note
 from annotate.database.snapshot import snapshot
+from annotate.judging.designs import systems_to_name
 from annotate.models import (
     Annotator,
     Assignment,
@@ -217,11 +218,12 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
     """The judgments that count, topic by topic, in the order in which they came.
 
     `kind` says who judged where it was no person, `reason` why the pair was shown where that is known, `design_weight`
-    how it counts where that is not 1.
+    how it counts where that is not 1, and `drawn_for` the systems it was drawn to tell apart where there are others.
     """
     names = Sentence.objects.filter(topic__study=study).names()
     winners: dict[str, Winner] = {"left": "a", "right": "b", "tie": "tie"}
     for topic in Topic.objects.filter(study=study).order_by("position"):
+        systems = systems_to_name(topic.pk)
         rows = (
             Judgment.objects.counted()
             .filter(assignment__topic=topic)
@@ -237,13 +239,17 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 "assignment__annotator__kind",
                 "assignment__reason",
                 "assignment__design_weight",
+                "assignment__drawn_for",
             )
         )
-        for answer, seconds, at, extra, swapped, first, second, pseudonym, kind, reason, weight in rows.iterator(CHUNK):
+        for answer, seconds, at, extra, swapped, first, second, pseudonym, *drawn in rows.iterator(CHUNK):
+            kind, reason, weight, design = drawn
             left, right = (second, first) if swapped else (first, second)
             by = {} if kind == Annotator.Kind.HUMAN else {"kind": kind}
             why = {} if reason == Assignment.Reason.IMPORTED else {"reason": reason}
-            counts = {} if weight == 1 else {"design_weight": weight}
+            counts: dict[str, Any] = {} if weight == 1 else {"design_weight": weight}
+            if design in systems:
+                counts["drawn_for"] = list(systems[design])
             yield formats.Preference(
                 topic=topic.name,
                 a=names[left],
@@ -288,10 +294,12 @@ def _content(row: SourceDocument | Reference | Summary) -> tuple[str | None, tup
 def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentRecord]:
     rows = Assignment.objects.arrived().filter(topic__study=study, topic__removal=None).order_by("pk")
     columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
-    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected", "design_weight")
-    for row in rows.values_list(*columns, *rest).iterator(CHUNK):
+    rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
+    how = ("design_weight", "topic_id", "drawn_for")
+    systems = cache(systems_to_name)
+    for row in rows.values_list(*columns, *rest, *how).iterator(CHUNK):
         key, topic, annotator, swapped, first, second, occasion, reason, state, *more = row
-        skipped, place, created, closed, expected, design_weight = more
+        skipped, place, created, closed, expected, design_weight, topic_id, design = more
         yield AssignmentRecord(
             key=str(key),
             topic=topic,
@@ -307,6 +315,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             closed_at=None if closed is None else _moment(closed),
             expected=expected,
             design_weight=design_weight,
+            drawn_for=systems(topic_id).get(design),
         )
 
 

@@ -255,7 +255,7 @@ def estimate(
 def _chances(texts: SharedWords, estimated: preference_matrix.Estimate | None) -> Chances:
     if estimated is None:
         return Chances.without_judgments(texts.counts.shape[0])
-    return estimated.chances_by(lambda: texts.telling.likelihood)
+    return estimated.chances_by(texts.telling.likelihood_for)
 
 
 def _details(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formats.preferences import weight_of
+from formats.preferences import drawn_for, weight_of
 from formats.pyramid import Annotation
 from formats.records import Preference, Summary, Text, Topic
 from formats.sentences import cut_text
@@ -47,7 +47,8 @@ class Judgments:
     (1 preferred, 0 not, 0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer;
     `design` (m,): how many times likelier the pair would have been drawn if all that were left had been equally likely;
     1 for all, where nothing is said of it, and 0 for one that was not drawn by lot (`evaluation.fit.chances`).
-    `seconds` (m,): how long it took, nan where that is not known.
+    `seconds` (m,): how long it took, nan where that is not known. `drawn_for` (m,): the names of the systems that
+    the pair was drawn to tell apart, as a tuple; None for all of the topic, and where no systems were told apart.
     """
 
     a: NDArray[np.int64]
@@ -57,12 +58,15 @@ class Judgments:
     annotator: NDArray[np.int64]
     design: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    drawn_for: NDArray[np.object_] = field(default_factory=lambda: np.zeros(0, dtype=np.object_))
 
     def __post_init__(self) -> None:
         if not len(self.design):
             object.__setattr__(self, "design", np.ones(len(self.a)))
         if not len(self.seconds):
             object.__setattr__(self, "seconds", np.full(len(self.a), np.nan))
+        if not len(self.drawn_for):
+            object.__setattr__(self, "drawn_for", np.full(len(self.a), None))
 
     def __len__(self) -> int:
         return len(self.a)
@@ -194,6 +198,7 @@ def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) ->
         annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
         design=np.array([weight_of(p) for p in preferences], dtype=np.float64),
         seconds=np.array([np.nan if p.seconds is None else p.seconds for p in preferences], dtype=np.float64),
+        drawn_for=np.fromiter(map(drawn_for, preferences), np.object_, len(preferences)),
     )
 
 

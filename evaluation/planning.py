@@ -1,9 +1,9 @@
 """How many judgments does a study need? Worked out on its own texts, before anybody has judged.
 
-The study is simulated: utilities of its sentences are drawn from the prior that the fit works with, pairs are drawn by
-lot, and answers follow Bradley and Terry's model, but for those that careless annotators leave to a coin. What comes of
-it goes through the fit and the scores that people's judgments go through, and the standard errors of the differences of
-systems are what the study will come to.
+The study is simulated: utilities of its sentences are drawn from the prior that the fit works with, pairs are drawn as
+the worker draws them, and answers follow Bradley and Terry's model, but for those that careless annotators leave to a
+coin. What comes of it goes through the fit and the scores that people's judgments go through, and the standard errors
+of the differences of systems are what the study will come to.
 
 How large a standard error is hangs on what is assumed: it grows with the root of p (1 - p), p the chance of an answer.
 `TYPICAL` is what real judgments came to (benchmarks/planning.py). Once a study has judgments of its own, what its fits
@@ -26,6 +26,8 @@ from evaluation.fit.preference_matrix import Estimate
 from evaluation.fit.sampling import random_pairs
 from evaluation.fit.similarity import Similarity, similarity, whole
 from evaluation.metrics.background import others_words
+from evaluation.scoring.asking import Queue, telling_pairs
+from evaluation.scoring.importance import SharedWords
 from evaluation.scoring.scores import Scores
 from evaluation.scoring.simulate import seed_for
 from evaluation.statistics import finite
@@ -56,6 +58,7 @@ class Assumed:
     careless: float = 0.1
     ties: float = 0.0
     judgments_per_pair: int = 1
+    random_share: float = 1.0
     learnt_from: int = 0
 
 
@@ -116,7 +119,7 @@ def simulate(
 ) -> Errors:
     """One study's judgments of the topic, and what the first so many of them come to."""
     rng = np.random.default_rng((*seed_for(seed, topic.evidence.topic_id), run))
-    judged = _judged(topic.similarity, max(sizes), assumed, rng)
+    judged = _judged(topic, max(sizes), assumed, rng)
     errors = [errors_of(topic, judged.some(slice(size)), settings) for size in sizes]
     return Errors(tuple(variance for variance, _ in errors), tuple(sentence for _, sentence in errors))
 
@@ -145,7 +148,7 @@ def mean_variance(scores: Scores) -> float | None:
     return finite(float(variances[np.triu_indices(len(ranked), 1)].mean()))
 
 
-def learnt(fits: Sequence[tuple[Estimate, Judgments, int]], judgments_per_pair: int = 1) -> Assumed | None:
+def learnt(fits: Sequence[tuple[Estimate, Judgments, int]]) -> Assumed | None:
     """What fits of judgments on so many sentences say of the prior, if there are any that learn one (`smooth` kernel).
 
     Nobody counts as careless beside it: what they do is part of what was learnt.
@@ -163,7 +166,6 @@ def learnt(fits: Sequence[tuple[Estimate, Judgments, int]], judgments_per_pair: 
         share=float(shares.mean()),
         careless=0.0,
         ties=float(ties.sum() / judgments.sum()),
-        judgments_per_pair=judgments_per_pair,
         learnt_from=int(judgments.sum()),
     )
 
@@ -245,6 +247,7 @@ class StudyToSimulate:
             careless=self.assumed.careless,
             ties=self.assumed.ties,
             judgments_per_pair=self.assumed.judgments_per_pair,
+            random_share=self.assumed.random_share,
             stop_rule=self.stop_rule,
             points=points(self.sizes, errors, len(self.lengths)),
         )
@@ -272,7 +275,7 @@ def forecast(
         lengths=lengths,
         settings=settings,
         sizes=sizes,
-        assumed=assumed,
+        assumed=replace(assumed, random_share=1.0) if are_standard else assumed,
         are_standard=are_standard,
         stop_rule=stop_rule,
         runs=runs,
@@ -295,18 +298,26 @@ def _summarized(topic: Evidence, background: WordCounts | None) -> Evidence:
     return replace(topic, summaries=tuple(SummaryText(name, tuple(sentences)) for name, sentences in made))
 
 
-def _judged(compared: Similarity, count: int, assumed: Assumed, rng: np.random.Generator) -> Judgments:
+def _judged(topic: Prepared, count: int, assumed: Assumed, rng: np.random.Generator) -> Judgments:
     """So many judgments at most: of different pairs, each answered by so many annotators in a row."""
-    utilities = _utilities(compared, assumed, rng)
-    wanted = -(-count // assumed.judgments_per_pair)
-    pairs = random_pairs(len(compared), wanted, int(rng.integers(1 << 32)))
-    first, second = np.repeat(pairs, assumed.judgments_per_pair, axis=0)[:count].T
+    utilities = _utilities(topic.similarity, assumed, rng)
+    queue = queue_of(topic, -(-count // assumed.judgments_per_pair), assumed.random_share, int(rng.integers(1 << 32)))
+    first, second = np.repeat(queue.pairs, assumed.judgments_per_pair, axis=0)[:count].T
     m = len(first)
     is_coin = rng.random(m) < assumed.careless
     chance = np.where(is_coin, 0.5, expit(utilities[first] - utilities[second]))
     outcome = (rng.random(m) < chance).astype(np.float64)
     outcome[rng.random(m) < _ties(chance, assumed.ties)] = 0.5
-    return Judgments(first, second, outcome, np.ones(m), np.arange(m) % assumed.judgments_per_pair)
+    design = np.repeat(queue.design, assumed.judgments_per_pair)[:count]
+    return Judgments(first, second, outcome, np.ones(m), np.arange(m) % assumed.judgments_per_pair, design)
+
+
+def queue_of(topic: Prepared, count: int, random_share: float, seed: int) -> Queue:
+    """So many pairs as the worker asks for them: those that tell systems apart with random ones, or these alone."""
+    if random_share < 1 and isinstance(topic.texts, SharedWords):
+        return telling_pairs(topic.texts.telling, count, random_share, seed)
+    pairs = random_pairs(len(topic.similarity), count, seed)
+    return Queue(pairs, np.ones(len(pairs), dtype=np.bool_), np.ones(len(pairs)))
 
 
 def _ties(chance: Vector, share: float) -> Vector:

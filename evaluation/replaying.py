@@ -7,7 +7,7 @@ come to. What the planner says of larger numbers rests on the fits of the smalle
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.stats import kendalltau
@@ -15,6 +15,7 @@ from scipy.stats import kendalltau
 from evaluation import planning
 from evaluation.evaluate import score
 from evaluation.evidence import Evidence, Judgments, Settings
+from evaluation.fit.chances import RANDOM_SHARE
 from evaluation.fit.preference_matrix import Estimate
 from evaluation.planning import Prepared
 from evaluation.scoring.ranking import Comparison
@@ -102,7 +103,12 @@ def _forecasts(
     """By what the first order's smallest number of judgments taught; usual values where that is too little."""
     first = looks[0][0].fits if looks else ()
     per_pair = max(_judgments_a_pair(topic.evidence, sizes[-1]) for topic in topics)
-    assumed = planning.learnt(first, per_pair) or planning.TYPICAL
+    is_random = all(np.all(topic.evidence.judgments.design == 1) for topic in topics)
+    assumed = replace(
+        planning.learnt(first) or planning.TYPICAL,
+        judgments_per_pair=per_pair,
+        random_share=1.0 if is_random else RANDOM_SHARE,
+    )
     errors = {
         (run, place): planning.simulate(topic, settings, sizes, assumed, seed, run)
         for run in range(planning.RUNS)

@@ -80,6 +80,12 @@ def weight_of(preference: Preference) -> float:
     return design_weight(preference.extra.get("reason"), preference.extra.get("design_weight"))
 
 
+def drawn_for(preference: Preference) -> tuple[str, ...] | None:
+    """The systems that its pair was drawn to tell apart; None for all of its topic."""
+    systems = preference.extra.get("drawn_for")
+    return None if systems is None else tuple(systems)
+
+
 def preference_as_json(preference: Preference) -> dict[str, Any]:
     given: dict[str, Any] = dict(preference.extra)
     given |= {key: getattr(preference, key) for key in NEEDED}
@@ -107,6 +113,8 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
     extra = strict_json.extras(place, given, _KEYS)
     if "design_weight" in extra:
         extra["design_weight"] = _design_weight(place.key("design_weight"), extra["design_weight"])
+    if "drawn_for" in extra:
+        extra["drawn_for"] = list(shapes.systems(place.key("drawn_for"), extra["drawn_for"]))
     preference = Preference(
         topic,
         a,

@@ -137,7 +137,7 @@ class StudySettings(Scoring):
     judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 300
     judgments_per_pair: Annotated[int, _judging(low=1, high=100)] = 1
     pairs_per_annotator: Annotated[int, _judging(low=1, high=100_000)] = 30
-    random_share: Annotated[float, _judging(low=0, high=1, since=2)] = 1.0
+    random_share: Annotated[float, _judging(low=0, high=1, since=2)] = 0.2
     seed: Annotated[int, _judging(low=0, high=2**63 - 1, changes_fits=True)] = 0
     counted_kinds: Annotated[CountedKinds, _judging(changes_fits=True, since=3)] = "people"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from formats import text
+from formats import limits, text
 from formats.complaints import Place, kind, shown
 from formats.strict_json import extras
 
@@ -180,6 +180,10 @@ def listed(of: Check, most: int) -> Check:
         return ()
 
     return check
+
+
+#: The names of systems.
+systems = listed(name, limits.VALUES)
 
 
 def of_shape(make: Callable[..., Record], shape: Mapping[str, Check]) -> Check:

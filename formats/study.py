@@ -302,6 +302,8 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     )
     if settings is None:
         return None
+    if study_checks.SINCE["random_share"] > written:  # then all pairs were random
+        settings = replace(settings, random_share=1.0)
     archive = StudyArchive(settings, program_version, *parts)
     if study_checks.SINCE["counted_kinds"] > written:  # then everyone's judgments counted
         present = {annotator.kind for annotator in archive.annotators}

@@ -77,6 +77,7 @@ SINCE = {setting.name: setting.since for setting in settings.SETTINGS} | {
     "coverage": 3,
     "not_judged": 4,
     "design_weight": 5,
+    "drawn_for": 6,
 }
 #: What is written today.
 FORMAT = max(SINCE.values())
@@ -109,6 +110,7 @@ ASSIGNMENT: dict[str, shapes.Check] = {
     "closed_at": shapes.maybe(shapes.moment),
     "expected": shapes.one_of(SIDES),
     "design_weight": shapes.maybe(shapes.real(0)),
+    "drawn_for": shapes.maybe(shapes.systems),
 }
 JUDGMENT: dict[str, shapes.Check] = {
     "assignment": _key,

@@ -64,6 +64,7 @@ class AssignmentRecord:
 
     `expected`: the side that was known to be right, if it was. `design_weight`: how many times likelier the pair would
     have been drawn if all that were left had been equally likely; None where its reason alone says how it was drawn.
+    `drawn_for`: the systems that it was drawn to tell apart; None for all that its topic has.
     """
 
     key: str
@@ -80,6 +81,7 @@ class AssignmentRecord:
     closed_at: str | None
     expected: str = ""
     design_weight: float | None = None
+    drawn_for: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class Choice:
     """A pair that is free for somebody, and why it is shown to them. One that nobody had before has no row yet.
 
     `again`: their own assignment to take up again, which they let lapse. `swapped` None: by lot. `expected`: the right
-    side, if one is. `design_weight`: as of an assignment.
+    side, if one is. `design_weight`, `drawn_for`: as of an assignment.
     """
 
     pair: Pair
@@ -45,6 +45,7 @@ class Choice:
     occasion: int = 0
     expected: str = ""
     design_weight: float = 1.0
+    drawn_for: int | None = None
 
 
 def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> Choice | None:
@@ -114,7 +115,7 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
     if begun is None:
         return Choice(pair, Reason.RANDOM)
     reason = Reason.SUGGESTED if begun.reason == Reason.SUGGESTED else Reason.RANDOM
-    return Choice(pair, reason, design_weight=begun.design_weight)
+    return Choice(pair, reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
 def _wished(topic: LockedTopic, annotator: Annotator) -> Choice | None:
@@ -125,7 +126,8 @@ def _wished(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     if pair is None:
         return None
     row = wished[pair.first.pk, pair.second.pk]
-    return Choice(pair, Reason.RANDOM if row.is_random else Reason.SUGGESTED, design_weight=row.design_weight)
+    reason = Reason.RANDOM if row.is_random else Reason.SUGGESTED
+    return Choice(pair, reason, design_weight=row.design_weight, drawn_for=row.drawn_for)
 
 
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:

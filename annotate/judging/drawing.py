@@ -190,7 +190,8 @@ def _choose_tidily(topic: LockedTopic, annotator: Annotator, thorough: bool = Fa
 
 
 def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
-    """The topic that they are reading, until they have judged a run of it; then the least filled ones first.
+    """The topic that they are reading, until they have judged a run of it; then the least filled ones first, and last
+    those that have next to nothing left to tell of systems.
 
     Thoroughly, full ones too where a lease has run out: nobody else would ever free what was left lying there.
     """
@@ -200,11 +201,12 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
     if stay and current is not None:
         yield current
     topics = Tally.objects.with_room(annotator, lapsed).filter(topic__study=annotator.study_id)
-    filled = list(topics.values_list("filled", "topic_id"))  # type: ignore[misc]  # annotated by the query
+    columns = "filled", "topic_id", "topic__progress__is_told"
+    filled = list(topics.values_list(*columns))
     # Topics that differ by less than a run count as equally filled, so that people spread over them.
     chance.shuffle(filled)
-    filled.sort(key=lambda row: (row[1] == current, row[0] // RUN))
-    for _taken, topic_id in filled:
+    filled.sort(key=lambda row: (row[1] == current, bool(row[2]), row[0] // RUN))
+    for _taken, topic_id, _is_told in filled:
         if not (stay and topic_id == current):
             yield topic_id
 
@@ -237,6 +239,7 @@ def _lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignme
         occasion=choice.occasion,
         reason=choice.reason,
         design_weight=choice.design_weight,
+        drawn_for=choice.drawn_for,
         expected=choice.expected,
         holds_place=wanted,
         created_at=topic.now,

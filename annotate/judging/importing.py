@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from annotate.audit_log import note
 from annotate.database import append_only
-from annotate.judging import tallies
+from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
-from formats.preferences import weight_of
+from formats.preferences import drawn_for, weight_of
 from formats.records import Preference
 
 BATCH = 500
@@ -243,9 +243,9 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
     annotators = [arrivals.annotators[row.author] for row in rows]
     pairs = _take_places(arrivals, topic_id, rows)
     occasions = _occasions(pairs.values(), {annotator.pk for annotator in annotators})
-    now = timezone.now()
+    numbers, now = designs.Numbers(), timezone.now()
     assignments = [
-        _assignment(row, pairs[row.sentences], annotator, arrivals.upload, occasions, now)
+        _assignment(row, pairs[row.sentences], annotator, arrivals.upload, occasions, numbers, now)
         for row, annotator in zip(rows, annotators, strict=True)
     ]
     Assignment.objects.bulk_create(assignments)
@@ -291,12 +291,18 @@ def _keys_of_pairs(wanted: Collection[Two]) -> dict[Two, int]:
 
 
 def _assignment(
-    row: Located, pair: int, annotator: Annotator, upload: Upload | None, occasions: dict[Two, int], now: datetime
+    row: Located,
+    pair: int,
+    annotator: Annotator,
+    upload: Upload | None,
+    occasions: dict[Two, int],
+    numbers: designs.Numbers,
+    now: datetime,
 ) -> Assignment:
     """Of one judgment; the annotator's next occasion to judge this pair is counted in `occasions`."""
     occasion = occasions.get((annotator.pk, pair), 0)
     occasions[annotator.pk, pair] = occasion + 1
-    at = moment(row.preference.at, now)
+    at, weight = moment(row.preference.at, now), weight_of(row.preference)
     return Assignment(
         topic_id=row.topic,
         annotator=annotator,
@@ -305,7 +311,8 @@ def _assignment(
         swapped=row.swapped,
         occasion=occasion,
         reason=Assignment.Reason.IMPORTED,
-        design_weight=weight_of(row.preference),
+        design_weight=weight,
+        drawn_for=numbers.of(row.topic, weight, drawn_for(row.preference)),
         state=Assignment.State.JUDGED,
         revision=1,
         created_at=at,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotate.judging import tallies
+from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
@@ -65,6 +65,7 @@ def _restore_assignments(
 ) -> dict[str, Assignment]:
     """The assignments by their keys in the archive."""
     sentences = {name: sentence_ids(topic_id) for name, topic_id in topics.items()}
+    numbers = designs.Numbers()
     sides: dict[str, Two] = {
         record.key: (sentences[record.topic][record.left], sentences[record.topic][record.right])
         for record in archive.assignments
@@ -80,13 +81,15 @@ def _restore_assignments(
     restored: dict[str, Assignment] = {}
     for record in archive.assignments:
         left, right = sides[record.key]
+        weight = design_weight(record.reason_shown, record.design_weight)
         restored[record.key] = _assignment(
             record,
             annotators[record.annotator],
             pairs[Pair.in_order(left, right)],
             key=keys[record.key],
             swapped=left > right,
-            design_weight=design_weight(record.reason_shown, record.design_weight),
+            design_weight=weight,
+            drawn_for=numbers.of(topics[record.topic], weight, record.drawn_for),
             state=record.state,
             skip_reason=record.skip_reason,
             revision=revisions.get(record.key, 0),

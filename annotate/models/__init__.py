@@ -21,6 +21,7 @@ from annotate.models.job import Job
 from annotate.models.judging import (
     Annotator,
     Assignment,
+    Design,
     GoldPair,
     Judgment,
     LockedTopic,
@@ -73,6 +74,7 @@ __all__ = [
     "ComputedScore",
     "Consent",
     "ConvergenceReport",
+    "Design",
     "Deviation",
     "Examination",
     "Export",

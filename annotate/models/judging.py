@@ -336,6 +336,21 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(state__in=states).exclude(reason=Assignment.Reason.TRAINING)
 
 
+class Design(models.Model):
+    """The systems, by their names in order, that pairs of a topic were drawn to tell apart. Written by
+    annotate.judging.designs."""
+
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="designs")
+    number = models.PositiveSmallIntegerField()
+    systems = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["topic", "number"], name="design_once_a_number")]
+
+    def __str__(self) -> str:
+        return f"{self.topic}: {self.number}"
+
+
 class Assignment(models.Model):
     """A pair as it was shown to an annotator: which side, why, and the lease that keeps it for them.
 
@@ -343,7 +358,8 @@ class Assignment(models.Model):
     and not counted. Practice, pairs with a known answer and repeats never hold one, and so never count. `expected` is
     the side that is right where the answer was known. `revision` is that of its last judgment, 0 before the first.
     `key` is random and the only thing that a browser learns. `design_weight` is how many times likelier the pair would
-    have been drawn if all that were left had been equally likely; 0 if it was not drawn by lot.
+    have been drawn if all that were left had been equally likely; 0 if it was not drawn by lot. `drawn_for`: the number
+    of the topic's design, where it was drawn to tell systems apart.
     """
 
     class State(models.TextChoices):
@@ -380,6 +396,7 @@ class Assignment(models.Model):
     occasion = models.PositiveSmallIntegerField(default=0)
     reason = models.CharField(max_length=10, choices=Reason.choices, default=Reason.RANDOM)
     design_weight = models.FloatField(default=1.0)
+    drawn_for = models.PositiveSmallIntegerField(null=True, blank=True)
     expected = models.CharField(max_length=5, blank=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.OPEN)
     skip_reason = models.CharField(max_length=10, choices=SkipReason.choices, blank=True)

@@ -10,12 +10,14 @@ from annotate.models.corpus import Sentence, Topic
 class TopicProgress(models.Model):
     """How far the worker has come with a topic, and why its last attempt failed, in plain words (`problem`).
 
+    `is_told`: next to nothing is left to ask there that would tell systems apart: other topics go first.
     A topic is behind where its texts are not cut as they stand now, or `fitted_version` < its tally's data_version.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")
     fitted_version = models.PositiveBigIntegerField(default=0)
     problem = models.TextField(blank=True)
+    is_told = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"{self.topic}: fitted {self.fitted_version}"
@@ -24,7 +26,7 @@ class TopicProgress(models.Model):
 class Suggestion(models.Model):
     """A pair that the worker would like to have judged next, the lowest `rank` first; a hint that may vanish.
 
-    `is_random`: drawn as if all pairs were equally likely. `design_weight`: as of an assignment.
+    `is_random`: drawn as if all pairs were equally likely. `design_weight`, `drawn_for`: as of an assignment.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="suggestions")
@@ -33,6 +35,7 @@ class Suggestion(models.Model):
     rank = models.PositiveIntegerField()
     is_random = models.BooleanField(default=False)
     design_weight = models.FloatField(default=0.0)
+    drawn_for = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
         constraints = [

@@ -121,11 +121,12 @@ class Study(models.Model):
     )
     random_share = models.FloatField(
         _("share of random pairs"),
-        default=1.0,
+        default=StudySettings().random_share,
         validators=SHARE,
         help_text=_(
-            "From 0 to 1. This share of the pairs is drawn at random. The others are drawn because they tell systems "
-            "apart, which needs fewer answers for the same certainty, if all systems are there from the start."
+            "This share of the pairs is drawn at random. The others are drawn because they tell systems apart, which "
+            "needs fewer answers for the same certainty. 1: all at random, as in the paper. 0: in topics without "
+            "systems, the pairs that tell most of the order of sentences."
         ),
     )
     seed = models.PositiveBigIntegerField(

@@ -63,6 +63,10 @@ class ForecastTable:
         return 100 * self.record.careless
 
     @property
+    def random_percent(self) -> float:
+        return 100 * self.record.random_share
+
+    @property
     def ties_percent(self) -> float:
         return 100 * self.record.ties
 
@@ -113,9 +117,13 @@ def _row(record: Record, point: ForecastPoint, study: Study, asked: Asked) -> Ro
 def _is_old(study: Study, record: Record) -> bool:
     judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None)
     now = judged.aggregate(topics=Count("topic", distinct=True), sentences=Count("pk"))
-    is_now = now["topics"], now["sentences"], study.judgments_per_pair, study.stop_rule
     sentences = round(record.topics * record.sentences)  # a mean is stored
-    return is_now != (record.topics, sentences, record.judgments_per_pair, record.stop_rule)
+    share = 1.0 if record.are_standard else study.random_share
+    asked = study.judgments_per_pair, share, study.stop_rule
+    return (*now.values(), *asked) != (
+        *(record.topics, sentences),
+        *(record.judgments_per_pair, record.random_share, record.stop_rule),
+    )
 
 
 def course(study: Study) -> Course:

@@ -14,6 +14,7 @@ from evaluation.evidence import Evidence, Settings
 from evaluation.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
 from formats.results import Forecast, to_json
 from formats.results.planning import POWER, SECONDS, work
+from formats.settings import StudySettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--judgments-per-pair", metavar="N", type=common.positive, default=1, help="annotators a pair (default: 1)"
+    )
+    group.add_argument(
+        "--random-share",
+        metavar="X",
+        type=common.share,
+        default=StudySettings().random_share,
+        help="of pairs that are drawn at random, others to tell the systems of TOPICS apart "
+        f"(default: {StudySettings().random_share:g}; without two systems there, 1)",
     )
     group.add_argument(
         "--careless",
@@ -107,7 +116,11 @@ def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.N
         if (fitted := Prepared.of(topic, settings).fit(topic.judgments, settings)) is not None
     ]
     usual = replace(TYPICAL, ties=options.ties)
-    assumed = replace(planning.learnt(fits) or usual, judgments_per_pair=options.judgments_per_pair)
+    assumed = replace(
+        planning.learnt(fits) or usual,
+        judgments_per_pair=options.judgments_per_pair,
+        random_share=options.random_share,
+    )
     return assumed if options.careless is None else replace(assumed, careless=options.careless)
 
 
@@ -120,7 +133,7 @@ def _table(report: Forecast, seconds: float, options: argparse.Namespace) -> Tab
         f"{report.runs} studies, seed {report.seed}; {report.systems} systems: {compared}",
         f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}",
         f"careless {report.careless:.0%}, ties {report.ties:.0%}; judgments a pair: {report.judgments_per_pair}; "
-        f"{seconds:.0f} s a judgment",
+        f"random pairs {report.random_share:.0%}; {seconds:.0f} s a judgment",
         "margin: of the 95% interval of a difference of two systems, and its standard deviation (sd); apart: the "
         f"difference told apart in {POWER:.0%} of studies, all systems compared" + ", at any look" * report.stop_rule,
     ]

@@ -54,6 +54,7 @@ over the pairs of d q N g is known to be k times its mean over all pairs (a diff
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -69,6 +70,9 @@ from evaluation.fit.kernel import Pairs
 from evaluation.fit.similarity import slices
 
 Vector = NDArray[np.float64]
+#: How many times likelier pairs (n, n) were in a draw of those that tell these systems apart (None: all there are);
+#: None where that is not known.
+LikelihoodFor = Callable[[tuple[str, ...] | None], NDArray[np.float32] | None]
 
 #: The share of pairs drawn as if all were equally likely, in a mixture with telling ones.
 RANDOM_SHARE = 0.2
@@ -150,13 +154,12 @@ def chances(
     pairs: Pairs,
     variances: Vector,
     judgments: Judgments,
-    telling: Callable[[], NDArray[np.float32] | None] = lambda: None,
+    likelihood_for: LikelihoodFor = lambda systems: None,
 ) -> Chances:
     """The chances of n sentences with utilities (n,).
 
     `judgments`: those of pairs drawn by lot, among what the utilities were estimated from; `pairs`: the k pairs that
-    they are of; `variances` (k,): of these pairs' differences; `telling`: what gives, where design weights are not 1,
-    how many times likelier pairs are (n, n) in a draw of telling ones, if that is known.
+    they are of; `variances` (k,): of these pairs' differences; `likelihood_for`: asked where design weights are not 1.
     """
     if not len(judgments):
         fitted = fitted_chances(utilities)
@@ -164,7 +167,7 @@ def chances(
     design = _design_weights(judgments, pairs)
     if np.all(design == 1):
         return _of_equal(utilities, pairs, variances, judgments.weight)
-    mixture = _mixture(telling(), float(np.mean(judgments.design == 1)), len(pairs))
+    mixture = _mixture(judgments, likelihood_for, len(pairs))
     return _of_unequal(utilities, pairs, variances, design, mixture)
 
 
@@ -205,13 +208,21 @@ def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, design: Vect
     return Chances(fitted, values, unequal=_Unequal.of(pairs, counts, unit * surplus, factor))
 
 
-def _mixture(telling: NDArray[np.float32] | None, random_share: float, drawn: int) -> Matrix | None:
-    """(n, n): how many times likelier pairs are than if all were equally likely, where a share of the judgments is of
-    pairs that were drawn so, and others of the mixture of telling pairs with some of these; and so many were drawn."""
-    if telling is None:
+def _mixture(judgments: Judgments, likelihood_for: LikelihoodFor, drawn: int) -> Matrix | None:
+    """(n, n): how many times likelier pairs are than if all were equally likely, where some of the judgments are of
+    pairs that were drawn so, and others of mixtures of telling pairs with some of these; and `drawn` pairs were."""
+    each = 1 / len(judgments)
+    numbers = Counter(judgments.drawn_for[judgments.design != 1].tolist())
+    telling = [
+        ((1 - RANDOM_SHARE) * number * each, likelihood)
+        for systems, number in numbers.items()
+        if (likelihood := likelihood_for(systems)) is not None
+    ]
+    if not telling:
         return None
-    even = random_share + (1 - random_share) * RANDOM_SHARE
-    mixture = (1 - even) * telling.astype(np.float64) + even
+    mixture = np.full(telling[0][1].shape, 1 - sum(share for share, _ in telling))
+    for share, likelihood in telling:
+        mixture += share * likelihood
     np.fill_diagonal(mixture, 0.0)
     return _without_replacement(mixture, drawn / _pairs(len(mixture)))
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.evidence import Judgments, Settings
 from evaluation.fit import kernel, uncertainty, zermelo
-from evaluation.fit.chances import Chances, chances
+from evaluation.fit.chances import Chances, LikelihoodFor, chances
 from evaluation.fit.comparisons import Matrix, Sparse, Vector
 from evaluation.fit.kernel import Pairs, Posterior
 from evaluation.fit.similarity import Similarity
@@ -96,12 +95,12 @@ class Estimate:
     @cached_property
     def chances(self) -> Chances:
         """How probably each sentence is preferred to another one of the topic."""
-        return self.chances_by(lambda: None)
+        return self.chances_by(lambda systems: None)
 
-    def chances_by(self, telling: Callable[[], NDArray[np.float32] | None]) -> Chances:
-        """The same, where pairs were drawn that tell systems apart; `telling` gives how likely these are (n, n)."""
+    def chances_by(self, likelihood_for: LikelihoodFor) -> Chances:
+        """The same, where pairs were drawn that tell systems apart."""
         by_lot = self._judgments.some(self._judgments.design > 0)
-        return chances(self.utilities, *self._of_pairs(by_lot), by_lot, telling)
+        return chances(self.utilities, *self._of_pairs(by_lot), by_lot, likelihood_for)
 
     def _of_pairs(self, judgments: Judgments) -> tuple[Pairs, Vector]:
         """The pairs that some of the judgments are of, and the variances of their differences."""

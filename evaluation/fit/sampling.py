@@ -7,7 +7,6 @@ asks cleverer questions, about the pairs whose answers would tell most, still wa
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,10 @@ _SHUFFLED = 1_000_000
 
 #: Of how many pairs the most telling ones are sought: all those of 300 sentences.
 CANDIDATES = 45_000
+#: And where each of them takes longer.
+TRIED = 600
+# Of a difference of two utilities, for sentences that nothing tells apart.
+_LEAST_VARIANCE = 1e-9
 
 
 def random_pairs(n: int, count: int, seed: int, taken: Collection[tuple[int, int]] = ()) -> Pairs:
@@ -58,42 +61,42 @@ def _pairs(numbers: NDArray[np.int64]) -> Pairs:
     return np.stack([numbers - j * (j - 1) // 2, j], axis=1)
 
 
-class Differences(Protocol):
-    """What is known of differences of utilities (evaluation.fit.uncertainty.Covariance)."""
-
-    def difference(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The standard errors of utilities[a] - utilities[b]."""
-
-
 def informative_pairs(
     utilities: NDArray[np.float64],
-    errors: Differences,
+    covariance: NDArray[np.float64],
     count: int,
     seed: int,
     taken: Collection[tuple[int, int]] = (),
 ) -> Pairs:
-    """(count, 2): pairs i < j whose answers would tell most, in the order in which to ask them.
+    """(count, 2): pairs i < j whose answers tell most of the order of sentences, in the order in which to ask them.
 
-    `utilities` (n,) and the `errors` of their differences come from a fit. What an answer is expected to tell of a
-    difference d = N(m, v) is, nearly, ln(1 + p (1 - p) v) / 2, p the expected chance of either answer: most for two
-    sentences that are close and of which little is known. No sentence comes more often than its fair share of the queue
-    and once more, so that it is not all about the few that hardly anybody has judged. `taken`: pairs i < j that are
-    not to come.
+    `utilities` (n,) and their `covariance` C (n, n) come from a fit. An answer about sentences that differ by d takes
+
+        h / (1 + h v) sum over s < t of w_st ((C d)_s - (C d)_t)^2
+
+    from the variances of all differences, with v = d' C d, h = p (1 - p) and p the expected chance of either answer.
+    Close sentences matter most: w_st = exp(-z^2 / 2) / sd, z and sd being those of the difference of s and t. What a
+    chosen pair will tell is taken from C, so that no two tell the same. `taken`: pairs i < j that are not to come.
     """
-    n = len(utilities)
-    a, b = random_pairs(n, CANDIDATES, seed, taken).T
-    if not len(a):
-        return np.zeros((0, 2), dtype=np.int64)
-    variance = np.square(errors.difference(a, b))
-    p = expit((utilities[a] - utilities[b]) / np.sqrt(1 + np.pi * variance / 8))
-    best = np.argsort(-p * (1 - p) * variance, kind="stable")
-    most = 2 * count // n + 1
-    asked = [0] * n
-    chosen: list[tuple[int, int]] = []
-    for i, j in zip(a[best].tolist(), b[best].tolist(), strict=True):
-        if asked[i] < most and asked[j] < most:
-            asked[i], asked[j] = asked[i] + 1, asked[j] + 1
-            chosen.append((i, j))
-            if len(chosen) == count:
-                break
-    return np.array(chosen, dtype=np.int64).reshape(-1, 2)
+    first, second = random_pairs(len(utilities), TRIED, seed, taken).T
+    own = np.diag(covariance)
+    variances = np.maximum(own[:, None] + own - 2 * covariance, _LEAST_VARIANCE)
+    weights = np.exp(-np.square(utilities[:, None] - utilities) / (2 * variances)) / np.sqrt(variances)
+    np.fill_diagonal(weights, 0.0)
+    moved = covariance[:, first] - covariance[:, second]
+    weighed = (np.diag(weights.sum(axis=1)) - weights) @ moved
+    variance, told = variances[first, second], np.einsum("ij,ij->j", moved, weighed)
+    p = expit((utilities[first] - utilities[second]) / np.sqrt(1 + np.pi * variance / 8))
+    h, chosen, is_left = p * (1 - p), [], np.ones(len(first), dtype=np.bool_)
+    for _ in range(min(count, len(first))):
+        k = int(np.argmax(np.where(is_left, h / (1 + h * variance) * told, -np.inf)))
+        chosen.append(k)
+        is_left[k] = False
+        share = h[k] / (1 + h[k] * variance[k])
+        x, y = moved[:, k].copy(), weighed[:, k].copy()
+        along = share * (x[first] - x[second])
+        told += along * (along * (x @ y) - 2 * (x @ weighed))
+        variance = variance - np.square(along) / share
+        moved -= np.outer(x, along)
+        weighed -= np.outer(y, along)
+    return np.stack([first, second], axis=1)[chosen].reshape(-1, 2)

@@ -15,7 +15,7 @@ heuristic of Veach and Guibas, SIGGRAPH 1995).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,8 +24,9 @@ from scipy import linalg
 
 from evaluation.fit import sampling
 from evaluation.fit.chances import RANDOM_SHARE
-from evaluation.fit.sampling import CANDIDATES, Differences, Pairs, random_pairs
+from evaluation.fit.sampling import CANDIDATES, Pairs, random_pairs
 from evaluation.fit.threads import on_one_thread
+from evaluation.fit.uncertainty import Covariance, DenseCovariance
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -34,6 +35,8 @@ Matrix = NDArray[np.float64]
 LEAST_RANDOM = 0.05
 #: More steps take from the sum what they cost where pairs run out: few pairs with nearly all of the probability.
 STEPS = 10
+#: Of what all pairs tell of systems; a topic where less is left steps back.
+LEAST_LEFT = 0.05
 #: In topics of more sentences all pairs are equally likely: a step takes a second.
 MOST_SENTENCES = 2000
 
@@ -42,11 +45,14 @@ MOST_SENTENCES = 2000
 class Queue:
     """Pairs i < j (k, 2) in the order in which to ask them; `is_random` (k,): drawn as if all were equally likely;
     `design` (k,): how many times likelier they would have been drawn if all that were left had been equally likely, 0
-    for pairs not drawn by lot."""
+    for pairs not drawn by lot; `drawn_for`: the systems that they are to tell apart, None where there are none;
+    `is_told`: whether next to nothing is left that would tell systems apart."""
 
     pairs: Pairs
     is_random: NDArray[np.bool_]
     design: Vector
+    drawn_for: tuple[str, ...] | None = None
+    is_told: bool = False
 
 
 #: Nothing to ask.
@@ -55,19 +61,46 @@ NO_PAIRS = Queue(np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.bool_), 
 
 @dataclass(frozen=True)
 class Telling:
-    """How likely pairs are to be drawn because they tell systems apart; `importance` (s, n): the systems' weights."""
+    """How likely pairs are to be drawn because they tell systems apart; `importance` (s, n): the systems' weights,
+    `systems` (s,): their names."""
 
     importance: Matrix
+    systems: tuple[str, ...]
+    _for_some: dict[tuple[str, ...], Telling] = field(default_factory=dict, repr=False)
+
+    def likelihood_for(self, systems: tuple[str, ...] | None) -> NDArray[np.float32] | None:
+        """The likelihood of pairs that were drawn for these systems, as far as they are still here; None for all."""
+        rows = [row for row, system in enumerate(self.systems) if systems is None or system in systems]
+        names = tuple(self.systems[row] for row in rows)
+        if names == self.systems:
+            return self.likelihood
+        return self._for_some.setdefault(names, Telling(self.importance[rows], names)).likelihood
 
     @cached_property
     def likelihood(self) -> NDArray[np.float32] | None:
         """(n, n): of each pair, how many times likelier than if all were equally likely, both ways round; None where
         all are. Worked out when it is asked for, since it takes longer than a fit."""
-        n = self.importance.shape[1]
-        apart = self.importance - self.importance.mean(axis=0)
-        if not 2 < n <= MOST_SENTENCES or not np.any(np.abs(apart) > 1e-12):
+        if not 2 < self.importance.shape[1] <= MOST_SENTENCES or not self.tells:
             return None
-        return _likelihood(apart).astype(np.float32)
+        return _likelihood(self._apart).astype(np.float32)
+
+    @property
+    def tells(self) -> bool:
+        """Whether any answer can tell two of the systems apart."""
+        return len(self.systems) > 1 and bool(np.any(np.abs(self._apart) > 1e-12))
+
+    def share_of(self, pairs: Pairs) -> float:
+        """Of all that pairs would tell of the systems if they were equally likely, what these (k, 2) would."""
+        if not self.tells:
+            return 0.0
+        apart = self._apart
+        every: float = apart.shape[1] * float(np.square(apart).sum()) - float(np.square(apart.sum(axis=1)).sum())
+        told = np.square(apart[:, pairs[:, 0]] - apart[:, pairs[:, 1]]).sum()
+        return float(told) / every
+
+    @property
+    def _apart(self) -> Matrix:
+        return np.asarray(self.importance - self.importance.mean(axis=0))
 
 
 @on_one_thread
@@ -99,7 +132,11 @@ def telling_pairs(
     candidates = random_pairs(telling.importance.shape[1], CANDIDATES, int(rng.integers(1 << 32)), taken)
     likelihood = telling.likelihood
     drawn = np.zeros(len(candidates)) if likelihood is None else likelihood[candidates[:, 0], candidates[:, 1]]
-    return draw(candidates, drawn.astype(np.float64), count, random_share, rng)
+    queue = draw(candidates, drawn.astype(np.float64), count, random_share, rng)
+    n = telling.importance.shape[1]
+    left = n * (n - 1) / 2 - len(taken)  # of which the candidates may be some
+    is_told = telling.share_of(candidates) * left / max(len(candidates), 1) < LEAST_LEFT
+    return replace(queue, drawn_for=None if likelihood is None else telling.systems, is_told=is_told)
 
 
 def draw(candidates: Pairs, likelihood: Vector, count: int, random_share: float, rng: np.random.Generator) -> Queue:
@@ -123,18 +160,14 @@ def draw(candidates: Pairs, likelihood: Vector, count: int, random_share: float,
 
 def informative_pairs(
     utilities: Vector,
-    errors: Differences,
+    errors: Covariance,
     count: int,
-    random_share: float,
     seed: int | Sequence[int],
     taken: Collection[tuple[int, int]] = (),
 ) -> Queue:
-    """The same where there are no systems: pairs whose answers tell most of sentences, random ones among them."""
+    """The same where there are no systems and will be none: pairs whose answers tell most of sentences."""
+    if not isinstance(errors, DenseCovariance):  # of so many sentences that all pairs are equally likely
+        return NO_PAIRS
     rng = np.random.default_rng(seed)
-    is_random = rng.random(count) < random_share
-    random = random_pairs(len(utilities), int(is_random.sum()), int(rng.integers(1 << 32)), taken)
-    gone = {*taken, *map(tuple, random.tolist())}
-    chosen = sampling.informative_pairs(utilities, errors, int((~is_random).sum()), int(rng.integers(1 << 32)), gone)
-    places = [np.flatnonzero(is_random)[: len(random)], np.flatnonzero(~is_random)[: len(chosen)]]
-    order = np.argsort(np.concatenate(places))
-    return Queue(np.concatenate([random, chosen])[order], order < len(random), (order < len(random)).astype(float))
+    chosen = sampling.informative_pairs(utilities, errors.matrix, count, int(rng.integers(1 << 32)), taken)
+    return Queue(chosen, np.zeros(len(chosen), dtype=np.bool_), np.zeros(len(chosen)))

@@ -133,8 +133,9 @@ def share_words(topic: Evidence) -> SharedWords:
     )
     length = _length(topic.sentences)
     importance = _clear((x @ ((contains - coverage[:, None]) * idf).T).T / total, length)
+    systems = tuple(summary.system for summary in topic.summaries)
     return SharedWords(
-        systems=tuple(summary.system for summary in topic.summaries),
+        systems=systems,
         words=words,
         counts=x,
         idf=idf,
@@ -142,7 +143,7 @@ def share_words(topic: Evidence) -> SharedWords:
         coverage=coverage,
         importance=importance,
         length=length,
-        telling=Telling(importance),
+        telling=Telling(importance, systems),
     )
 
 

@@ -69,7 +69,11 @@ def _assumed(loaded: StudyToForecast, asked: Forecast, prepare: Prepare) -> Assu
         if fitted is not None:
             fits.append((fitted, topic.evidence.judgments, len(topic.evidence.sentences)))
     usual = replace(TYPICAL, ties=TYPICAL_TIES if loaded.ties_allowed else 0.0)
-    assumed = replace(planning.learnt(fits) or usual, judgments_per_pair=loaded.judgments_per_pair)
+    assumed = replace(
+        planning.learnt(fits) or usual,
+        judgments_per_pair=loaded.judgments_per_pair,
+        random_share=loaded.random_share,
+    )
     return assumed if asked.careless is None else replace(assumed, careless=asked.careless)
 
 
@@ -82,7 +86,7 @@ def _to_simulate(loaded: StudyToForecast, assumed: Assumed, prepare: Prepare) ->
         lengths=loaded.lengths,
         settings=settings,
         sizes=loaded.sizes,
-        assumed=assumed,
+        assumed=replace(assumed, random_share=1.0) if are_standard else assumed,
         are_standard=are_standard,
         stop_rule=loaded.stop_rule,
     )

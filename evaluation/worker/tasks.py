@@ -518,16 +518,18 @@ def _refit(topic_id: int) -> None:
 
 
 def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
-    """The pairs whose answers would tell most now: of systems, and where there are none, of sentences; nothing where
-    the study wants random ones only."""
+    """The pairs whose answers would tell most now: of systems, or where there are none, of sentences. Nothing, and so
+    random ones, where the study wants these only, or where systems may still come."""
     if snapshot.random_share >= 1 or result.errors is None:
         return asking.NO_PAIRS
     filled = records.pairs_filled(snapshot)
-    wanted = QUEUE, snapshot.random_share, (snapshot.seed, snapshot.topic_id, snapshot.data_version), filled
+    seed = snapshot.seed, snapshot.topic_id, snapshot.data_version
     texts = _texts(snapshot.evidence, snapshot.settings)["texts"]
     if isinstance(texts, SharedWords) and len(texts.systems) > 1:
-        return asking.telling_pairs(texts.telling, *wanted)
-    return asking.informative_pairs(result.utilities, result.errors, *wanted)
+        return asking.telling_pairs(texts.telling, QUEUE, snapshot.random_share, seed, filled)
+    if snapshot.random_share > 0:
+        return asking.NO_PAIRS
+    return asking.informative_pairs(result.utilities, result.errors, QUEUE, seed, filled)
 
 
 def _answer(question_id: int) -> None:

@@ -35,8 +35,8 @@ class Forecast:
     has on average. `systems`: how many are compared; `are_standard`: whether they are those of standard summarizers,
     since the study has no two of its own yet. `variance`, `share`: of the prior that utilities are drawn from;
     `learnt_from`: so many judgments, 0 where they are usual ones. `careless`: the share of answers that a coin gives,
-    `ties`: that of ties. `judgments_per_pair`: how many annotators answer each pair. `stop_rule`: whether verdicts hold
-    at every look.
+    `ties`: that of ties. `judgments_per_pair`: how many annotators answer each pair. `random_share`: of
+    the pairs, drawn at random. `stop_rule`: whether verdicts hold at every look.
     """
 
     topics: int
@@ -54,6 +54,7 @@ class Forecast:
     judgments_per_pair: int
     stop_rule: bool
     points: tuple[ForecastPoint, ...]
+    random_share: float = 1.0
 
     @property
     def comparisons(self) -> int:

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate import judging
 from annotate.judging import NoPair, choosing, drawing
-from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally, Topic
+from annotate.models import Annotator, Assignment, Pair, Sentence, Study, Suggestion, Tally, Topic, TopicProgress
 from tests.annotate.judging_study import (
     add_topic,
     assert_books_balance,
@@ -135,6 +135,15 @@ def test_people_stay_with_a_topic_and_then_go_to_the_least_filled():
     topics = [judged(annotator).topic.name for _ in range(20)]
     assert set(topics[:10]) | set(topics[10:]) == {"T1", "T2"}
     assert len(set(topics[:10])) == len(set(topics[10:])) == 1
+
+
+def test_topics_that_have_nothing_left_to_tell_of_systems_come_last():
+    study = ready_study(sentences=8, topics=3, judgments_per_topic=15, pairs_per_annotator=100)
+    told = Topic.objects.get(name="T1")
+    TopicProgress.objects.create(topic=told, is_told=True)
+    annotator = joined(study)
+    done = [judged(annotator).topic_id for _ in range(45)]
+    assert done[30:] == [told.pk] * 15
 
 
 def test_a_full_topic_is_left_for_another_one():

@@ -11,6 +11,7 @@ from evaluation.fit import kernel, preference_matrix, sampling
 from evaluation.fit.chances import Chances, fitted_chances
 from evaluation.fit.chances import chances as chances_of_pairs
 from evaluation.fit.similarity import KnownSimilarity
+from evaluation.scoring import asking
 
 UTILITIES = np.array([1.5, 0.5, -0.3, -1.7])
 
@@ -102,7 +103,7 @@ def coin_after_asking(rng: np.random.Generator) -> Judgments:
     pairs, heads = sampling.random_pairs(20, 20, int(rng.integers(1 << 30))), (rng.random(100) < 0.5).astype(float)
     for _ in range(2):
         fit, taken = estimated(coin(pairs, heads)), [tuple(pair) for pair in pairs.tolist()]
-        asked = sampling.informative_pairs(fit.utilities, fit.covariance, 40, 0, taken)
+        asked = asking.informative_pairs(fit.utilities, fit.covariance, 40, 0, taken).pairs
         pairs = np.concatenate([pairs, asked])
     return coin(pairs, heads)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from django.db.models import F
 
-from annotate import judging
-from annotate.models import Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
+import formats.study
+from annotate import exports, judging
+from annotate.imports.restore import restore
+from annotate.models import Annotator, Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
 from evaluation.evaluate import evaluate
+from evaluation.evidence import Evidence, evidence
 from evaluation.fit import sampling
 from evaluation.scoring import asking
 from evaluation.worker import records, tasks
+from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +41,7 @@ def queue(number: int) -> asking.Queue:
 
 
 def test_a_fit_leaves_pairs_to_ask_of_which_none_is_judged() -> None:
-    topic = fitted(random_share=0.2)
+    topic = fitted(random_share=0.0)
     pairs = asked(topic)
     filled = Pair.objects.filter(topic=topic, taken__gte=F("need")).values_list("first", "second")
     assert tasks.QUEUE - 8 < len(pairs) == len(set(pairs)) <= tasks.QUEUE
@@ -67,17 +73,26 @@ def test_a_fit_knows_which_answers_are_about_pairs_that_it_asked_for() -> None:
 ANIMALS = ["cats", "dogs", "owls", "foxes", "wolves", "bears", "frogs", "toads", "geese", "ducks", "swans", "goats"]
 
 
-def test_answers_about_pairs_that_tell_systems_apart_count_by_how_likely_the_pairs_were() -> None:
-    study = ready_study(sentences=12, judgments_per_pair=1, random_share=0.2)
-    topic = study.topics.get()
+def summarize(topic: Topic, name: str, animals: list[str]) -> None:
+    system = System.objects.create(study=topic.study, name=name)
+    Summary.objects.create(topic=topic, system=system, text=" ".join(animals))
+
+
+def with_systems_told_apart() -> tuple[Topic, Annotator]:
+    """A topic with two systems, and an annotator who is asked about pairs that tell them apart."""
+    topic = ready_study(sentences=12, judgments_per_pair=1, random_share=0.2).topics.get()
     for sentence, animal in zip(topic.sentences.order_by("position"), ANIMALS, strict=True):
         Sentence.objects.filter(pk=sentence.pk).update(text=f"Many {animal} sleep.")
-    for name, animals in (("lead", ANIMALS[:3]), ("tail", ANIMALS[-3:])):
-        system = System.objects.create(study=study, name=name)
-        Summary.objects.create(topic=topic, system=system, text=" ".join(animals))
-    annotator = joined(study)
+    summarize(topic, "lead", ANIMALS[:3])
+    summarize(topic, "tail", ANIMALS[-3:])
+    annotator = joined(topic.study)
     judged(annotator)
     tasks.refit_topic(topic.pk)
+    return topic, annotator
+
+
+def test_answers_about_pairs_that_tell_systems_apart_count_by_how_likely_the_pairs_were() -> None:
+    topic, annotator = with_systems_told_apart()
     asked_for = [judged(annotator) for _ in range(10)]
 
     snapshot = records.load_evidence(topic.pk, tasks.split)
@@ -91,17 +106,68 @@ def test_answers_about_pairs_that_tell_systems_apart_count_by_how_likely_the_pai
     assert all(summary.se is not None and summary.se > 0 for summary in result.summaries)
 
 
-def test_a_study_that_wants_random_pairs_only_is_asked_nothing() -> None:
-    topic = fitted(random_share=0.5)
-    assert Suggestion.objects.filter(topic=topic).exists()
-    Study.objects.filter(pk=topic.study_id).update(random_share=1.0)
+def scores(topic: Evidence) -> tuple[tuple[float | None, ...], list[list[float]]]:
+    """Of its systems, and how sure they are."""
+    standing = evaluate(topic).standing
+    return standing.scores, standing.covariance.tolist()
+
+
+def test_answers_know_which_systems_their_pairs_were_to_tell_apart(tmp_path: Path) -> None:
+    """Here, in an archive, and in a file of preferences, wherever scores are worked out again."""
+    topic, annotator = with_systems_told_apart()
+    judged(annotator)
+    summarize(topic, "middle", ANIMALS[4:7])
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
-    assert not Suggestion.objects.filter(topic=topic).exists()
+    judged(annotator)
+
+    snapshot = records.load_evidence(topic.pk, tasks.split)
+    assert snapshot is not None
+    assert snapshot.evidence.judgments.drawn_for.tolist() == [None, ("lead", "tail"), ("lead", "middle", "tail")]
+    here = scores(snapshot.evidence)
+
+    path = tmp_path / "study.zip"
+    with path.open("wb") as file:
+        formats.study.write(exports.make_archive(topic.study), file)
+    study = restore(formats.study.read(path), making.owner(topic.study), title="Again")
+    restored = records.load_evidence(study.topics.get().pk, tasks.split)
+    assert restored is not None
+    assert scores(restored.evidence) == here
+
+    given = list(exports.preferences(topic.study))
+    assert [preference.extra.get("drawn_for") for preference in given] == [None, ["lead", "tail"], None]
+    again = evidence(next(exports.topics(topic.study)), given)
+    assert again.judgments.drawn_for.tolist() == [None, ("lead", "tail"), None]
+
+
+def test_a_topic_steps_back_once_next_to_nothing_is_left_to_tell_of_its_systems() -> None:
+    topic, annotator = with_systems_told_apart()
+    assert not topic.progress.is_told
+    same = Summary.objects.get(system__name="lead").text
+    Summary.objects.filter(topic=topic).update(text=same)
+    judging.raise_version([topic.pk])
+    tasks.refit_topic(topic.pk)
+    topic.progress.refresh_from_db()
+    assert topic.progress.is_told
+    Study.objects.filter(pk=topic.study_id).update(random_share=1.0)
+    judged(annotator)
+    tasks.refit_topic(topic.pk)
+    topic.progress.refresh_from_db()
+    assert not topic.progress.is_told
+
+
+def test_nothing_is_asked_for_where_random_pairs_are_wanted_or_systems_may_still_come() -> None:
+    topic = fitted(random_share=0.0)
+    assert Suggestion.objects.filter(topic=topic).exists()
+    for share in (0.2, 1.0):
+        Study.objects.filter(pk=topic.study_id).update(random_share=share)
+        judging.raise_version([topic.pk])
+        tasks.refit_topic(topic.pk)
+        assert not Suggestion.objects.filter(topic=topic).exists()
 
 
 def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
-    topic = fitted(random_share=0.5)
+    topic = fitted(random_share=0.0)
     late = records.load_evidence(topic.pk, tasks.split)
     assert late is not None
     result = evaluate(late.evidence, late.settings)
@@ -113,7 +179,7 @@ def test_what_a_late_fit_would_ask_is_thrown_away() -> None:
 
 
 def test_what_is_asked_next_takes_the_place_of_what_was_asked_before() -> None:
-    topic = fitted(random_share=0.5)
+    topic = fitted(random_share=0.0)
     for number in (3, 5, 0):
         judging.raise_version([topic.pk])
         snapshot = records.load_evidence(topic.pk, tasks.split)

@@ -287,7 +287,9 @@ def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
 
     path = rewritten(tmp_path / "study.zip", as_it_was)
 
-    assert study.read(path) == dataclasses.replace(STUDY, gold_pairs=(), history=(), uploads=(), removals=())
+    settings = dataclasses.replace(STUDY.settings, random_share=1.0)  # then all pairs were
+    expected = dataclasses.replace(STUDY, settings=settings, gold_pairs=(), history=(), uploads=(), removals=())
+    assert study.read(path) == expected
 
 
 def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> None:

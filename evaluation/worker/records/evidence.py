@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import QuerySet
 
 from annotate.database.snapshot import snapshot
+from annotate.judging.designs import systems_by_number
 from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.scoring.stopping import StopRule
@@ -76,7 +77,8 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     sentences = _sentences(topic)
     keys = tuple(sentence.pk for sentence in sentences.compared)
     of_topic = counted.filter(assignment__topic=topic_id)
-    judgments, annotators, judged = _judgments(of_topic, sentences.places, but)
+    drawn_for = systems_by_number(topic_id)
+    judgments, annotators, judged = _judgments(of_topic, sentences.places, but, drawn_for)
     kinds = dict(Annotator.objects.filter(pk__in=annotators).values_list("pk", "kind"))
     by_system = Summary.objects.filter(topic=topic).order_by("system__name")
     summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
@@ -165,20 +167,22 @@ COLUMNS = (
     "assignment__pair__second_id",
     "assignment__annotator_id",
     "assignment__design_weight",
+    "assignment__drawn_for",
 )
 
 
 def _judgments(
-    counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int]
+    counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int], systems: Mapping[int, tuple[str, ...]]
 ) -> tuple[Judgments, tuple[int, ...], tuple[int, ...]]:
     """The judgments that count, in the order in which they were stored; who gave them; their primary keys.
 
-    Those of a sentence beside its own copy say nothing.
+    Those of a sentence beside its own copy say nothing. `systems`: those that pairs were drawn for, by number.
     """
     if but:
         counted = counted.exclude(assignment__annotator__in=list(but))
     rows = [row for row in counted.values_list(*COLUMNS) if index[row[3]] != index[row[4]]]
-    keys, answers, swapped, firsts, seconds, annotators, design = zip(*rows, strict=True) if rows else ((),) * 7
+    columns = zip(*rows, strict=True) if rows else ((),) * len(COLUMNS)
+    keys, answers, swapped, firsts, seconds, annotators, design, drawn_for = columns
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
@@ -190,6 +194,7 @@ def _judgments(
         weight=np.ones(len(rows)),
         annotator=numbers.astype(np.int64),
         design=np.array(design, dtype=np.float64),
+        drawn_for=np.fromiter((systems.get(number) for number in drawn_for), np.object_, len(rows)),
     )
     return judgments, tuple(keys_of_annotators.tolist()), keys
 

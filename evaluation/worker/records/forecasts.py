@@ -20,6 +20,7 @@ class StudyToForecast:
     lengths: tuple[int, ...]
     sizes: tuple[int, ...]
     judgments_per_pair: int
+    random_share: float
     stop_rule: bool
     ties_allowed: bool
 
@@ -28,7 +29,7 @@ class StudyToForecast:
         """Changes with everything that simulations of it rest on, judgments aside."""
         texts = [(topic.topic_id, topic.cut_version, topic.summary_keys) for topic in self.topics]
         return blake2s(
-            repr((texts, self.lengths, self.sizes, self.judgments_per_pair)).encode(), digest_size=8
+            repr((texts, self.lengths, self.sizes, self.judgments_per_pair, self.random_share)).encode(), digest_size=8
         ).hexdigest()
 
 
@@ -43,4 +44,6 @@ def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None
     if not topics:
         return None
     sizes = planning.usual_sizes(lengths, study.judgments_per_topic)
-    return StudyToForecast(topics, lengths, sizes, study.judgments_per_pair, study.stop_rule, study.ties_allowed)
+    return StudyToForecast(
+        topics, lengths, sizes, study.judgments_per_pair, study.random_share, study.stop_rule, study.ties_allowed
+    )

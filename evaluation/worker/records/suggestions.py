@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.db.models import F
 
-from annotate.models import Pair, Suggestion
+from annotate.judging import designs
+from annotate.models import Pair, Suggestion, TopicProgress
 from evaluation.scoring.asking import Queue
 from evaluation.worker.records.evidence import Snapshot
 from evaluation.worker.records.rows import put
@@ -23,6 +24,7 @@ def replace_suggestions(snapshot: Snapshot, queue: Queue) -> None:
     """Ask for these pairs of sentences instead of those before; in the transaction that publishes their fit."""
     keys, pairs = snapshot.sentence_keys, queue.pairs.tolist()
     number = len(pairs)
+    drawn_for = None if queue.drawn_for is None else designs.number_of(snapshot.topic_id, queue.drawn_for)
     put(
         Suggestion,
         ["topic_id", "rank"],
@@ -33,6 +35,8 @@ def replace_suggestions(snapshot: Snapshot, queue: Queue) -> None:
             "rank": range(number),
             "is_random": queue.is_random.tolist(),
             "design_weight": queue.design.tolist(),
+            "drawn_for": [drawn_for] * number,
         },
     )
     Suggestion.objects.filter(topic=snapshot.topic_id, rank__gte=number).delete()
+    TopicProgress.objects.filter(topic=snapshot.topic_id).exclude(is_told=queue.is_told).update(is_told=queue.is_told)
