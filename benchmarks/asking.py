@@ -11,6 +11,12 @@ cover the truth. `needed`: how many judgments telling pairs need for what random
 as a share of these, from the means over seeds (in brackets the standard error, by drawing seeds). With `--later` pairs
 are asked for that tell every other system apart, and what counts is the order of the others, which come later.
 
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.asking --items [--seeds 20] [--first 1000] [--topics 0]
+
+Without systems: replays of UKPConvArg1's real judgments, an answer about a pair drawn among those that it got.
+Kendall's tau of the order of the arguments with that by all answers, for random pairs and for those whose answers tell
+most, which are chosen anew after every `BATCH` answers; and how many judgments these need for what random pairs reach.
+
     python -m benchmarks.asking --time
 
 Milliseconds to choose 64 pairs of 300 and 1,000 sentences with 20 systems.
@@ -20,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -27,8 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
+from benchmarks import replay
 from benchmarks.people_decide import SETS, read
-from evaluation.evidence import Evidence, Judgments, Settings
+from evaluation.evidence import Evidence, Judgments, Settings, evidence
 from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.similarity import DECIMALS, Similarity, similarity
 from evaluation.scoring import asking, importance, simulate
@@ -40,6 +48,9 @@ Vector = NDArray[np.float64]
 RIGHT = 0.8
 MARKS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 AT = (1.0, 2.0, 4.0)
+ITEM_MARKS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+ITEMS_AT = (2.0, 4.0, 8.0)
+BATCH = 8
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 
 
@@ -83,7 +94,9 @@ class Asked:
         first, second = queue.pairs.T
         won = (self.rng.random(len(first)) < self.texts.wins[first, second]).astype(float)
         ones, nobody = np.ones(len(first)), np.zeros(len(first), dtype=np.int64)
-        self.judgments = Judgments.joined([self.judgments, Judgments(first, second, won, ones, nobody, queue.design)])
+        drawn_for = np.fromiter([queue.drawn_for] * len(first), np.object_)
+        judged = Judgments(first, second, won, ones, nobody, queue.design, drawn_for=drawn_for)
+        self.judgments = Judgments.joined([self.judgments, judged])
         self.taken |= set(map(tuple, queue.pairs.tolist()))
 
     def queue(self, count: int, share: float, telling: asking.Telling) -> asking.Queue:
@@ -95,7 +108,7 @@ class Asked:
 
     def standing(self) -> Standing:
         fit = preference_matrix.estimate(self.judgments, self.texts.n, self.texts.alike, Settings())
-        chances = fit.chances_by(lambda: self.texts.words.telling.likelihood)
+        chances = fit.chances_by(self.texts.words.telling.likelihood_for)
         return importance.score(self.texts.words, chances, len(self.judgments)).of("importance").standing
 
 
@@ -107,7 +120,8 @@ def study(topics: Sequence[Texts], share: float, seed: int, later: bool) -> list
     truth = np.mean([topic.truth for topic in topics], axis=0)
     of = dict(zip(systems, truth.tolist(), strict=True))
     asked = [Asked(topic, np.random.default_rng((seed, k))) for k, topic in enumerate(topics)]
-    telling = [asking.Telling(topic.words.importance[seen]) if later else topic.words.telling for topic in topics]
+    names_seen = tuple(systems[k] for k in seen)
+    telling = [asking.Telling(topic.words.importance[seen], names_seen) for topic in topics]
     measured = []
     for mark in MARKS:
         for topic, tells in zip(asked, telling, strict=True):
@@ -124,11 +138,16 @@ def study(topics: Sequence[Texts], share: float, seed: int, later: bool) -> list
     return measured
 
 
-def needed(random: NDArray[np.float64], targeted: NDArray[np.float64]) -> Vector:
-    """(3,): shares of 1, 2 and 4 judgments a sentence, from curves (seeds, marks) that rise."""
-    reached = np.interp(AT, MARKS, np.maximum.accumulate(random.mean(axis=0)))
+def needed(
+    random: NDArray[np.float64],
+    targeted: NDArray[np.float64],
+    at: Sequence[float] = AT,
+    marks: Sequence[float] = MARKS,
+) -> Vector:
+    """Shares of so many judgments a sentence (`at`), from curves (seeds, marks) that rise."""
+    reached = np.interp(at, marks, np.maximum.accumulate(random.mean(axis=0)))
     curve = np.maximum.accumulate(targeted.mean(axis=0))
-    shares: Vector = np.interp(reached, curve, MARKS, right=np.inf) / AT
+    shares: Vector = np.interp(reached, curve, marks, right=np.inf) / np.array(at)
     return shares
 
 
@@ -161,10 +180,64 @@ def of_systems(name: str, seeds: int, first: int, most: int, share: float, later
     print("  needed, same standard errors: " + ", ".join(f"{at:g}: {x:.2f}" for at, x in zip(AT, sure, strict=True)))
 
 
+class Replayed:
+    """What a real crowd said of one topic's arguments, and the order that all of it makes."""
+
+    def __init__(self, topic: Evidence) -> None:
+        self.n, self.alike = len(topic.sentences), similarity(topic.sentences)
+        judged = topic.judgments
+        self.of: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for a, b, outcome in zip(judged.a.tolist(), judged.b.tolist(), judged.outcome.tolist(), strict=True):
+            self.of[min(a, b), max(a, b)].append(outcome if a < b else 1 - outcome)
+        self.missing = {(i, j) for j in range(self.n) for i in range(j) if (i, j) not in self.of}
+        self.order = self.fit(judged).utilities
+
+    def fit(self, judged: Judgments) -> preference_matrix.Estimate:
+        return preference_matrix.estimate(judged, self.n, self.alike, Settings())
+
+    def taus(self, chosen: bool, seed: int) -> list[float]:
+        """After each of the `ITEM_MARKS`."""
+        rng, judged, fit = np.random.default_rng(seed), NONE, None
+        taken, reached = set(self.missing), []
+        for mark in ITEM_MARKS:
+            while (count := min(BATCH, round(mark * self.n) - len(judged))) > 0:
+                seed_of_batch = int(rng.integers(1 << 32))
+                if chosen and fit is not None:
+                    queue = asking.informative_pairs(fit.utilities, fit.covariance, count, seed_of_batch, taken)
+                    pairs = queue.pairs
+                else:
+                    pairs = sampling.random_pairs(self.n, count, seed_of_batch, taken)
+                answers = np.array([rng.choice(self.of[i, j]) for i, j in pairs.tolist()])
+                ones, nobody = np.ones(len(pairs)), np.zeros(len(pairs), dtype=np.int64)
+                judged = Judgments.joined([judged, Judgments(*pairs.T, answers, ones, nobody)])
+                taken |= set(map(tuple, pairs.tolist()))
+                fit = self.fit(judged) if chosen or len(judged) == round(mark * self.n) else None
+            assert fit is not None
+            reached.append(float(kendalltau(fit.utilities, self.order).statistic))
+        return reached
+
+
+def of_items(seeds: int, first: int, most: int) -> None:
+    bundle = replay.read()
+    records = bundle.topics[:: max(1, len(bundle.topics) // most) if most else 1]
+    topics = [Replayed(evidence(record, bundle.preferences)) for record in records]
+    curves = []
+    for chosen in (False, True):
+        taus = [[topic.taus(chosen, first + seed) for topic in topics] for seed in range(seeds)]
+        curves.append(np.array(taus).mean(axis=1))
+        print(f"UKPConvArg1: {len(topics)} topics, {'telling most' if chosen else 'random'}", flush=True)
+        for mark, tau, error in zip(ITEM_MARKS, curves[-1].mean(axis=0), curves[-1].std(axis=0), strict=True):
+            print(f"  {mark:5.2f}  tau {tau:.3f} ({error / seeds**0.5:.3f})", flush=True)
+    shares = needed(*curves, at=ITEMS_AT, marks=ITEM_MARKS)
+    of_seeds = [needed(*(curve[[seed]] for curve in curves), at=ITEMS_AT, marks=ITEM_MARKS) for seed in range(seeds)]
+    cells = zip(ITEMS_AT, shares, np.median(of_seeds, axis=0), strict=True)
+    print("  needed, same tau (median over seeds): " + ", ".join(f"{at:g}: {x:.2f} ({y:.2f})" for at, x, y in cells))
+
+
 def times() -> None:
     rng = np.random.default_rng(0)
     for n in (300, 1000):
-        telling = asking.Telling(rng.normal(size=(20, n)))
+        telling = asking.Telling(rng.normal(size=(20, n)), tuple(map(str, range(20))))
         began = time.perf_counter()
         telling.likelihood  # noqa: B018
         once = time.perf_counter() - began
@@ -184,10 +257,13 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=0, help="at most so many, evenly chosen; 0: all")
     parser.add_argument("--share", type=float, default=0.2, help="of random pairs")
     parser.add_argument("--later", action="store_true")
+    parser.add_argument("--items", action="store_true")
     parser.add_argument("--time", action="store_true")
     options = parser.parse_args()
     if options.time:
         return times()
+    if options.items:
+        return of_items(options.seeds, options.first, options.topics)
     for name in options.sets:
         of_systems(name, options.seeds, options.first, options.topics, options.share, options.later)
     return None

@@ -168,9 +168,7 @@ def fitted(n: int, count: int, spread: float, seed: int, ask: Asking, systems: i
     judgments = ask.judge(made, shared, count, rng)
     estimate = preference_matrix.estimate(judgments, n, made.similarity, Settings())
     return Fitted(
-        importance.score(shared, estimate.chances_by(lambda: shared.telling.likelihood), count)
-        .of("importance")
-        .standing,
+        importance.score(shared, estimate.chances_by(shared.telling.likelihood_for), count).of("importance").standing,
         shared.importance @ (fitted_chances(made.utilities) - 0.5),
         float(expit(np.abs(made.utilities[:, None] - made.utilities))[np.triu_indices(n, 1)].mean()),
     )

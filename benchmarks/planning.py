@@ -1,10 +1,11 @@
 """Are standard errors what the planner says that they will be?
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.planning [--studies 10] [--first-seed 7000] [--only made-up ...]
+        [--share 1]
 
 Predicted over realised standard errors, by judgments a sentence; realised: the mean over studies with judgments that
 the planner never saw. Before: from texts alone, with what the planner takes to be usual. After 1: from the fits of one
-judgment a sentence, of one more study.
+judgment a sentence, of one more study. With a `--share` of random pairs the others tell systems apart.
 
 **Systems**: the error of the difference of two systems over all topics of made-up studies (benchmarks/worlds.py; their
 truth, the standard deviation of utilities, the share of careless answers), and of SummEval-OP and SQuALITY with
@@ -29,10 +30,9 @@ from benchmarks.people_decide import SETS, read
 from benchmarks.worlds import TRUTHS, world
 from evaluation import planning
 from evaluation.evidence import Evidence, Judgments, Settings, evidence
-from evaluation.fit.sampling import random_pairs
 from evaluation.fit.similarity import DECIMALS
 from evaluation.planning import Prepared
-from evaluation.scoring import simulate
+from evaluation.scoring import asking, simulate
 
 RATIOS = (1, 2, 4, 8)
 STUDIES = ("made-up", "summeval_op", "squality", "arguments")
@@ -44,7 +44,9 @@ Draw = Callable[[int, np.random.Generator], Judgments]
 Judged = tuple[Prepared, Draw]
 
 
-def measure(name: str, topics: Sequence[Judged], studies: int, first_seed: int, *, of_systems: bool = True) -> None:
+def measure(
+    name: str, topics: Sequence[Judged], studies: int, first_seed: int, share: float = 1.0, *, of_systems: bool = True
+) -> None:
     """A line for each way of predicting."""
     sizes = [[ratio * len(topic.evidence.sentences) for ratio in RATIOS] for topic, _draw in topics]
     realised = _mean_errors(
@@ -67,6 +69,7 @@ def measure(name: str, topics: Sequence[Judged], studies: int, first_seed: int, 
     usual = replace(planning.TYPICAL, ties=ties)
     for how, assumed in (("before", usual), ("after 1", planning.learnt(fits))):
         assert assumed is not None
+        assumed = replace(assumed, random_share=share)
         predicted = _mean_errors(
             [
                 [
@@ -106,7 +109,7 @@ def _mean_errors(of_studies: Sequence[Sequence[Sequence[float]]]) -> list[float]
     return mean
 
 
-def made_up(truth: str, spread: float, careless: float) -> list[Judged]:
+def made_up(truth: str, spread: float, careless: float, share: float) -> list[Judged]:
     rng = np.random.default_rng(0)
     topics = []
     for number in range(4):
@@ -114,16 +117,24 @@ def made_up(truth: str, spread: float, careless: float) -> list[Judged]:
         names = tuple(f"d:{index}" for index in range(60))
         topic = Evidence(f"T{number}", names, drawn.texts, NOBODY, drawn.summaries(8, rng))
 
-        def draw(m: int, rng: np.random.Generator, utilities: np.ndarray = drawn.utilities) -> Judgments:
-            first, second = random_pairs(60, m, int(rng.integers(1 << 32))).T
-            chance = 1 / (1 + np.exp(utilities[second] - utilities[first]))
-            return _answers(first, second, np.where(rng.random(len(first)) < careless, 0.5, chance), rng)
+        prepared = Prepared.of(topic, SETTINGS)
 
-        topics.append((Prepared.of(topic, SETTINGS), draw))
+        def draw(
+            m: int,
+            rng: np.random.Generator,
+            topic: Prepared = prepared,
+            utilities: np.ndarray = drawn.utilities,
+        ) -> Judgments:
+            queue = planning.queue_of(topic, m, share, int(rng.integers(1 << 32)))
+            first, second = queue.pairs.T
+            chance = 1 / (1 + np.exp(utilities[second] - utilities[first]))
+            return _answers(queue, np.where(rng.random(len(first)) < careless, 0.5, chance), rng)
+
+        topics.append((prepared, draw))
     return topics
 
 
-def graded(name: str) -> list[Judged]:
+def graded(name: str, share: float) -> list[Judged]:
     """Up to six topics of SummEval-OP or SQuALITY."""
     topics = []
     chosen = SETS[name]
@@ -132,9 +143,10 @@ def graded(name: str) -> list[Judged]:
         references = [sentence for reference in topic.references for sentence in reference]
         value = np.round(simulate.value_by_references(prepared.similarity, references), DECIMALS)
 
-        def draw(m: int, rng: np.random.Generator, value: np.ndarray = value) -> Judgments:
-            first, second = random_pairs(len(value), m, int(rng.integers(1 << 32))).T
-            return _answers(first, second, 0.5 + 0.3 * np.sign(value[first] - value[second]), rng)
+        def draw(m: int, rng: np.random.Generator, topic: Prepared = prepared, value: np.ndarray = value) -> Judgments:
+            queue = planning.queue_of(topic, m, share, int(rng.integers(1 << 32)))
+            first, second = queue.pairs.T
+            return _answers(queue, 0.5 + 0.3 * np.sign(value[first] - value[second]), rng)
 
         topics.append((prepared, draw))
     return topics
@@ -159,27 +171,29 @@ def arguments() -> list[Judged]:
 _COLUMNS = ("a", "b", "outcome", "weight", "annotator")
 
 
-def _answers(first: np.ndarray, second: np.ndarray, chance: np.ndarray, rng: np.random.Generator) -> Judgments:
-    won = (rng.random(len(first)) < chance).astype(float)
-    return Judgments(first, second, won, np.ones(len(first)), np.zeros(len(first), dtype=np.int64))
+def _answers(queue: asking.Queue, chance: np.ndarray, rng: np.random.Generator) -> Judgments:
+    won = (rng.random(len(chance)) < chance).astype(float)
+    return Judgments(*queue.pairs.T, won, np.ones(len(won)), np.zeros(len(won), dtype=np.int64), queue.design)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=7000)
+    parser.add_argument("--share", type=float, default=0.2, help="of random pairs")
     parser.add_argument("--only", nargs="+", choices=STUDIES, default=STUDIES)
     options = parser.parse_args()
+    measured = options.studies, options.first_seed, options.share
     began = time.perf_counter()
     print(f"| study | predicted | variance, share | {' | '.join(f'{ratio} a sentence' for ratio in RATIOS)} |")
     print("|---|---|---|" + "---|" * len(RATIOS))
     for truth in TRUTHS if "made-up" in options.only else ():
         for spread, careless in ((0.7, 0.1), (1.0, 0.1), (1.5, 0.1), (1.5, 0.3), (2.0, 0.0)):
             name = f"{truth}, {spread}, {careless:.0%} careless"
-            measure(name, made_up(truth, spread, careless), options.studies, options.first_seed)
+            measure(name, made_up(truth, spread, careless, options.share), *measured)
     for name in ("summeval_op", "squality"):
         if name in options.only:
-            measure(name, graded(name), options.studies, options.first_seed)
+            measure(name, graded(name, options.share), *measured)
     if "arguments" in options.only:
         measure("UKPConvArg1, arguments", arguments(), options.studies, options.first_seed, of_systems=False)
     print(f"\n{time.perf_counter() - began:.0f} s")

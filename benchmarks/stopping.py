@@ -61,7 +61,7 @@ def texts(number: int, systems: int, spread: float) -> list[Texts]:
 def standing(topic: Texts, judgments: Judgments, places: Sequence[int] | None = None) -> Standing:
     """What a topic's judgments say of (some of) the systems."""
     estimate = preference_matrix.estimate(judgments, SENTENCES, topic.world.similarity, Settings())
-    chances = estimate.chances_by(lambda: topic.shared.telling.likelihood)
+    chances = estimate.chances_by(topic.shared.telling.likelihood_for)
     scores = importance.score(topic.shared, chances, len(judgments)).of("importance")
     if places is not None:
         systems = tuple(scores.systems[place] for place in places)
