@@ -107,6 +107,7 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
     }  # fmt: skip
     if facts.rests_on.counted.simulated:
         yield _("Simulated judgments were drawn by a program from references or Pyramids; nobody saw those pairs.")
+    yield from _drawn(facts)
     if facts.first and facts.last:
         days = {"first": facts.first.date().isoformat(), "last": facts.last.date().isoformat()}
         is_one = days["first"] == days["last"]
@@ -125,6 +126,17 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
         ) % {"n": facts.excluded}
     if facts.rests_on.not_counted.total:
         yield _("Further judgments were kept and not counted: %(kinds)s.") % {"kinds": facts.rests_on.not_counted.words}
+
+
+def _drawn(facts: StudyFacts) -> Iterator[str]:
+    """How the pairs were drawn that were not brought with a file."""
+    if facts.telling:
+        drawn = {"random": facts.random, "telling": facts.telling}
+        yield _("Of the pairs %(random)d were drawn at random, %(telling)d because they tell more than others.") % drawn
+        if facts.summaries:
+            yield _("The latter tell systems apart, with probabilities that the scores allow for.")
+    elif facts.random == facts.judgments:
+        yield _("All pairs were drawn at random.")
 
 
 def _settings(facts: StudyFacts) -> Iterator[str]:

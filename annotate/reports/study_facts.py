@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 
 import annotate
 from annotate.models import (
@@ -39,6 +39,7 @@ OWN = {"title", "question", "language", "guidelines", "seed", "metric_names", "p
 @dataclass(frozen=True, slots=True)
 class StudyFacts:
     """`topics` to `human_scores`: how many it has. `annotators`, `first` and `last`: of the judgments that count.
+    `random` and `telling`: how many of these are about pairs drawn here at random, and because they tell more.
 
     `excluded`: annotators whose judgments do not count.
 
@@ -56,6 +57,8 @@ class StudyFacts:
     annotators: int
     first: datetime | None
     last: datetime | None
+    random: int
+    telling: int
     excluded: int
     agreement: Agreement | None
     unlike: Sequence[tuple[Setting, Any]]
@@ -82,7 +85,11 @@ def of_study(study: Study) -> StudyFacts:
         topic__in=Topic.objects.filter(study=study), annotator__kind__in=KINDS_COUNTED[study.counted_kinds]
     )
     sums = counted.aggregate(
-        first=Min("closed_at"), last=Max("closed_at"), annotators=Count("annotator", distinct=True)
+        first=Min("closed_at"),
+        last=Max("closed_at"),
+        annotators=Count("annotator", distinct=True),
+        random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
+        telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED)),
     )
     report = AgreementReport.objects.filter(study=study).first()
     record = report.record if report else None
@@ -97,9 +104,7 @@ def of_study(study: Study) -> StudyFacts:
         **outputs,
         human_scores=HumanScore.objects.of_all().filter(summary__in=summaries).count(),
         rests_on=rests_on.of_study(study),
-        annotators=sums["annotators"],
-        first=sums["first"],
-        last=sums["last"],
+        **sums,
         excluded=Annotator.objects.filter(study=study, excluded_at__isnull=False).count(),
         agreement=record.study if record and record.study.pairs else None,
         unlike=_unlike(study),

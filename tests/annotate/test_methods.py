@@ -10,11 +10,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import judging, studies
-from annotate.models import Annotator, Study
+from annotate.models import Annotator, Assignment, Study, Summary, System
 from annotate.reports import heds, methods_section, study_facts
 from annotate.reports.rests_on import of_study
 from formats import citations
 from tests.annotate import making, scored
+from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.making import owner
 from tests.annotate.test_latex import typeset
 from tests.annotate.test_monitor import signed_in
@@ -47,6 +48,18 @@ def test_the_paragraph_says_what_there_is_and_who_judged(study: Study) -> None:
     assert "(Zopf 2018)" in text
     assert "Krippendorff’s alpha (Krippendorff 2004) is" in text
     assert "[[" not in text
+
+
+def test_it_says_how_the_pairs_were_drawn(study: Study) -> None:
+    assert "drawn at random" not in told(study)  # these came with a file
+    own = ready_study(sentences=12)
+    annotator = joined(own)
+    drawn = [judged(annotator) for _ in range(5)]
+    assert "All pairs were drawn at random." in told(own)
+    Assignment.objects.filter(pk__in=[one.pk for one in drawn[:3]]).update(reason=Assignment.Reason.SUGGESTED)
+    assert "2 were drawn at random, 3 because they tell more than others." in told(own)
+    Summary.objects.create(topic=own.topics.get(), system=System.objects.create(study=own, name="A"), text="Rain.")
+    assert "3 because they tell more than others. The latter tell systems apart" in told(own)
 
 
 def test_it_changes_with_the_study(study: Study) -> None:
