@@ -92,12 +92,13 @@ class JudgedTopic:
             return np.zeros((len(a), len(self.texts.systems)))
         utilities = self._now.utilities
         residual = weight * (self.judgments.outcome - expit(utilities[a] - utilities[b]))
-        rows = self.texts.importance.T  # (n, s)
-        of_each = residual[:, None] * (rows[a] - rows[b])
+        of_each = np.zeros((len(a), len(self.texts.systems)))
+        of_each[random] = self._now.directions(self.texts.importance, self.texts.telling.likelihood_for)
+        of_each *= residual[:, None]
         total = weight.sum()
         left = np.where(random, total - weight, np.inf)[:, None]
         mean = of_each.sum(axis=0) / total
-        return np.asarray(len(rows) / 2 * (weight[:, None] * mean - of_each) / left)
+        return np.asarray(len(utilities) / 2 * (weight[:, None] * mean - of_each) / left)
 
     def _estimated(self, judgments: Judgments) -> Estimate | None:
         return estimate(self.evidence, judgments, self.similarity, self.settings)

@@ -164,11 +164,42 @@ def chances(
     if not len(judgments):
         fitted = fitted_chances(utilities)
         return Chances(fitted, fitted)
-    design = _design_weights(judgments, pairs)
-    if np.all(design == 1):
+    design = _Design.of(judgments, pairs, likelihood_for)
+    if design.is_equal:
         return _of_equal(utilities, pairs, variances, judgments.weight)
-    mixture = _mixture(judgments, likelihood_for, len(pairs))
-    return _of_unequal(utilities, pairs, variances, design, mixture)
+    return _of_unequal(utilities, pairs, variances, design)
+
+
+def directions(judgments: Judgments, pairs: Pairs, weights: Matrix, likelihood_for: LikelihoodFor) -> Matrix:
+    """(m, s): how far each judgment moves sums of values, with `weights` (s, n), for each n / (2 m) of what it says
+    beyond the fit. The other arguments are those of `chances`."""
+    design = _Design.of(judgments, pairs, likelihood_for)
+    moved = _divided(design.factor, weights.T)
+    counts = design.counts[np.searchsorted(pairs.numbers, _numbers(judgments, pairs))]
+    return np.asarray(counts[:, None] * (moved[judgments.a] - moved[judgments.b]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """How much answers about the pairs count: `counts` (k,), d q N; `factor`: of the Laplacian, None where q is equal
+    for all."""
+
+    counts: Vector
+    factor: Matrix | None
+
+    @classmethod
+    def of(cls, judgments: Judgments, pairs: Pairs, likelihood_for: LikelihoodFor) -> _Design:
+        weights = _design_weights(judgments, pairs)
+        mixture = None if np.all(weights == 1) else _mixture(judgments, likelihood_for, len(pairs))
+        if mixture is None:
+            return cls(weights, None)
+        laplacian = (np.diag(mixture.sum(axis=1)) - mixture) / pairs.n
+        factor = linalg.cholesky(laplacian + 1 / pairs.n, lower=True, check_finite=False)
+        return cls(weights * mixture[pairs.first, pairs.second], factor)
+
+    @property
+    def is_equal(self) -> bool:
+        return self.factor is None and bool(np.all(self.counts == 1))
 
 
 def _of_equal(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vector) -> Chances:
@@ -193,19 +224,14 @@ def _of_equal(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vecto
     )
 
 
-def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, design: Vector, mixture: Matrix | None) -> Chances:
-    """Where some pairs had a greater chance to be drawn; `design` (k,): their design weights; `mixture` (n, n): q N."""
+def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, design: _Design) -> Chances:
+    """Where some pairs had a greater chance to be drawn."""
     n, judged = pairs.n, pairs.wins + pairs.losses
     expected = _expected(utilities[pairs.first] - utilities[pairs.second], pairs.wins, judged, variances)
     surplus, unit = pairs.wins - judged * expected, n / (2 * float(judged.sum()))
-    counts, factor = design, None
-    if mixture is not None:
-        counts = design * mixture[pairs.first, pairs.second]
-        laplacian = (np.diag(mixture.sum(axis=1)) - mixture) / n
-        factor = linalg.cholesky(laplacian + 1 / n, lower=True, check_finite=False)
     fitted = fitted_chances(utilities)
-    values = fitted + _divided(factor, pairs.spread(unit * counts * surplus))
-    return Chances(fitted, values, unequal=_Unequal.of(pairs, counts, unit * surplus, factor))
+    values = fitted + _divided(design.factor, pairs.spread(unit * design.counts * surplus))
+    return Chances(fitted, values, unequal=_Unequal.of(pairs, design.counts, unit * surplus, design.factor))
 
 
 def _mixture(judgments: Judgments, likelihood_for: LikelihoodFor, drawn: int) -> Matrix | None:
@@ -246,12 +272,16 @@ def _divided(factor: Matrix | None, columns: Matrix) -> Matrix:
 
 def _design_weights(judgments: Judgments, pairs: Pairs) -> Vector:
     """(k,): d of each pair, from the u of the first judgment that was made of it."""
-    numbers = np.minimum(judgments.a, judgments.b) * pairs.n + np.maximum(judgments.a, judgments.b)
-    every, firsts = np.unique(numbers, return_index=True)
+    every, firsts = np.unique(_numbers(judgments, pairs), return_index=True)
     first = firsts[np.searchsorted(every, pairs.numbers)]
     before = np.argsort(np.argsort(first))
     left = (_pairs(pairs.n) - len(pairs)) / (_pairs(pairs.n) - before)
     return np.asarray(1 + left * (judgments.design[first] - 1))
+
+
+def _numbers(judgments: Judgments, pairs: Pairs) -> NDArray[np.int64]:
+    """(m,): of the judgments' pairs, as `pairs` numbers its own."""
+    return np.minimum(judgments.a, judgments.b) * pairs.n + np.maximum(judgments.a, judgments.b)
 
 
 def _expected(gaps: Vector, wins: Vector | float, judged: Vector | float, variances: Vector) -> Vector:

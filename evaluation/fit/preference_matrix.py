@@ -11,7 +11,7 @@ from scipy import sparse
 
 from evaluation.evidence import Judgments, Settings
 from evaluation.fit import kernel, uncertainty, zermelo
-from evaluation.fit.chances import Chances, LikelihoodFor, chances
+from evaluation.fit.chances import Chances, LikelihoodFor, chances, directions
 from evaluation.fit.comparisons import Matrix, Sparse, Vector
 from evaluation.fit.kernel import Pairs, Posterior
 from evaluation.fit.similarity import Similarity
@@ -101,6 +101,11 @@ class Estimate:
         """The same, where pairs were drawn that tell systems apart."""
         by_lot = self._judgments.some(self._judgments.design > 0)
         return chances(self.utilities, *self._of_pairs(by_lot), by_lot, likelihood_for)
+
+    def directions(self, weights: Matrix, likelihood_for: LikelihoodFor) -> Matrix:
+        """(m, s): how far judgments of pairs drawn by lot move sums of chances (`chances.directions`)."""
+        by_lot = self._judgments.some(self._judgments.design > 0)
+        return directions(by_lot, self._of_pairs(by_lot)[0], weights, likelihood_for)
 
     def _of_pairs(self, judgments: Judgments) -> tuple[Pairs, Vector]:
         """The pairs that some of the judgments are of, and the variances of their differences."""

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from evaluation.evidence import Judgments
 from evaluation.fit import kernel, preference_matrix
-from evaluation.fit.chances import Chances, chances, fitted_chances
+from evaluation.fit.chances import Chances, chances, directions, fitted_chances
 from evaluation.scoring import asking
 
 UTILITIES = np.array([1.5, 0.5, -0.3, -1.7, 0.9, 0.1])
@@ -173,3 +173,16 @@ def test_systems_that_come_later_are_known_nearly_as_well_as_by_random_pairs() -
 
     assert known < 1.4 * random
     assert mistaken > 3 * random
+
+
+def test_it_is_known_how_far_each_answer_moves_a_sum() -> None:
+    judgments = judged(asking.telling_pairs(TELLING, 7, 0.2, 3), np.random.default_rng(3))
+    pairs = kernel.Pairs.of(preference_matrix.wins(judgments, 6))
+    far = directions(judgments, pairs, WEIGHTS, TELLING.likelihood_for)
+    before = WEIGHTS @ estimated(judgments, UTILITIES, TELLING).values
+    for number in range(7):
+        outcome = judgments.outcome.copy()
+        outcome[number] = 1 - outcome[number]
+        after = WEIGHTS @ estimated(replace(judgments, outcome=outcome), UTILITIES, TELLING).values
+        said = (outcome - judgments.outcome)[number]
+        assert after - before == pytest.approx(6 / (2 * 7) * said * far[number])
