@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -54,7 +55,8 @@ def test_the_worker_says_what_the_command_line_says(study) -> None:
     topics = [load_evidence(topic.pk, tasks.split).evidence for topic in study.topics.all()]
     sizes = [point.judgments for point in asked.record.points]
     assert 100 in sizes
-    assert asked.record == forecast(topics, Settings(), sizes, TYPICAL)
+    asks = replace(TYPICAL, random_share=study.random_share)
+    assert asked.record == forecast(topics, Settings(), sizes, asks)
     assert (asked.done, asked.steps, asked.parts) == (8, 8, {})
 
 
