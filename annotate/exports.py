@@ -34,6 +34,7 @@ from annotate.models import (
     PyramidAnnotation,
     Reference,
     Removal,
+    ReportedPair,
     Score,
     Sentence,
     SourceDocument,
@@ -61,6 +62,8 @@ from formats.study_records import (
     JudgmentRecord,
     Kind,
     RemovalRecord,
+    Report,
+    ReportedPairRecord,
     ScoredByName,
     SentenceRecord,
     StudyArchive,
@@ -175,6 +178,13 @@ def make_archive(study: Study) -> StudyArchive:
             for topic, better, worse, use, explanation in GoldPair.objects.filter(topic__study=study)
             .order_by("pk")
             .values_list("topic__name", "better", "worse", "use", "explanation")
+        ),
+        reported_pairs=tuple(
+            ReportedPairRecord(str(key), cast(Report, reason), note, _moment(at))
+            for key, reason, note, at in ReportedPair.objects.standing()
+            .filter(assignment__topic__study=study)
+            .order_by("pk")
+            .values_list("assignment__key", "reason", "note", "at")
         ),
         trained_metrics=tuple(_trained_metrics(study)),
         plans=tuple(filter(None, [plans.archived(study)])),

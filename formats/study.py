@@ -13,6 +13,7 @@
     history.jsonl      what was judged of topics and sentences that were removed or replaced since (since format 4)
     uploads.jsonl      which files were stored, when, with what, and whose they were: numbers (since format 4)
     removals.jsonl     what was removed or replaced, when, and by whom (since format 4)
+    reported_pairs.jsonl  pairs that were skipped, and what was said to be wrong with them (since format 6)
     README.txt         the same in words
     MANIFEST           SHA-256 sums of all of these
 
@@ -54,6 +55,7 @@ from formats.study_records import (
     JudgmentRecord,
     PlanRecord,
     RemovalRecord,
+    ReportedPairRecord,
     SentenceRecord,
     StudyArchive,
     TrainedMetricRecord,
@@ -78,6 +80,7 @@ __all__ = [
     "JudgmentRecord",
     "PlanRecord",
     "RemovalRecord",
+    "ReportedPairRecord",
     "SentenceRecord",
     "StudyArchive",
     "TrainedMetricRecord",
@@ -103,6 +106,7 @@ plan.jsonl         what was planned, when it was frozen, and what was done other
 history.jsonl      what was judged of topics and sentences that were removed or replaced since; it counts nowhere
 uploads.jsonl      which files were stored, when, and what they brought; people are numbers
 removals.jsonl     what was removed or replaced, when, and how much went with it
+reported_pairs.jsonl  pairs that were skipped, and what annotators said is wrong with them
 MANIFEST           SHA-256 sums; `sha256sum -c MANIFEST` checks that nothing changed
 
 JSON Lines files hold one JSON object a line, in UTF-8. Times are ISO 8601 with their zone.
@@ -126,6 +130,7 @@ _LATER = (
     "history.jsonl",
     "uploads.jsonl",
     "removals.jsonl",
+    "reported_pairs.jsonl",
 )
 _MANIFEST = "MANIFEST"
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -155,6 +160,7 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("history.jsonl", _lines(archive.history)),
             ("uploads.jsonl", _lines(archive.uploads)),
             ("removals.jsonl", _lines(archive.removals)),
+            ("reported_pairs.jsonl", _lines(archive.reported_pairs)),
             ("README.txt", iter([README])),
         ):
             with packed.open(_entry(entry), "w") as stream:
@@ -299,6 +305,7 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("history.jsonl", HistoryRecord, study_checks.HISTORY),
         records("uploads.jsonl", UploadRecord, study_checks.UPLOAD),
         records("removals.jsonl", RemovalRecord, study_checks.REMOVAL),
+        records("reported_pairs.jsonl", ReportedPairRecord, study_checks.REPORTED_PAIR),
     )
     if settings is None:
         return None

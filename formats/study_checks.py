@@ -18,6 +18,7 @@ from formats.study_records import (
     ANSWERS,
     KINDS,
     REASONS,
+    REPORTS,
     SCORED_BY,
     SIDES,
     SKIP_REASONS,
@@ -120,6 +121,12 @@ JUDGMENT: dict[str, shapes.Check] = {
     "at": shapes.moment,
     "source": shapes.words(40),
     "extra": shapes.free,
+}
+REPORTED_PAIR: dict[str, shapes.Check] = {
+    "assignment": _key,
+    "reason": shapes.one_of(REPORTS),
+    "note": shapes.words(500),
+    "at": shapes.moment,
 }
 _HISTORY_SENTENCE: dict[str, shapes.Check] = {
     "number": _count,
@@ -227,6 +234,7 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _unique([annotator.pseudonym for annotator in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
     _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
+    _check_reported_pairs(archive, at("reported_pairs.jsonl"))
     _check_history(archive, at("history.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
     _check_gold_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
@@ -296,6 +304,14 @@ def _check_judgments(archive: StudyArchive, at: Callable[[int], Place]) -> None:
                 "the key of an assignment in assignments.jsonl",
             )
             at(i).key("assignment").refuse(actual, expected, key=judgment.assignment)
+
+
+def _check_reported_pairs(archive: StudyArchive, at: Callable[[int], Place]) -> None:
+    skipped = {assignment.key for assignment in archive.assignments if assignment.skip_reason}
+    for i, report in enumerate(archive.reported_pairs):
+        if report.assignment not in skipped:
+            actual, expected = "the key %(key)s, which no skipped pair has", "the key of one in assignments.jsonl"
+            at(i).key("assignment").refuse(actual, expected, key=report.assignment)
 
 
 def _check_history(archive: StudyArchive, at: Callable[[int], Place]) -> None:

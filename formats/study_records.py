@@ -14,6 +14,7 @@ Kind = Literal["human", "machine", "simulated"]
 State = Literal["open", "judged", "skipped", "expired", "void"]
 Answer = Literal["left", "right", "tie", "undone"]
 Use = Literal["training", "gold"]
+Report = Literal["fragment", "same", "offensive", "other"]
 ScoredByName = Literal["recommended", "published"]
 
 KINDS = ("human", "machine", "simulated")
@@ -24,6 +25,7 @@ SCORED_BY = ("recommended", "published")
 STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
 ANSWERS = ("left", "right", "tie", "undone")
+REPORTS = ("fragment", "same", "offensive", "other")
 
 
 def design_weight(reason: object, given: Any = None) -> float:
@@ -178,6 +180,16 @@ class TrainedMetricRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportedPairRecord:
+    """What somebody who skipped a pair said is wrong with it; `assignment` is the key of what was shown."""
+
+    assignment: str
+    reason: Report
+    note: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviationRecord:
     """What a researcher says was done otherwise than planned, and when they said so."""
 
@@ -244,3 +256,4 @@ class StudyArchive:
     history: Sequence[HistoryRecord] = ()
     uploads: Sequence[UploadRecord] = ()
     removals: Sequence[RemovalRecord] = ()
+    reported_pairs: Sequence[ReportedPairRecord] = ()

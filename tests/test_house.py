@@ -211,7 +211,7 @@ def test_nobody_goes_round_the_models():
 
 
 def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
-    from annotate.models import Annotator, Assignment, Judgment
+    from annotate.models import Annotator, Assignment, Judgment, ReportedPair
     from formats import study_records
 
     assert set(study_records.KINDS) == set(Annotator.Kind.values)
@@ -219,6 +219,7 @@ def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     assert set(study_records.REASONS) == set(Assignment.Reason.values)
     assert set(study_records.SKIP_REASONS) == {"", *Assignment.SkipReason.values}
     assert set(study_records.ANSWERS) == set(Judgment.Answer.values)
+    assert set(study_records.REPORTS) == set(ReportedPair.Reason.values)
 
 
 # Pages

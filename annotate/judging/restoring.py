@@ -14,7 +14,7 @@ from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
-from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Sentence, Study, Topic
+from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, ReportedPair, Sentence, Study, Topic
 from formats.study_records import design_weight
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]
     annotators = _restore_annotators(study, archive)
     assignments = _restore_assignments(archive, topics, annotators)
     _restore_judgments(archive, assignments)
+    _restore_reported_pairs(archive, assignments)
     _restore_history(archive, history, annotators)
     _restore_gold_pairs(archive, topics)
     for topic_id in sorted(topics.values()):
@@ -154,6 +155,22 @@ def _restore_judgments(archive: StudyArchive, assignments: Mapping[str, Assignme
     )
     for annotator_id, skipped in skips.items():
         Annotator.objects.filter(pk=annotator_id).update(skipped=skipped)
+
+
+def _restore_reported_pairs(archive: StudyArchive, assignments: Mapping[str, Assignment]) -> None:
+    now = timezone.now()
+    ReportedPair.objects.bulk_create(
+        (
+            ReportedPair(
+                assignment=assignments[record.assignment],
+                reason=record.reason,
+                note=record.note,
+                at=moment(record.at, now),
+            )
+            for record in archive.reported_pairs
+        ),
+        BATCH,
+    )
 
 
 def _store_answers(answers: Sequence[tuple[Assignment, JudgmentRecord | HistoryAnswer]]) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.core import serializers
 from django.db.models import Model
+from django.urls import reverse
 from django.utils import timezone
 
 import formats
 from annotate import exports, imports, judging
+from annotate.imports.restore import restore
 from annotate.models import (
     AuditEntry,
     Fit,
@@ -32,6 +34,7 @@ from annotate.models import (
 from annotate.refusal import Refusal
 from evaluation.worker import tasks
 from tests.annotate import judging_study, making, scored
+from tests.annotate.everything import program
 from tests.annotate.making import TOPIC, lines
 
 pytestmark = pytest.mark.django_db
@@ -304,3 +307,11 @@ def test_an_archive_of_what_is_left_is_read_back(study: Study, tmp_path: Any) ->
     with path.open("wb") as file:
         formats.study.write(exports.make_archive(study), file)
     assert [topic.topic_id for topic in formats.study.read(path).topics] == ["snow"]
+
+
+def test_an_imported_study_tells_programs_what_was_stored_and_removed_before(study: Study) -> None:
+    take_out(study, "topic", scored.topic(study).pk)
+    again = restore(exports.make_archive(study), making.owner(study), title="Again")
+    told = program(making.owner(study)).get(reverse("api_data", args=[again.pk])).json()
+    assert [(row["kind"], row["name"], row["by"]) for row in told["earlier_removals"]] == [("topic", "rain", 1)]
+    assert [row["contents"] for row in told["earlier_uploads"]] == [row["contents"] for row in again.earlier["uploads"]]

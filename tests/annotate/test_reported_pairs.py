@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import crowd, imports, judging
+from annotate import crowd, exports, imports, judging
+from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, ReportedPair, Study
 from annotate.refusal import Refusal
 from annotate.reports import reported_pairs
@@ -118,3 +119,16 @@ def test_programs_report_and_read_reports_by_the_api(study: Study):
         assignment.topic_id,
     )
     assert (line["reason"], line["note"], line["annotator"]) == ("same", "Word for word.", "reader")
+
+
+def test_an_archive_takes_reports_along_that_stand(study: Study):
+    annotator = joined(study)
+    report(annotator, note="Cut off.")
+    judging.undo(report(annotator, "same"), 1)
+    again = restore(exports.make_archive(study), making.person())
+    (taken,) = reported_pairs.of(again)
+    assert (taken.reason, taken.note, taken.assignment.annotator.pseudonym) == (
+        *("fragment", "Cut off."),
+        annotator.pseudonym,
+    )
+    assert exports.make_archive(again).reported_pairs[0].note == "Cut off."

@@ -30,6 +30,7 @@ from formats.study import (
     HistorySentence,
     JudgmentRecord,
     RemovalRecord,
+    ReportedPairRecord,
     SentenceRecord,
     StudyArchive,
     UploadRecord,
@@ -37,9 +38,13 @@ from formats.study import (
 from tests.formats import strategies
 
 KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
+SKIPPED_KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c3"
 GONE_KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c2"
 AT = "2026-01-31T16:53:19.123456+00:00"
 ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged", "", True, AT, AT, "", 0.25)
+SKIPPED = AssignmentRecord(
+    SKIPPED_KEY, "T", "w1", "d:1", "d:0", 1, "random", "skipped", "broken", False, AT, AT, drawn_for=("lead",)
+)
 STUDY = StudyArchive(
     settings=StudySettings(title="Trial", question="Which is more important?", extra={"mine": [1, 2.5, None]}),
     program_version="0.1.0",
@@ -53,7 +58,7 @@ STUDY = StudyArchive(
     ),
     sentences=(SentenceRecord("T", "d", 0, 0, "One."), SentenceRecord("T", "d", 1, 0, "Two.")),
     annotators=(AnnotatorRecord("w1", "human", AT),),
-    assignments=(ASSIGNMENT,),
+    assignments=(ASSIGNMENT, SKIPPED),
     judgments=(JudgmentRecord(KEY, 1, "left", 7.25, AT), JudgmentRecord(KEY, 2, "undone", None, AT, "page")),
     fits=(
         FitRecord(
@@ -65,6 +70,7 @@ STUDY = StudyArchive(
     gold_pairs=(GoldPairRecord("T", "d:1", "d:0", "training", "Two tells more."),),
     uploads=(UploadRecord("rain.jsonl", 7, "a" * 64, AT, 1, {"topics": 1}),),
     removals=(RemovalRecord("topic", "Gone", "", {"judgments": 1}, AT, 2, None),),
+    reported_pairs=(ReportedPairRecord(SKIPPED_KEY, "fragment", "Cut off.", AT),),
     history=(
         HistoryRecord(
             GONE_KEY, "Gone", "w1", HistorySentence(0, "d", "One."), HistorySentence(1, "d", "Tow."), 0, "random",
@@ -128,7 +134,7 @@ def test_the_manifest_is_what_sha256sum_checks() -> None:
         for line in archive.read("MANIFEST").decode().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
-        assert len(archive.namelist()) == 15
+        assert len(archive.namelist()) == 16
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
@@ -253,6 +259,7 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("annotators", 1, pseudonym=7), "annotators.jsonl:1: pseudonym: found the number 7; expected a name"),
         (edit("annotators", 1, joined_at=7), "annotators.jsonl:1: joined_at: found the number 7; expected a time"),
         (edit("fits", 1, scores=[]), "fits.jsonl:1: scores: found a list of 0; expected an object in braces"),
+        (edit("reported_pairs", 1, assignment=KEY), f"reported_pairs.jsonl:1: assignment: found the key {KEY}, which"),
         (setting(seed=-1), "study.json:1: settings.seed: found the number -1"),
         (lambda files: files.update({"study.json": "{}"}), "study.json:1: format: found no such key; expected all of"),
         (lambda files: files.update({"study.json": ""}), "study.json:1: found 0 lines of settings; expected one"),
@@ -282,13 +289,14 @@ def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
         head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
         files["study.json"] = json.dumps(head | {"format": 1})
         edit("assignments", 1, expected=...)(files)
-        for name in ("known_pairs", "trained_metrics", "plan", "history", "uploads", "removals"):
+        for name in ("known_pairs", "trained_metrics", "plan", "history", "uploads", "removals", "reported_pairs"):
             del files[f"{name}.jsonl"]
 
     path = rewritten(tmp_path / "study.zip", as_it_was)
 
     settings = dataclasses.replace(STUDY.settings, random_share=1.0)  # then all pairs were
-    expected = dataclasses.replace(STUDY, settings=settings, gold_pairs=(), history=(), uploads=(), removals=())
+    later = dict.fromkeys(("gold_pairs", "history", "uploads", "removals", "reported_pairs"), ())
+    expected = dataclasses.replace(STUDY, settings=settings, **later)
     assert study.read(path) == expected
 
 
@@ -302,8 +310,7 @@ def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> 
     assert {(c.file.partition("/")[2], c.line, c.field) for c in refused.value.complaints} == {
         ("topics.jsonl", 2, "topic_id"),
         ("annotators.jsonl", 2, "pseudonym"),
-        ("assignments.jsonl", 2, "key"),
-        ("assignments.jsonl", 2, "occasion"),
+        *(("assignments.jsonl", line, key) for line in (3, 4) for key in ("key", "occasion")),
         ("fits.jsonl", 2, "data_version"),
     }
 
@@ -342,6 +349,7 @@ def test_a_study_with_many_judgments_is_read_in_lines(tmp_path: Path) -> None:
         STUDY,
         assignments=[dataclasses.replace(ASSIGNMENT, key=key, occasion=i) for i, key in enumerate(keys)],
         judgments=[JudgmentRecord(key, 1, "right", 1.5, AT) for key in keys],
+        reported_pairs=(),
     )
     path = tmp_path / "study.zip"
     path.write_bytes(packed(archive))

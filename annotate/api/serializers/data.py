@@ -34,11 +34,36 @@ class DimensionLineSerializer(serializers.Serializer[Any]):
     uploads = serializers.ListField(child=serializers.CharField())
 
 
+class EarlierUploadSerializer(serializers.Serializer[Any]):
+    """A file that was stored before the study was imported. `by`: whose it was, a number instead of a name."""
+
+    filename = serializers.CharField()
+    size = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    at = serializers.DateTimeField()
+    by = serializers.IntegerField()
+    contents = serializers.DictField(child=serializers.IntegerField())
+
+
+class EarlierRemovalSerializer(serializers.Serializer[Any]):
+    """Something that was removed before the study was imported. `by`: as in uploads."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    topic = serializers.CharField()
+    counts = serializers.DictField(child=serializers.IntegerField())
+    at = serializers.DateTimeField()
+    by = serializers.IntegerField()
+    restored_at = serializers.DateTimeField(allow_null=True)
+
+
 class DataSerializer(serializers.Serializer[Any]):
-    """What a study has beside its topics."""
+    """What a study has beside its topics; of an imported one also what its archive says of files and removals."""
 
     systems = SystemLineSerializer(many=True)
     dimensions = DimensionLineSerializer(many=True)
+    earlier_uploads = EarlierUploadSerializer(many=True)
+    earlier_removals = EarlierRemovalSerializer(many=True)
 
 
 class RemoveSerializer(Strict[Any]):

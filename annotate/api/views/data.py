@@ -22,7 +22,13 @@ class Data(View):
     def get(self, request: Request, study_id: int) -> Response:
         """The systems and the dimensions of human scores of a study, with the files that brought them."""
         study = self.study(study_id)
-        return self.show(DataSerializer, {"systems": data.systems_of(study), "dimensions": data.dimensions_of(study)})
+        what = {
+            "systems": data.systems_of(study),
+            "dimensions": data.dimensions_of(study),
+            "earlier_uploads": data.earlier_in(study, "uploads"),
+            "earlier_removals": data.earlier_in(study, "removed"),
+        }
+        return self.show(DataSerializer, what)
 
 
 @extend_schema(tags=["data"])
