@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, pairwise, takewhile
 from typing import Any
 
 from django.db.models import F, Model
@@ -234,7 +234,8 @@ def cut_changed(study: Study, bundle: formats.Bundle) -> NamedCuts:
 
 
 def _recut_of(topic: Topic, record: formats.Topic, cuts: Mapping[str, Sequence[Cut]]) -> Recut:
-    """A document that is the same stays as it is cut, by whomever; others are cut anew."""
+    """A document that is the same stays as it is cut, by whomever; of others what comes before and after the words that
+    changed stays as a person cut it, and the rest is cut anew."""
     rows = {row.name: row for row in SourceDocument.objects.filter(topic=topic)}
     documents: list[tuple[SourceDocument, Sequence[Cut]]] = []
     for text in record.documents:
@@ -242,10 +243,39 @@ def _recut_of(topic: Topic, record: formats.Topic, cuts: Mapping[str, Sequence[C
         if row.pk is not None and _is_same(row, text):
             documents.append((row, recutting.as_cut(row)))
         else:
-            for name, value in (_said(content_of(text)) | {"mended": None}).items():
+            mended = None if row.mended is None else _mended_again(row.mended, [cut.text for cut in cuts[text.name]])
+            for name, value in (_said(content_of(text)) | {"mended": mended}).items():
                 setattr(row, name, value)
-            documents.append((row, cuts[text.name]))
+            own = cuts[text.name] if mended is None else cut_text(formats.Text(text.name, None, tuple(mended)))
+            documents.append((row, own))
     return recutting.recut(topic, documents)
+
+
+def _mended_again(mended: Sequence[str], cut: Sequence[str]) -> list[str] | None:
+    """The sentences of a changed text: with the borders of what was `mended` in the words before and after all changes,
+    and in between as it is `cut` now. None where that is as it is cut."""
+    (before, borders), (words, ends) = _words_and_borders(mended), _words_and_borders(cut)
+    same = _in_common(before, words)
+    same_at_the_end = _in_common(before[same:][::-1], words[same:][::-1])
+    more = len(words) - len(before)
+    wanted = {border for border in borders if border <= same}
+    wanted |= {border + more for border in borders if border >= len(before) - same_at_the_end}
+    wanted |= {end for end in ends if same < end < len(words) - same_at_the_end}
+    wanted.discard(0)
+    if wanted == ends:
+        return None
+    return [" ".join(words[begin:end]) for begin, end in pairwise([0, *sorted(wanted)])]
+
+
+def _in_common(words: Sequence[str], others: Sequence[str]) -> int:
+    """With how many of the same words both begin."""
+    return sum(1 for _same in takewhile(lambda two: two[0] == two[1], zip(words, others, strict=False)))
+
+
+def _words_and_borders(sentences: Sequence[str]) -> tuple[list[str], set[int]]:
+    """All words, and after how many of them a sentence ends."""
+    words = [sentence.split() for sentence in sentences]
+    return list(chain(*words)), set(accumulate(map(len, words)))
 
 
 def replace(study: Study, upload: Upload | None, seen: Comparison) -> set[int]:

@@ -232,6 +232,47 @@ def test_a_document_that_is_the_same_stays_as_a_person_cut_it() -> None:
     assert Judgment.objects.counted().count() == 1
 
 
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        # A word changes: what was joined before it and after it stays so.
+        (
+            "It rained. And rained. Nobody came out. It is late. Yes.",
+            ["It rained. And rained.", "Nobody came out.", "It is late. Yes."],
+        ),
+        # A word changes inside of what was joined.
+        (
+            "It poured. And rained. Nobody came. It is late. Yes.",
+            ["It poured. And rained.", "Nobody came.", "It is late. Yes."],
+        ),
+        # Between two changes all is cut anew.
+        (
+            "It poured. And rained. Nobody came. It is late. No.",
+            ["It poured.", "And rained.", "Nobody came.", "It is late.", "No."],
+        ),
+        # More comes at the end.
+        (
+            "It rained. And rained. Nobody came. It is late. Yes. Good night. Sleep well.",
+            ["It rained. And rained.", "Nobody came.", "It is late. Yes.", "Good night.", "Sleep well."],
+        ),
+        # Nothing is left of what a person did.
+        ("Quite another story. It has two sentences.", ["Quite another story.", "It has two sentences."]),
+    ],
+)
+def test_borders_that_a_person_moved_stay_around_what_changed(now: str, expected: list[str]) -> None:
+    text, study = "It rained. And rained. Nobody came. It is late. Yes.", making.study()
+    making.store(study, lines({"topic_id": "T0", "documents": [{"id": "d1", "text": text}]}), "topics.jsonl")
+    tasks.cut_topic(topic_of(study).pk)
+    joined_up = ["It rained. And rained.", "Nobody came.", "It is late. Yes."]
+    imports.mend(document(study), joined_up, making.owner(study))
+    tasks.cut_topic(topic_of(study).pk)
+    assert texts(study) == joined_up
+    replace(study, {"id": "d1", "text": now})
+    assert texts(study) == expected
+    tasks.cut_topic(topic_of(study).pk)
+    assert texts(study) == expected
+
+
 def test_a_topic_without_documents_gets_some_and_is_judged() -> None:
     study = making.study()
     making.take_in(study, TOPIC | {"documents": []})
