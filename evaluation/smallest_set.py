@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ class JudgedTopic:
         self.kept = np.ones(len(self.judgments), dtype=np.bool_)
         self._whole = self._now = self._estimated(self.judgments)
 
-    @property
+    @cached_property
     def scores(self) -> Vector:
         """(s,): of the summaries, nan for one without a score."""
         return score(self.texts, self._now, self.settings).score
@@ -73,6 +74,8 @@ class JudgedTopic:
         """Fit those judgments alone; what the smoothing learnt from all of them stays."""
         self.kept = kept
         self._now = self._again(kept)
+        for of_this_fit in ("scores", "changes"):
+            self.__dict__.pop(of_this_fit, None)
 
     def scores_of(self, kept: Flags) -> Vector:
         """(s,): what the scores would be."""
@@ -84,6 +87,7 @@ class JudgedTopic:
         scores = evaluate(some, self.settings, similarity=self.similarity, texts=self.texts).summaries
         return np.array([np.nan if summary.score is None else summary.score for summary in scores])
 
+    @cached_property
     def changes(self) -> Matrix:
         """(m, s): how each score would move if one judgment were left out, of those that are kept, nearly."""
         random = self.kept & (self.judgments.design > 0)
@@ -238,7 +242,7 @@ class _Lead:
         """(m of all topics,): what the gap would nearly lose without each judgment; of those left out, nothing."""
         return np.concatenate(
             [
-                np.where(topic.kept, -(topic.changes() @ shares), -np.inf)
+                np.where(topic.kept, -(topic.changes @ shares), -np.inf)
                 for topic, shares in zip(self.topics, self.shares, strict=True)
             ]
         )
