@@ -44,8 +44,9 @@ def systems_by_number(topic_id: int) -> dict[int, tuple[str, ...]]:
 
 def systems_to_name(topic_id: int) -> dict[int, tuple[str, ...]]:
     """The same but for all that the topic has now, whom a file need not name."""
-    every = _systems_of(topic_id)
-    return {number: systems for number, systems in systems_by_number(topic_id).items() if systems != every}
+    numbers = systems_by_number(topic_id)
+    every = _systems_of(topic_id) if numbers else ()
+    return {number: systems for number, systems in numbers.items() if systems != every}
 
 
 def _systems_of(topic_id: int) -> tuple[str, ...]:
