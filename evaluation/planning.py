@@ -222,13 +222,18 @@ class StudyToSimulate:
     seed: int = 0
 
     @property
+    def _drawn(self) -> Assumed:
+        """As assumed; until the study has systems of its own, all its pairs are random."""
+        return replace(self.assumed, random_share=1.0) if self.are_standard else self.assumed
+
+    @property
     def steps(self) -> list[Step]:
         """What there is to simulate."""
         return [(run, place) for run in range(self.runs) for place in range(len(self.topics))]
 
     def simulate(self, step: Step) -> Errors:
         run, place = step
-        return simulate(self.topics[place], self.settings, self.sizes, self.assumed, self.seed, run)
+        return simulate(self.topics[place], self.settings, self.sizes, self._drawn, self.seed, run)
 
     def forecast(self, errors: Mapping[Step, Errors]) -> Forecast:
         """What is to be expected, once every step was taken."""
@@ -247,7 +252,7 @@ class StudyToSimulate:
             careless=self.assumed.careless,
             ties=self.assumed.ties,
             judgments_per_pair=self.assumed.judgments_per_pair,
-            random_share=self.assumed.random_share,
+            random_share=self._drawn.random_share,
             stop_rule=self.stop_rule,
             points=points(self.sizes, errors, len(self.lengths)),
         )
@@ -275,7 +280,7 @@ def forecast(
         lengths=lengths,
         settings=settings,
         sizes=sizes,
-        assumed=replace(assumed, random_share=1.0) if are_standard else assumed,
+        assumed=assumed,
         are_standard=are_standard,
         stop_rule=stop_rule,
         runs=runs,

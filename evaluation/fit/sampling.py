@@ -84,7 +84,7 @@ def informative_pairs(
     weights = np.exp(-np.square(utilities[:, None] - utilities) / (2 * variances)) / np.sqrt(variances)
     np.fill_diagonal(weights, 0.0)
     moved = covariance[:, first] - covariance[:, second]
-    weighed = (np.diag(weights.sum(axis=1)) - weights) @ moved
+    weighed = weights.sum(axis=1)[:, None] * moved - weights @ moved
     variance, told = variances[first, second], np.einsum("ij,ij->j", moved, weighed)
     p = expit((utilities[first] - utilities[second]) / np.sqrt(1 + np.pi * variance / 8))
     h, chosen, is_left = p * (1 - p), [], np.ones(len(first), dtype=np.bool_)

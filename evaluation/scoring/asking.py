@@ -70,7 +70,8 @@ class Telling:
 
     def likelihood_for(self, systems: tuple[str, ...] | None) -> NDArray[np.float32] | None:
         """The likelihood of pairs that were drawn for these systems, as far as they are still here; None for all."""
-        rows = [row for row, system in enumerate(self.systems) if systems is None or system in systems]
+        wanted = set(self.systems if systems is None else systems)
+        rows = [row for row, system in enumerate(self.systems) if system in wanted]
         names = tuple(self.systems[row] for row in rows)
         if names == self.systems:
             return self.likelihood
@@ -89,14 +90,14 @@ class Telling:
         """Whether any answer can tell two of the systems apart."""
         return len(self.systems) > 1 and bool(np.any(np.abs(self._apart) > 1e-12))
 
-    def share_of(self, pairs: Pairs) -> float:
-        """Of all that pairs would tell of the systems if they were equally likely, what these (k, 2) would."""
-        if not self.tells:
-            return 0.0
-        apart = self._apart
-        every: float = apart.shape[1] * float(np.square(apart).sum()) - float(np.square(apart.sum(axis=1)).sum())
-        told = np.square(apart[:, pairs[:, 0]] - apart[:, pairs[:, 1]]).sum()
-        return float(told) / every
+    @cached_property
+    def share(self) -> NDArray[np.float32] | None:
+        """(n, n): of all that pairs would tell of the systems if they were equally likely, what each would; None where
+        nothing does, and in topics of too many sentences."""
+        if self.importance.shape[1] > MOST_SENTENCES or not self.tells:
+            return None
+        told = _squares(self._apart.T)
+        return np.asarray(2 * told / told.sum(), dtype=np.float32)
 
     @property
     def _apart(self) -> Matrix:
@@ -112,11 +113,16 @@ def _likelihood(apart: Matrix) -> Matrix:
         mixed = RANDOM_SHARE * even + (1 - RANDOM_SHARE) * likelihood
         laplacian = np.diag(mixed.sum(axis=1)) - mixed
         reached = linalg.solve(laplacian + 1.0, apart.T, assume_a="pos", check_finite=False)
-        products = reached @ reached.T
-        own = np.diag(products)
-        likelihood = likelihood * np.sqrt(np.maximum(own[:, None] + own - 2 * products, 0.0))
+        likelihood = likelihood * np.sqrt(_squares(reached))
         likelihood *= n * (n - 1) / likelihood.sum()
     return likelihood
+
+
+def _squares(rows: Matrix) -> Matrix:
+    """(n, n): of the distances of every two of the rows (n, s)."""
+    products = rows @ rows.T
+    own = np.diag(products)
+    return np.asarray(np.maximum(own[:, None] + own - 2 * products, 0.0))
 
 
 def telling_pairs(
@@ -130,13 +136,14 @@ def telling_pairs(
     `taken`: pairs i < j that are not to come."""
     rng = np.random.default_rng(seed)
     candidates = random_pairs(telling.importance.shape[1], CANDIDATES, int(rng.integers(1 << 32)), taken)
-    likelihood = telling.likelihood
-    drawn = np.zeros(len(candidates)) if likelihood is None else likelihood[candidates[:, 0], candidates[:, 1]]
+    i, j = candidates.T
+    likelihood, share = telling.likelihood, telling.share
+    drawn = np.zeros(len(candidates)) if likelihood is None else likelihood[i, j]
     queue = draw(candidates, drawn.astype(np.float64), count, random_share, rng)
     n = telling.importance.shape[1]
     left = n * (n - 1) / 2 - len(taken)  # of which the candidates may be some
-    is_told = telling.share_of(candidates) * left / max(len(candidates), 1) < LEAST_LEFT
-    return replace(queue, drawn_for=None if likelihood is None else telling.systems, is_told=is_told)
+    is_told = not telling.tells if share is None else share[i, j].sum() * left / max(len(i), 1) < LEAST_LEFT
+    return replace(queue, drawn_for=None if likelihood is None else telling.systems, is_told=bool(is_told))
 
 
 def draw(candidates: Pairs, likelihood: Vector, count: int, random_share: float, rng: np.random.Generator) -> Queue:
@@ -166,7 +173,7 @@ def informative_pairs(
     taken: Collection[tuple[int, int]] = (),
 ) -> Queue:
     """The same where there are no systems and will be none: pairs whose answers tell most of sentences."""
-    if not isinstance(errors, DenseCovariance):  # of so many sentences that all pairs are equally likely
+    if len(utilities) > MOST_SENTENCES or not isinstance(errors, DenseCovariance):
         return NO_PAIRS
     rng = np.random.default_rng(seed)
     chosen = sampling.informative_pairs(utilities, errors.matrix, count, int(rng.integers(1 << 32)), taken)

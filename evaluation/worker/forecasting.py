@@ -86,7 +86,7 @@ def _to_simulate(loaded: StudyToForecast, assumed: Assumed, prepare: Prepare) ->
         lengths=loaded.lengths,
         settings=settings,
         sizes=loaded.sizes,
-        assumed=replace(assumed, random_share=1.0) if are_standard else assumed,
+        assumed=assumed,
         are_standard=are_standard,
         stop_rule=loaded.stop_rule,
     )
