@@ -102,8 +102,7 @@ class Asked:
     def queue(self, count: int, share: float, telling: asking.Telling) -> asking.Queue:
         seed = int(self.rng.integers(1 << 32))
         if share == 1:
-            pairs = sampling.random_pairs(self.texts.n, count, seed, self.taken)
-            return asking.Queue(pairs, np.ones(len(pairs), dtype=np.bool_), np.ones(len(pairs)))
+            return asking.equally_likely_pairs(self.texts.n, count, seed, self.taken)
         return asking.telling_pairs(telling, count, share, seed, self.taken)
 
     def standing(self) -> Standing:

@@ -23,10 +23,9 @@ from scipy.special import expit
 from evaluation.evaluate import Texts, UndeterminedTopic, estimate, prepare, score
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.fit.preference_matrix import Estimate
-from evaluation.fit.sampling import random_pairs
 from evaluation.fit.similarity import Similarity, similarity, whole
 from evaluation.metrics.background import others_words
-from evaluation.scoring.asking import Queue, telling_pairs
+from evaluation.scoring.asking import Queue, equally_likely_pairs, telling_pairs
 from evaluation.scoring.importance import SharedWords
 from evaluation.scoring.scores import Scores
 from evaluation.scoring.simulate import seed_for
@@ -321,8 +320,7 @@ def queue_of(topic: Prepared, count: int, random_share: float, seed: int) -> Que
     """So many pairs as the worker asks for them: those that tell systems apart with random ones, or these alone."""
     if random_share < 1 and isinstance(topic.texts, SharedWords):
         return telling_pairs(topic.texts.telling, count, random_share, seed)
-    pairs = random_pairs(len(topic.similarity), count, seed)
-    return Queue(pairs, np.ones(len(pairs), dtype=np.bool_), np.ones(len(pairs)))
+    return equally_likely_pairs(len(topic.similarity), count, seed)
 
 
 def _ties(chance: Vector, share: float) -> Vector:

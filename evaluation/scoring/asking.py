@@ -165,6 +165,12 @@ def draw(candidates: Pairs, likelihood: Vector, count: int, random_share: float,
     return Queue(candidates[drawn], np.array(is_random, dtype=np.bool_), np.array(design))
 
 
+def equally_likely_pairs(n: int, count: int, seed: int, taken: Collection[tuple[int, int]] = ()) -> Queue:
+    """So many of n sentences, all at random."""
+    pairs = random_pairs(n, count, seed, taken)
+    return Queue(pairs, np.ones(len(pairs), dtype=np.bool_), np.ones(len(pairs)))
+
+
 def informative_pairs(
     utilities: Vector,
     errors: Covariance,
