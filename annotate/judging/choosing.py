@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from random import SystemRandom
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Suggestion, Tally
@@ -28,6 +28,8 @@ LOOK = 64
 #: How many random pairs are tried at once, and then, before all that are left are listed: of a topic of which 95 in 100
 #: pairs are gone, one draw in 27 comes to that.
 TRIES = (2, 8, 54)
+
+NOT_FREE = Q(is_free=False)
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,14 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
 
 def _wished(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """The first pair that the worker asks for and that is free for them."""
-    rows = Suggestion.objects.filter(topic=topic.pk, first__not_judged="", second__not_judged="").order_by("rank")
-    wished = {(row.first_id, row.second_id): row for row in rows}
-    pair = _first_free(topic, annotator, list(wished))
-    if pair is None:
+    rows = Suggestion.objects.filter(topic=topic.pk, first__not_judged="", second__not_judged="")
+    given = Pair.objects.filter(first=OuterRef("first"), second=OuterRef("second"))
+    free = rows.exclude(Exists(given.with_is_free(annotator).filter(NOT_FREE)))
+    row = free.annotate(given=Subquery(given.values("pk"))).select_related("first", "second").order_by("rank").first()
+    if row is None:
         return None
-    row = wished[pair.first.pk, pair.second.pk]
+    pair = Pair(topic_id=topic.pk, need=0) if row.given is None else Pair.objects.get(pk=row.given)
+    pair.first, pair.second = row.first, row.second
     reason = Reason.RANDOM if row.is_random else Reason.SUGGESTED
     return Choice(pair, reason, design_weight=row.design_weight, drawn_for=row.drawn_for)
 
@@ -149,8 +153,9 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
     keys = sorted(Sentence.objects.to_judge().filter(topic=topic.pk).values_list("pk", flat=True))
-    is_free = Pair.objects.filter(topic=topic.pk).are_free(annotator)
-    left = [pair for pair in combinations(keys, 2) if is_free.get(pair, True)]
+    pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)
+    gone = set(pairs.filter(NOT_FREE).values_list("first_id", "second_id"))
+    left = [pair for pair in combinations(keys, 2) if pair not in gone]
     pair = _first_free(topic, annotator, [chance.choice(left)] if left else [])
     return None if pair is None else Choice(pair, Reason.RANDOM)
 
@@ -169,7 +174,11 @@ def _first_free(
     if not candidates:
         return None
     firsts, seconds = {first for first, _ in candidates}, {second for _, second in candidates}
-    is_free = Pair.objects.filter(first__in=firsts, second__in=seconds).are_free(annotator)
+    pairs = Pair.objects.filter(first__in=firsts, second__in=seconds).with_is_free(annotator)
+    columns = "first_id", "second_id", "is_free"
+    is_free: dict[tuple[int, ...], bool] = {
+        (first, second): free for first, second, free in pairs.values_list(*columns)
+    }
     free = next((pair for pair in candidates if is_free.get(pair, True)), None)
     if free is None:
         return None

@@ -207,20 +207,16 @@ class PairQuerySet(models.QuerySet["Pair"]):
         pairs = pairs.filter(filled__lt=annotator.study.judgments_per_pair)
         return pairs.filter(filled__lt=models.F("need")) if annotator.kind == Annotator.TAKES_PLACES else pairs
 
-    def are_free(self, annotator: Annotator) -> dict[tuple[int, ...], bool]:
-        """Whether the annotator may have them, by their sentences: they have not seen them, and a place is left.
+    def with_is_free(self, annotator: Annotator) -> Self:
+        """With `is_free`: whether the annotator may have the pair, since they have not seen it and a place is left.
 
         A pair of which nothing is needed yet was never asked of people: they may have it.
         """
-        takes_places, most = annotator.kind == Annotator.TAKES_PLACES, annotator.study.judgments_per_pair
-        pairs = self.annotate(filled=_filled("pair", annotator))
-        rows = list(pairs.values_list("pk", "first_id", "second_id", "need", "filled"))
-        with_place = {
-            pk: filled < (min(most, need) if takes_places and need else most) for pk, _, _, need, filled in rows
-        }
-        mine = Assignment.objects.filter(annotator=annotator, pair__in=self)
-        seen = set(mine.values_list("pair_id", flat=True)) if any(with_place.values()) else set()
-        return {(first, second): with_place[pk] and pk not in seen for pk, first, second, _, _ in rows}
+        has_place = models.Q(filled__lt=annotator.study.judgments_per_pair)
+        if annotator.kind == Annotator.TAKES_PLACES:
+            has_place &= models.Q(need=0) | models.Q(filled__lt=models.F("need"))
+        seen = models.Exists(Assignment.objects.filter(annotator=annotator, pair=models.OuterRef("pk")))
+        return self.alias(filled=_filled("pair", annotator)).annotate(is_free=has_place & ~seen)
 
 
 class Pair(models.Model):
