@@ -38,6 +38,7 @@ def study(monkeypatch: pytest.MonkeyPatch) -> Study:
     """One transaction stores two judgments, one turn of the worker has one transaction."""
     monkeypatch.setattr(uploads, "STEP", 2)
     monkeypatch.setattr(uploads, "TURN", -1.0)
+    monkeypatch.setattr(uploads, "LEAST", -1.0)
     return ready_study(judgments_per_pair=2)
 
 
