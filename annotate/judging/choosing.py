@@ -29,6 +29,7 @@ LOOK = 64
 #: pairs are gone, one draw in 27 comes to that.
 TRIES = (2, 8, 54)
 
+#: As an object: the types know no annotation by its name.
 NOT_FREE = Q(is_free=False)
 
 
