@@ -121,6 +121,7 @@ def _database() -> dict[str, Any]:
     # Kept open: the last connection to close makes SQLite write its whole log back, 20 ms on every request.
     database["CONN_MAX_AGE"] = 600
     if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["ENGINE"] = "annotate.database.sqlite"
         if not TESTING:
             make_private_file(Path(database["NAME"]))
         database["OPTIONS"] = {

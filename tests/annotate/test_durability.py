@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 
 import pytest
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from annotate import judging
@@ -63,6 +66,72 @@ def test_sqlite_must_take_the_write_lock_at_once() -> None:
         assert "IMMEDIATE" in complaint
     finally:
         connection.close()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[sqlite3.Connection]:
+    """Another process's connection to SQLite's file."""
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
+        yield other
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_looks_for_sqlite_s_lock_until_it_is_free(elsewhere: sqlite3.Connection) -> None:
+    """Every 2 ms, the fortieth time as the first: SQLite's own wait would be at a tenth of a second by then."""
+    looks = []
+
+    def look(statement: str) -> None:
+        looks.append(statement)
+        if looks.count("BEGIN IMMEDIATE") == 40:
+            elsewhere.execute("COMMIT")
+
+    elsewhere.execute("BEGIN IMMEDIATE")
+    connection.ensure_connection()
+    connection.connection.set_trace_callback(look)
+    try:
+        with transaction.atomic():
+            assert not elsewhere.in_transaction
+        assert looks.count("BEGIN IMMEDIATE") == 40
+    finally:
+        connection.close()
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_is_told_in_the_end_that_sqlite_is_locked(
+    elsewhere: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0.05)
+    elsewhere.execute("BEGIN IMMEDIATE")
+    with pytest.raises(OperationalError, match="database is locked"), transaction.atomic():
+        pass
+    elsewhere.execute("COMMIT")
+    with transaction.atomic():
+        pass
+
+
+@sqlite
+@pytest.mark.django_db(transaction=True)
+def test_waiting_for_sqlite_s_lock_leaves_nothing_to_the_garbage_collector(
+    elsewhere: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would close a cursor in the thread that has the lock, and the two would wait for each other."""
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0.05)
+    connection.ensure_connection()
+    elsewhere.execute("BEGIN IMMEDIATE")
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(OperationalError), transaction.atomic():
+            pass
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        assert not [thing for thing in gc.garbage if issubclass(type(thing), sqlite3.Cursor)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
 
 
 @postgresql

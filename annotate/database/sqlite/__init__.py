@@ -1,0 +1,1 @@
+"""Django's backend for SQLite, which takes the write lock soon after it is free, however long it waited."""
