@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from evaluation.annotators.reliability import weighed
-from evaluation.evaluate import estimate, evaluate, score
+from evaluation.evaluate import estimate, score
 from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit import newton
 from evaluation.fit.preference_matrix import Estimate
@@ -73,7 +73,7 @@ class JudgedTopic:
     def keep(self, kept: Flags) -> None:
         """Fit those judgments alone; what the smoothing learnt from all of them stays."""
         self.kept = kept
-        self._now = self._again(kept)
+        self._now = self._whole if kept.all() else self._again(kept)
         for of_this_fit in ("scores", "changes"):
             self.__dict__.pop(of_this_fit, None)
 
@@ -83,9 +83,11 @@ class JudgedTopic:
 
     def whole_scores(self) -> Vector:
         """(s,): those of a whole fit of the judgments that are kept."""
+        if self.kept.all():
+            return self.scores
         some = replace(self.evidence, judgments=self.evidence.judgments.some(self.kept))
-        scores = evaluate(some, self.settings, similarity=self.similarity, texts=self.texts).summaries
-        return np.array([np.nan if summary.score is None else summary.score for summary in scores])
+        whole = self._estimated(weighed(some, self.settings).judgments)
+        return score(self.texts, whole, self.settings).score
 
     @cached_property
     def changes(self) -> Matrix:

@@ -22,7 +22,9 @@ from evaluation.fit.comparisons import Matrix, Sparse, Vector
 from evaluation.fit.similarity import Similarity, slices
 from evaluation.fit.threads import on_one_thread
 
-# How exactly a Newton step is solved for.
+# Up to so many sentences a Newton step is solved for with a factor of their size, beyond with conjugate gradients.
+MOST_FACTORED = 100
+# How exactly these solve for it.
 FORCING = 1e-4
 # The grid of the two parameters. Log variance has a normal prior around USUAL_VARIANCE, so that a handful of
 # judgments, which say nothing of it, does not make everyone sure that all sentences are equal.
@@ -168,7 +170,8 @@ def _log_evidence(space: _Space, variance: float, f: Vector, v: Vector) -> tuple
         if np.abs(f - before).max(initial=0.0) < 1e-2:
             break
     divergence = (space.log_determinant - weight @ v + f @ (b - weight * f)) / 2
-    return float(wins @ _expected_log(f, v) + losses @ _expected_log(-f, v) - divergence), f, v
+    log_p = _expected_log(f, v)  # and log s(-x) = log s(x) - x
+    return float(wins @ log_p + losses @ (log_p - f) - divergence), f, v
 
 
 @on_one_thread
@@ -219,8 +222,27 @@ class _PosteriorEquations:
         return self.residual(gradient)
 
     def inverse_hessian(self, beta_and_theta: Matrix) -> Callable[[Matrix], Matrix]:
+        curvature = self.pairs.scores(beta_and_theta[1])[1]
+        return self._factored(curvature) if self.pairs.n <= MOST_FACTORED else self._iterated(np.sqrt(curvature))
+
+    def _factored(self, curvature: Vector) -> Callable[[Matrix], Matrix]:
+        K = self.chosen.variance * _prior(self.pairs.n, self.similarity, self.chosen.share)
+        factor = linalg.lu_factor(np.identity(self.pairs.n) + self._laplacian(curvature) @ K, check_finite=False)
+
+        def inverse(gradient: Matrix) -> Matrix:
+            x = linalg.lu_solve(factor, gradient[1], check_finite=False)
+            return np.stack([x, K @ x])
+
+        return inverse
+
+    def _laplacian(self, weight: Vector) -> Matrix:
+        pairs = self.pairs
+        L = np.diag(totals(pairs.first, weight, pairs.n) + totals(pairs.second, weight, pairs.n))
+        L[pairs.first, pairs.second] = L[pairs.second, pairs.first] = -weight
+        return L
+
+    def _iterated(self, root: Vector) -> Callable[[Matrix], Matrix]:
         """In the space of the pairs: x = r - B'y with (I + B K B') y = B K r, where B'B = L."""
-        root = np.sqrt(self.pairs.scores(beta_and_theta[1])[1])
         B = self.pairs.contrasts(root)
         back, k = B.T, len(root)
         hessian = LinearOperator((k, k), matvec=lambda y: y + B @ self._k(back @ y), dtype=np.float64)

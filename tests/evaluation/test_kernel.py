@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,11 +40,13 @@ def test_a_pair_is_listed_once_with_its_wins_either_way():
 
 
 @settings(deadline=None)
-@given(st.integers(0, 1000), st.integers(2, 12), st.integers(1, 40), st.sampled_from([0.25, 4.0, 16.0]))
-def test_the_mode_is_where_the_prior_pulls_as_hard_as_the_judgments(seed, n, m, variance):
+@given(st.integers(0, 1000), st.integers(2, 12), st.integers(1, 40), st.sampled_from([0.25, 4.0, 16.0]), st.booleans())
+def test_the_mode_is_where_the_prior_pulls_as_hard_as_the_judgments(seed, n, m, variance, factored):
+    """Whether Newton's steps are solved for with a factor, or with conjugate gradients."""
     pairs, similarity = pairs_of(n, m, seed)
     chosen = Parameters(variance, 0.6)
-    theta = kernel.mode(pairs, KnownSimilarity(similarity), chosen).theta
+    with patch.object(kernel, "MOST_FACTORED", n if factored else 0):
+        theta = kernel.mode(pairs, KnownSimilarity(similarity), chosen).theta
     surplus = pairs.scores(theta)[0]
     assert prior_of(similarity, chosen) @ surplus == pytest.approx(theta, abs=1e-8)
 
