@@ -415,6 +415,11 @@ def tables() -> Iterator[Case]:
     yield case("no newline at the end", head + row.strip(), rain)
     yield case("empty lines", head + "\n\n" + row + "\n", rain)
     yield case("a newline in quotes", head + 'M1,other,"Rain\nfell."\n', Exact("Rain\nfell."))
+    yield case(
+        "4,000,000 newlines in quotes",
+        lambda: raw(head + 'M1,other,"Rain' + "\n" * 4_000_000 + 'fell."\n'),
+        Refused("s.csv:2", ""),
+    )
     yield case("a field of 131,073 characters", head + "M1,other," + "z" * 131_073, Exact("z" * 131_073))
     yield case("formulas as names", head + "M1,=1+1,x\n", Exact("=1+1"))
     yield case("columns in another order", "text,topic,system\nRain fell.,M1,other\n", rain)
