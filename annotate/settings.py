@@ -131,7 +131,7 @@ def _database() -> dict[str, Any]:
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
                 # What a person erased shall not stay in free pages of the file.
-                "PRAGMA secure_delete=ON; PRAGMA busy_timeout=20000; "
+                "PRAGMA secure_delete=ON; "
                 # Copying the log back into the file takes the disk several times: the worker does it, not a visitor's
                 # answer, unless the worker is away for 40 MB.
                 f"PRAGMA wal_autocheckpoint={10_000 if SERVING else 1_000};"

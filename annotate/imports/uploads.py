@@ -158,7 +158,7 @@ def _show(upload: Upload, bundle: formats.Bundle) -> None:
     _move(upload, [State.WAITING], State.READY, preview=preview)
 
 
-def _store(upload: Upload, bundle: formats.Bundle, changes_before: int, ends: float = 0.0) -> None:
+def _store(upload: Upload, bundle: formats.Bundle, changes_before: int, ends: float) -> None:
     """Store as much as a turn allows, which `ends` at a time of the clock; when all of it is, let it be seen."""
     changed = cut_changed(upload.study, bundle)
     if not _is_as_known(upload) or _ask_again(upload, bundle, changed):

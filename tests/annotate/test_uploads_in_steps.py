@@ -153,7 +153,7 @@ def test_a_worker_that_comes_back_from_the_dead_stores_nothing_twice(study: Stud
     late = Upload.objects.get()
     bundle = uploads._read(late)
     imports.process(upload)
-    uploads._store(late, bundle, uploads._changes_before(late))
+    uploads._store(late, bundle, uploads._changes_before(late), ends=0.0)
     assert Judgment.objects.count() == 4
 
 
@@ -185,7 +185,7 @@ def test_a_study_can_be_deleted_while_an_upload_is_being_stored(study: Study) ->
     bundle = uploads._read(upload)
     late = Upload.objects.select_related("study").get()
     studies.delete_study(study, study.created_by)
-    uploads._store(late, bundle, uploads._changes_before(late))
+    uploads._store(late, bundle, uploads._changes_before(late), ends=0.0)
     assert not Judgment.objects.exists()
     assert not Topic.with_unfinished.exists()
 

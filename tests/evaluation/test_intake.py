@@ -145,7 +145,7 @@ def test_an_upload_is_stored_once_however_many_workers_try() -> None:
     bundle = uploads._read(late)
     imports.process(upload)
     changes_before = uploads._changes_before(late)
-    uploads._store(late, replace(bundle, topics=(replace(bundle.topics[0], topic_id="M2"),)), changes_before)
+    uploads._store(late, replace(bundle, topics=(replace(bundle.topics[0], topic_id="M2"),)), changes_before, ends=0.0)
     assert Topic.objects.count() == 1
 
 
