@@ -32,6 +32,9 @@ VARIANCES = 2.0 ** np.arange(-2, 5)
 SHARES = np.array([0.05, 0.35, 0.65, 0.95])
 USUAL_VARIANCE = 3.0
 LOG_VARIANCE_SPREAD = 1.0
+# The means and variances under the next prior variance are sought from so far beyond those under the last one on, in
+# differences between the last two: that takes a fourth fewer steps.
+ONWARD = 0.8
 # The evidence is that of at most so many pairs, evenly chosen: enough for two numbers.
 PAIRS_FOR_EVIDENCE = 300
 # e to minus this is as good as nothing beside 1: the parameters are right to 1e-8 without it.
@@ -145,9 +148,11 @@ def _log_weights(space: _Space) -> Vector:
     that would count beside the best, -inf.
     """
     weights = np.full(len(VARIANCES), -np.inf)
-    f, v = np.zeros(len(space.pairs)), np.zeros(len(space.pairs))
+    before = last = np.zeros((2, len(space.pairs)))
     for k, variance in enumerate(VARIANCES):
-        evidence, f, v = _log_evidence(space, variance, f, v)
+        f, v = last + ONWARD * (last - before) if k > 1 else last
+        evidence, *moments = _log_evidence(space, variance, f, np.maximum(v, 0.0))
+        before, last = last, np.array(moments)
         weights[k] = evidence - (np.log(variance / USUAL_VARIANCE) / LOG_VARIANCE_SPREAD) ** 2 / 2
         if k and 2 * weights[k] - weights[k - 1] < weights.max() - NEGLIGIBLE:
             break

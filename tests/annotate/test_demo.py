@@ -41,5 +41,7 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
     assert len(made) == len(kept) == 10
     for row, shown in zip(made, kept, strict=True):
         numbers = ("score", "low", "high", "coverage")
-        assert [float(row.pop(name)) for name in numbers] == pytest.approx([float(shown.pop(name)) for name in numbers])
+        # Fits are right to some millionths: another machine may end them a step earlier.
+        expected = pytest.approx([float(shown.pop(name)) for name in numbers], rel=1e-5)
+        assert [float(row.pop(name)) for name in numbers] == expected
         assert row == shown
