@@ -196,10 +196,12 @@ class _Lead:
             falls, left = self._falls(), sum(int(topic.kept.sum()) for topic in self.topics)
             if 2 * left <= len(falls) or falls.max() <= 0:
                 return False
-            places = np.argsort(-falls, kind="stable")
+            places = np.argsort(-falls, kind="stable")[:left]  # those that are out already come last
             size = self.size()
-            is_small = len(falls) - left + size <= SMALL
-            self._leave_out([self._best(places[:TRIED])] if is_small else places[: min(1 + 3 * size // 4, left // 8)])
+            if len(falls) - left + size <= SMALL:
+                self._leave_out([self._best(places[:TRIED])])
+            else:
+                self._leave_out(places[: max(1, min(1 + 3 * size // 4, left // 8))])
         self._put_back()
         return True
 

@@ -41,6 +41,14 @@ def test_topics_are_left_as_they_were() -> None:
         np.testing.assert_array_equal(topic.scores, scores)
 
 
+@pytest.mark.parametrize(("topics", "judgments", "seed"), [(1, 4, 8), (2, 6, 5)])
+def test_the_search_ends_in_a_study_of_few_judgments(topics: int, judgments: int, seed: int) -> None:
+    few = study(topics, 7, judgments, 3, seed)
+    assert smallest_set(few) is None
+    first = firsts(few)
+    assert all(first((key,)) == first(()) for key in range(topics * judgments))
+
+
 def test_a_score_that_judgments_cannot_change_hangs_on_none_of_them() -> None:
     assert smallest_set(made(0, Settings(score="coverage"))) is None
 
