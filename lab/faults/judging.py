@@ -41,11 +41,19 @@ def twin(client: Client) -> Browser:
     return made
 
 
-def begun(trial: Trial, number: int) -> list[Client]:
-    """So many annotators, each with a pair before them or told that there is none."""
+def begun(trial: Trial, number: int, *, paused: bool = False) -> list[Client]:
+    """So many annotators, each with a pair before them or told that there is none.
+
+    `paused`: while they read the invitation the study is paused, so that they come in without a pair. A paused study
+    offers nobody new to begin, but whoever has the page before them may.
+    """
     several = [trial.client(script=False) for _ in range(number)]
     for client in several:
         client.browser.patience = 60.0
+        client.page("GET", client.link)
+    if paused:
+        set_state(trial, "paused")
+    for client in several:
         client.begin()
     return several
 
@@ -131,8 +139,7 @@ def last_place(trial: Trial) -> None:
     """Two sentences make one pair, which wants one to three judgments: everybody asks for it in the same moment."""
     hands, places = trial.rng.choice([8, 16, 32, 64]), trial.rng.randint(1, 3)
     trial.study(topics=1, sentences=2, systems=2, judgments_per_topic=places, judgments_per_pair=places)
-    set_state(trial, "paused")  # so that people come in without a pair
-    people = begun(trial, hands)
+    people = begun(trial, hands, paused=True)
     set_state(trial, "open")
     at_once([partial(reach, client) for client in people])
     for client in people:
@@ -178,8 +185,7 @@ def expiry(trial: Trial) -> None:
     trial.study(topics=1, sentences=8, judgments_per_topic=28, judgments_per_pair=1)
     slow = begun(trial, 10)
     drawn = time.monotonic()
-    set_state(trial, "paused")  # so that the others come in without a pair
-    quick = begun(trial, 10)
+    quick = begun(trial, 10, paused=True)
     set_state(trial, "open")
     time.sleep(max(0.0, drawn + LEASE - 1.0 - time.monotonic()))
     jobs = [partial(late, client, shown_to(client), trial.rng.uniform(0, 1.0)) for client in slow]

@@ -226,8 +226,9 @@ class Client(threading.Thread):
             self.browser.close()
 
     def begin(self) -> None:
-        """Open the invitation and begin."""
-        self.page("GET", self.link)
+        """Open the invitation, unless it is open already, and begin."""
+        if not self.token:
+            self.page("GET", self.link)
         answer = self.ask_again("POST", self.link, {})
         self.follow(answer)
 
