@@ -1,5 +1,6 @@
 # One image for every process of an installation: web, worker, and the release step that migrates.
-FROM python:3.11-slim-bookworm
+ARG PYTHON_IMAGE=python:3.11.15-slim-bookworm
+FROM ${PYTHON_IMAGE}
 
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
@@ -18,8 +19,10 @@ COPY requirements/run.txt requirements/run.txt
 RUN pip install --require-hashes -r requirements/run.txt
 COPY . .
 RUN useradd --uid 10001 --no-create-home preferendum \
-    && mkdir -p /data/files /data/static \
+    && mkdir -p /data/files /data/static /data/temporary \
     && chown -R preferendum /data
+# Archives and uploads on their way are too large for the memory that holds /tmp in docker-compose.yml.
+ENV TMPDIR=/data/temporary
 USER 10001
 
 CMD ["deploy/web"]

@@ -20,7 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import to_locale
 
 from annotate.server import email, logs
-from annotate.server.keys import load_metrics_token, load_secret_key
+from annotate.server.keys import load_metrics_token, load_secret_key, with_password
 from annotate.server.private_files import make_private_file
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -115,9 +115,8 @@ TEMPLATES = [
 
 def _database() -> dict[str, Any]:
     """PostgreSQL as DATABASE_URL says, or SQLite set up so that nothing is lost and nobody meets a locked file."""
-    database: dict[str, Any] = dict(
-        dj_database_url.parse(os.environ.get("DATABASE_URL", f"sqlite:///{DATA_DIR / 'preferendum.sqlite3'}"))
-    )
+    url = os.environ.get("DATABASE_URL", f"sqlite:///{DATA_DIR / 'preferendum.sqlite3'}")
+    database: dict[str, Any] = dict(dj_database_url.parse(with_password(url, "DATABASE_PASSWORD_FILE")))
     # Kept open: the last connection to close makes SQLite write its whole log back, 20 ms on every request.
     database["CONN_MAX_AGE"] = 600
     if database["ENGINE"] == "django.db.backends.sqlite3":
@@ -160,7 +159,7 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The worker's broker: nothing on disk to lose by default, Redis where many machines share the work.
-BROKER_URL = os.environ.get("BROKER_URL", "memory://")
+BROKER_URL = with_password(os.environ.get("BROKER_URL", "memory://"), "BROKER_PASSWORD_FILE")
 # How many tasks one worker works on at once, besides one that takes long.
 WORKER_PROCESSES = int(os.environ.get("PREFERENDUM_WORKER_PROCESSES", "1"))
 # Bytes that each of its processes may take, given in megabytes. Topics that would need more are refused.

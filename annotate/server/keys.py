@@ -1,4 +1,5 @@
-"""The installation's secrets: its key, made once and kept in a file that only its owner may read, and the scraper's."""
+"""The installation's secrets: its key, made once and kept in a file that only its owner may read, and what else is read
+from files: the scraper's token, and the passwords of database and broker."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import os
 import secrets
 import time
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -37,6 +39,22 @@ def load_metrics_token() -> str:
     if 0 < len(token) < SHORTEST_TOKEN:
         raise ImproperlyConfigured(f"PREFERENDUM_METRICS_TOKEN needs at least {SHORTEST_TOKEN} characters.")
     return token
+
+
+def with_password(url: str, variable: str) -> str:
+    """The URL with the password in the file that the environment's `variable` names; as it is if it names none.
+
+    Raises `ImproperlyConfigured` for a file without a password, and `OSError` for one that cannot be read.
+    """
+    path = os.environ.get(variable)
+    if not path:
+        return url
+    password = Path(path).read_text().strip()
+    if not password:
+        raise ImproperlyConfigured(f"{path}, which {variable} names, is empty; a password was expected.")
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username or ''}:{quote(password, safe='')}@{host}").geturl()
 
 
 def _read_or_make(path: Path) -> str:

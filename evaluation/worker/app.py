@@ -64,12 +64,12 @@ _REDIS_BROKER: dict[str, Any] = {
 }
 
 broker.install()
-app = Celery(
-    "preferendum",
-    broker="memory://localhost//" if EMBEDDED else settings.BROKER_URL,
-    include=["evaluation.worker.tasks"],
-)
+_URL = "memory://localhost//" if EMBEDDED else settings.BROKER_URL
+app = Celery("preferendum", broker=_URL, include=["evaluation.worker.tasks"])
 app.conf.update(
+    # Celery's command line would take `BROKER_URL` from the environment, where the password may be missing.
+    broker_read_url=_URL,
+    broker_write_url=_URL,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     accept_content=["json"],

@@ -36,10 +36,7 @@ class Transport(memory.Transport):
 
 
 def install() -> None:
-    """Have `memory://` mean this transport.
-
-    Under its usual name, because Celery's command line takes `BROKER_URL` from the environment, past what the app says.
-    """
+    """Have `memory://` mean this transport."""
     TRANSPORT_ALIASES["memory"] = f"{__name__}:{Transport.__name__}"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from annotate.server.keys import load_secret_key
+from annotate.server.keys import load_secret_key, with_password
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT = {
@@ -66,3 +66,24 @@ def test_nothing_starts_with_half_a_key(tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert done.stderr.splitlines()[-1].endswith("has 13 characters; it needs at least 50.")
+
+
+@pytest.mark.parametrize(
+    ("url", "whole"),
+    [
+        ("postgres://preferendum@db/preferendum", "postgres://preferendum:a%40b%2Fc%20d@db/preferendum"),
+        ("postgres://me:old@db:5433/p?sslmode=require", "postgres://me:a%40b%2Fc%20d@db:5433/p?sslmode=require"),
+        ("redis://redis:6379/0", "redis://:a%40b%2Fc%20d@redis:6379/0"),
+    ],
+)
+def test_a_password_of_a_file_is_put_into_the_address(
+    url: str, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("A_PASSWORD_FILE", raising=False)
+    assert with_password(url, "A_PASSWORD_FILE") == url
+    monkeypatch.setenv("A_PASSWORD_FILE", str(tmp_path / "password"))
+    (tmp_path / "password").write_text("a@b/c d\n")
+    assert with_password(url, "A_PASSWORD_FILE") == whole
+    (tmp_path / "password").write_text("\n")
+    with pytest.raises(ImproperlyConfigured, match=r"password, which A_PASSWORD_FILE names, is empty"):
+        with_password(url, "A_PASSWORD_FILE")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import get_commands
+from redis import AuthenticationError, Redis, RedisError
 from ruamel.yaml import YAML
 
 from annotate.server import gunicorn
@@ -33,6 +34,7 @@ from lab.services import free_port, running, wait_until
 from tests.conftest import MUST_RUN, ROOT
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
 DOCS = (ROOT / "docs" / "operators.md").read_text()
 PATIENCE = 120.0
 #: What a page names of styles, scripts and pictures.
@@ -264,7 +266,7 @@ def test_every_container_of_ours_starts_a_script_that_is_there() -> None:
         for command in commands:
             assert len(command) == 1
             assert os.access(ROOT / command[0], os.X_OK), command
-    assert 'CMD ["deploy/web"]' in (ROOT / "Dockerfile").read_text()
+    assert 'CMD ["deploy/web"]' in DOCKERFILE
 
 
 def test_containers_start_again_and_in_order_and_scale() -> None:
@@ -274,9 +276,7 @@ def test_containers_start_again_and_in_order_and_scale() -> None:
         assert services[name]["depends_on"]["release"]["condition"] == "service_completed_successfully"
         assert "healthcheck" in services[name]
         assert "container_name" not in services[name]
-    redis = services["redis"]["command"]
-    assert redis[redis.index("--maxmemory-policy") + 1] == "noeviction"
-    assert redis[redis.index("--appendonly") + 1] == "yes"
+    assert "--appendonly yes --maxmemory-policy noeviction" in services["redis"]["command"][2]
     assert re.search(r":-\d+-\d+}:8000$", services["web"]["ports"][0]), "one host port would not scale"
 
 
@@ -293,11 +293,40 @@ def test_containers_are_given_the_time_to_end_that_their_programs_take() -> None
         assert int(re.match(r"-t (\d+) preferendum-web", stop)[1]) == web  # type: ignore[index]
 
 
-def test_no_container_takes_all_memory_and_a_worker_has_room_for_what_its_processes_may_take() -> None:
-    limits = {name: service.get("mem_limit", "") for name, service in ours().items()}
-    assert all(limits[name] for name in ("web", "worker")), limits
-    megabytes = int(re.fullmatch(r"\$\{\w+:-(\d+)m\}", limits["worker"])[1])  # type: ignore[index]
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_no_container_may_more_than_its_service_needs(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["cap_drop"] == ["ALL"]
+    assert "cap_add" not in service
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert service["read_only"] is True
+    assert re.fullmatch(r"\$\{PREFERENDUM_\w+_CONTAINER_MEMORY:-\d+[mg]\}", service["mem_limit"])
+    user = service.get("user") or re.findall(r"^USER (\d+)$", DOCKERFILE, re.MULTILINE)[0]
+    assert user not in ("0", "root")
+    for port in service.get("ports", []):
+        assert port.startswith("127.0.0.1:")
+
+
+def test_a_worker_has_room_for_what_its_processes_may_take() -> None:
+    megabytes = int(re.fullmatch(r"\$\{\w+:-(\d+)m\}", ours()["worker"]["mem_limit"])[1])  # type: ignore[index]
     assert megabytes * 2**20 > settings.WORKER_MEMORY
+
+
+def test_images_are_named_by_exact_versions_that_a_digest_may_replace() -> None:
+    python = ours()["web"]["build"]["args"]["PYTHON_IMAGE"]
+    images = [python, *(COMPOSE["services"][name]["image"] for name in ("db", "redis"))]
+    for image in images:
+        variable, name = re.fullmatch(r"\$\{(PREFERENDUM_\w+_IMAGE):-(\w+:\d+\.\d+[\w.-]*)\}", image).groups()  # type: ignore[union-attr]
+        assert variable in DOCS
+        if image == python:
+            assert DOCKERFILE.splitlines()[1:3] == [f"ARG PYTHON_IMAGE={name}", "FROM ${PYTHON_IMAGE}"]
+    assert DOCKERFILE.count("FROM") == 1
+
+
+def test_what_the_program_puts_aside_goes_to_a_disk_and_not_to_memory() -> None:
+    (folder,) = re.findall(r"^ENV TMPDIR=(\S+)$", DOCKERFILE, re.MULTILINE)
+    for service in ours().values():
+        assert f"temporary:{folder}" in service["volumes"]
 
 
 @dataclass(frozen=True)
@@ -338,7 +367,7 @@ def test_backups_go_to_a_folder_that_outlasts_containers_and_that_no_other_sees(
     for ignored in (".dockerignore", ".gitignore"):
         assert {"backups", "/backups/"} & set((ROOT / ignored).read_text().splitlines())
     # What the image's user may write to, and what docs and script call the folder.
-    (user,) = re.findall(r"^USER (\d+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    (user,) = re.findall(r"^USER (\d+)$", DOCKERFILE, re.MULTILINE)
     assert f"install --directory --owner={user} --mode=700 backups\n" in DOCS
     assert "${1:-/backups}/" in (ROOT / "deploy" / "backup").read_text()
     backing_up = [one.command for one in said() if one.services == ["backup"]]
@@ -364,16 +393,60 @@ def test_a_timer_backs_up_into_files_that_only_their_owner_reads(site: Site, tmp
     assert "No backup was made." in again.stderr
 
 
-def test_secrets_reach_containers_as_files_and_never_the_image() -> None:
+def test_secrets_reach_containers_as_files_and_never_the_image_or_a_variable() -> None:
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
-    assert ".env" in ignored
+    assert {".env", "secrets"} <= set(ignored)
+    (made,) = re.findall(r"^    for name in (.+); do$", DOCS, re.MULTILINE)
+    assert set(made.split()) == COMPOSE["secrets"].keys()
     for name, secret in COMPOSE["secrets"].items():
-        assert name in ignored
-        (variable,) = re.findall(r"^\$\{(PREFERENDUM_\w+_FILE):-", secret["file"])
+        assert secret["file"] == f"${{PREFERENDUM_SECRETS:-./secrets}}/{name}"
         for service in ours().values():
             assert name in service["secrets"]
-            assert service["environment"][variable] == f"/run/secrets/{name}"
-            assert variable.removesuffix("_FILE") not in service["environment"]
+            assert f"/run/secrets/{name}" in service["environment"].values()
+    given = {name for service in COMPOSE["services"].values() for name in service.get("environment", {})}
+    assert {
+        name for name in given if re.search("PASSWORD|SECRET_KEY$|TOKEN", name) and not name.endswith("_FILE")
+    } == set()
+
+
+@pytest.mark.skipif(not shutil.which("redis-server"), reason="no Redis server here")
+def test_redis_answers_only_those_who_know_the_password(tmp_path: Path) -> None:
+    """The compose file's own command, and Celery's command line, which reads `BROKER_URL` by itself."""
+    password, port = tmp_path / "redis_password", free_port()
+    shell, option, script = COMPOSE["services"]["redis"]["command"]
+    script = script.replace("$$", "$").replace("/run/secrets", str(tmp_path))
+    script = script.replace("redis-server -", f"redis-server - --bind 127.0.0.1 --port {port} --dir {tmp_path}")
+    password.touch()
+    refused = subprocess.run([shell, option, script], capture_output=True, text=True, check=False)
+    assert "redis_password is empty or cannot be read" in refused.stderr
+    password.write_text("a@pass/word: of its own\n")
+    process = subprocess.Popen([shell, option, script], stdout=subprocess.DEVNULL)
+    try:
+        stranger = Redis(port=port)
+        wait_until(lambda: isinstance(error_of(stranger.ping), AuthenticationError), "Redis")
+        assert "of its own" not in Path(f"/proc/{process.pid}/cmdline").read_text()
+        environment = {
+            **os.environ,
+            "BROKER_URL": f"redis://127.0.0.1:{port}/0",
+            "BROKER_PASSWORD_FILE": str(password),
+            "DJANGO_SETTINGS_MODULE": "annotate.settings",
+            "PREFERENDUM_DATA": str(tmp_path / "data"),
+        }
+        call = [sys.executable, "-m", "celery", "-A", "evaluation.worker.app", "call", "nothing"]
+        done = subprocess.run(call, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert Redis(port=port, password="a@pass/word: of its own").llen("celery") == 1
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def error_of(act: Callable[[], object]) -> Exception | None:
+    try:
+        act()
+    except RedisError as error:
+        return error
+    return None
 
 
 def test_every_setting_reaches_the_containers() -> None:
@@ -388,10 +461,6 @@ def test_every_setting_reaches_the_containers() -> None:
         assert "PREFERENDUM_BACKUP_HOURS" in optional, "an empty text is no number"
 
 
-def test_a_secret_that_nobody_needs_may_be_missing() -> None:
-    assert COMPOSE["secrets"]["metrics_token"]["file"].endswith(":-/dev/null}")
-
-
 def test_the_compose_file_is_one() -> None:
     command = [str(Path(sys.executable).parent / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec"]
     done = subprocess.run([*command, "docker-compose.yml"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -404,17 +473,14 @@ def test_compose_itself_takes_the_file() -> None:
     if program is None:
         assert "compose" not in MUST_RUN
         pytest.skip("no docker-compose here (Debian: apt-get install docker-compose)")
-    given = {
-        "POSTGRES_PASSWORD": "a secret",
-        "PREFERENDUM_ORIGIN": "https://judge.example.org",
-        "PREFERENDUM_BACKUP_HOURS": "48",
-    }
+    given = {"PREFERENDUM_ORIGIN": "https://judge.example.org", "PREFERENDUM_BACKUP_HOURS": "48"}
     command = [program, "--profile", "backup", "config"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     assert YAML(typ="safe").load(done.stdout)["services"].keys() == COMPOSE["services"].keys()
     environment = YAML(typ="safe").load(done.stdout)["services"]["web"]["environment"]
     assert environment["PREFERENDUM_BACKUP_HOURS"] == "48"
     assert environment.get("PREFERENDUM_LEASE_SECONDS") is None
     without = subprocess.run([program, "config"], cwd=ROOT, capture_output=True, text=True)
-    assert "POSTGRES_PASSWORD" in without.stderr
+    assert "PREFERENDUM_ORIGIN" in without.stderr
