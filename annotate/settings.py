@@ -75,7 +75,7 @@ MIDDLEWARE = [
     "annotate.server.prometheus.counted",
     "annotate.server.logs.request_ids",
     "django.middleware.security.SecurityMiddleware",
-    "annotate.server.static_files.Middleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -92,16 +92,8 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
         "OPTIONS": {
-            "loaders": [
-                (
-                    "annotate.server.template_loaders.LanguageLoader",
-                    [
-                        "annotate.server.template_loaders.FoldingLoader",
-                        "django.template.loaders.app_directories.Loader",
-                    ],
-                )
-            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -236,7 +228,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # nobody else's pages need our files
 MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "annotate.server.static_files.Storage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_HANDLERS = ["annotate.imports.receiving.LimitedUpload"]

@@ -57,11 +57,6 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, 404, _("There is nothing here"), _("The link is wrong or old, or you may not see this."))
 
 
-def no_figure(request: HttpRequest, why: str) -> HttpResponse:
-    """A figure that cannot be drawn in the form that is asked for."""
-    return _page(request, 422, _("This figure cannot be drawn here"), why)
-
-
 def server_error(request: HttpRequest) -> HttpResponse:
     """Something broke; where it is that the database is away, locked or full, it passes, and that is what is said."""
     if _is_away(sys.exc_info()[1]):

@@ -130,7 +130,7 @@ class Site:
 
 
 def fetch(path: str, ports: list[int]) -> None:
-    """A file that a page names, from every process that the balancer has now; it must be what its name says."""
+    """A file that a page names, from each of these processes; it must be what its name says."""
     for port in dict.fromkeys(ports):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         try:
@@ -178,6 +178,7 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
     (old, port), (other, other_port) = site.start_web(), site.start_web()
     invitation = site.shell(STUDY)
     ports = [port, other_port]
+    started = list(ports)  # who starts later knows the files of the earlier version, too
     acknowledged, failures, stopping = [0, 0], [], threading.Event()
     named: set[str] = set()
 
@@ -201,7 +202,7 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
                 go_to_the_next()
                 _status, _headers, text = browser.ask("show", "GET", page)
                 for path in NAMED.findall(text):
-                    fetch(path, ports)
+                    fetch(path, [later for later in started[started.index(browser.port) :] if later in ports])
                     named.add(path)
             except Exception as failure:
                 failures.append(failure)
@@ -220,10 +221,14 @@ def test_judging_goes_on_while_a_new_version_takes_over(site: Site) -> None:
         wait_for_more(acknowledged, failures, "judgments by the old version on the new tables")
         assert site.shell(BY_NEW) == "0"
         # Old and new beside each other, behind the same balancer.
-        new, ports[0] = site.start_web()
+        new, new_port = site.start_web()
+        started.append(new_port)
+        ports[0] = new_port
         wait_for_more(acknowledged, failures, "judgments by both versions")
         assert int(site.shell(BY_NEW)) >= 1  # of two; the first may have been on its way to the old version
-        _newer, ports[1] = site.start_web()
+        _newer, newer_port = site.start_web()
+        started.append(newer_port)
+        ports[1] = newer_port
         for process in (old, other):
             process.terminate()
             assert process.wait(60) == 0

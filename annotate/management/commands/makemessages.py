@@ -1,4 +1,4 @@
-"""`manage.py makemessages`: Django's own, which also collects what the readers of files say, and the texts of plots."""
+"""`manage.py makemessages`: Django's own, and the texts of `formats`, which knows no gettext and so marks none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import json
 from pathlib import Path
 
-from django.core.management.base import CommandParser
 from django.core.management.commands import makemessages
 
 #: What a reader of files says of them, whatever its arguments are.
@@ -32,20 +31,14 @@ def texts_of(source: str) -> list[tuple[int, str]]:
 
 
 class BuildFile(makemessages.BuildFile):
-    """A file on its way to gettext. Modules of `formats` mark nothing: pages look up what they say by its English."""
-
-    @property
-    def is_of_formats(self) -> bool:
-        return Path(self.path).parts[0] == "formats"
+    """A file on its way to gettext; of a module of `formats` a copy in which every text is marked on its line."""
 
     @property
     def is_templatized(self) -> bool:
-        """Whether gettext reads a copy of it."""
-        return self.is_of_formats or super().is_templatized
+        return Path(self.path).parts[0] == "formats" or super().is_templatized
 
     def preprocess(self) -> None:
-        """Write the copy, every text on its line."""
-        if not self.is_of_formats:
+        if Path(self.path).parts[0] != "formats":
             super().preprocess()
             return
         source = Path(self.path).read_text()
@@ -57,8 +50,3 @@ class BuildFile(makemessages.BuildFile):
 
 class Command(makemessages.Command):
     build_file_class = BuildFile
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Take SVG to be templates as well."""
-        super().add_arguments(parser)
-        parser.set_defaults(extensions=["html,txt,py,svg"])

@@ -54,7 +54,7 @@ def study_agreement_file(request: HttpRequest, study: Study, form: str) -> HttpR
         raise Http404
     name, words = f"agreement-{slugify(study.title) or 'study'}", rests_on.of_study(study).counted.words
     if form in FIGURES:
-        return figure_file(request, plots.alpha_over_time(record), form, words, name)
+        return figure_file(plots.alpha_over_time(record), form, words, name)
     content, kind = _TABLES[form](_lines(study, record), words)
     return as_file(content, kind, f"{name}.{form}")
 

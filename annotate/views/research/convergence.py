@@ -51,7 +51,7 @@ def metrics_convergence_file(request: HttpRequest, study: Study, form: str) -> H
         raise Http404
     name = "-".join(filter(None, ["convergence", slugify(study.title) or "study", slugify(curves.table.dimension)]))
     if form in FIGURES:
-        return figure_file(request, plots.convergence(curves), form, curves.rests_on.words, name)
+        return figure_file(plots.convergence(curves), form, curves.rests_on.words, name)
     content, kind = _TABLES[form](curves, curves.record)
     return as_file(content, kind, f"{name}.{form}")
 

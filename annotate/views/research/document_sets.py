@@ -55,7 +55,7 @@ def metrics_sets_file(request: HttpRequest, study: Study, part: str, form: str) 
     names = [_NAMES[part], slugify(study.title) or "study", slugify(shown.table.dimension), slugify(shown.by)]
     name = "-".join(filter(None, names))
     if form in FIGURES:
-        return figure_file(request, _PLOTS[part](shown), form, f"{shown.name} · {_rests_on(study)}", name)
+        return figure_file(_PLOTS[part](shown), form, f"{shown.name} · {_rests_on(study)}", name)
     content, kind = _TABLES[part, form](study, shown)
     return as_file(content, kind, f"{name}.{form}")
 

@@ -59,7 +59,7 @@ def metrics_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     name = "-".join(filter(None, ["metrics", slugify(study.title) or "study", slugify(table.dimension)]))
     if form in FIGURES:
         words = rests_on.of_study(study).counted.words
-        return figure_file(request, plots.metric_agreement(table), form, words, name)
+        return figure_file(plots.metric_agreement(table), form, words, name)
     content, kind = _TABLES[form](study, table)
     return as_file(content, kind, f"{name}.{form}")
 

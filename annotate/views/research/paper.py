@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotate.refusal import Refusal
 from annotate.reports.figure_files import FIGURES, figure
 from annotate.reports.plots import Plot
-from annotate.views import errors
 from annotate.views.research.pages import as_file
 
 __all__ = ["FIGURES", "Content", "PaperPart", "figure_file", "paper_part"]
@@ -36,11 +34,8 @@ def paper_part(title: str, name: str, forms: Iterable[str], keys: Sequence[objec
     return PaperPart(title, tuple((_NAMES[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))
 
 
-def figure_file(request: HttpRequest, plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
-    """A figure to be kept; 404 where there is nothing to draw, a page that says why where it cannot be drawn."""
+def figure_file(plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
+    """A figure to be kept; 404 where there is nothing to draw."""
     if plot is None:
         raise Http404
-    try:
-        return as_file(figure(plot, form, note), FIGURES[form], f"{name}.{form}")
-    except Refusal as refusal:
-        return errors.no_figure(request, refusal.message)
+    return as_file(figure(plot, form, note), FIGURES[form], f"{name}.{form}")
