@@ -2,7 +2,7 @@
 
 `uploads` follows a file on its way, `store` makes rows of what it brings, `cutting` says where sentences begin and end,
 `workbench` and `previewed` let a person move these borders one by one, of what is stored and of a file before that,
-`replacing` puts what a file brings in the place of what is there, `recutting` keeps judgments with sentences that stay,
+`replacing` puts what differs in the place of what is there, `recutting` keeps judgments with sentences that stay,
 `removing` takes out and puts back, `baselines` and `simulated` ask the worker to write a file itself (`written`),
 `restore` takes an exported study back.
 """
@@ -17,8 +17,8 @@ from annotate.imports.previewed import (
     set_judged_in_preview,
     split_in_preview,
 )
-from annotate.imports.recutting import WouldLoseJudgments
 from annotate.imports.removing import find_target, forget_removed, remove, restore_removed
+from annotate.imports.replacing import WouldLoseJudgments
 from annotate.imports.simulated import ask_for_simulated
 from annotate.imports.store import store
 from annotate.imports.uploads import confirm, discard, existing_of, process, receive

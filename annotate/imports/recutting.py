@@ -1,8 +1,9 @@
-"""A topic's documents are cut otherwise after people judged its sentences.
+"""A topic has other documents, or other sentences of them.
 
 A sentence that is still there, word for word, keeps its row, and with it its judgments and its mark. One that is not
 moves with all its pairs to a removed topic of the same name: history, of which nothing is drawn or counted. Whatever is
-put back moves back. The caller holds the study first, then the tallies of its topics.
+put back moves back. Where nobody judged the topic, it is deleted. The caller holds the study first, then the tallies of
+its topics.
 """
 
 from __future__ import annotations
@@ -12,43 +13,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.apps import apps
-from django.core import serializers
 from django.db.models import F, Max, Model
-from django.utils.translation import ngettext
 
 from annotate import judging
-from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Study, Topic
-from annotate.refusal import Refusal
+from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Topic
 from formats.not_judged import DUPLICATE, not_judged
 from formats.sentences import Cut
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 BATCH = 500
 #: Beyond every index and position: rows wait there while others take their places.
 ASIDE = 1_000_000_000
+COLUMNS = ("topic", "document", "index", "position", "paragraph", "text", "not_judged")
+#: Documents with their sentences, in order.
+Cuts = Sequence[tuple[SourceDocument, Sequence[Cut]]]
 #: What the worker finds out about a topic from its sentences.
 OF_SENTENCES = (
     *("Fit", "Suggestion", "TopicProgress", "TopicExamination"),
     *("TopicSamples", "TopicMixtures", "SentenceRankingReport"),
 )
-
-
-class WouldLoseJudgments(Refusal):
-    """Sentences that people judged would go; `number`: of judgments that would become history."""
-
-    def __init__(self, number: int) -> None:
-        message = ngettext(
-            "%(n)d judgment is about sentences that would change. It would become history, which no score uses.",
-            "%(n)d judgments are about sentences that would change. They would become history, which no score uses.",
-            number,
-        )
-        super().__init__(message % {"n": number}, "judged")
-        self.number = number
 
 
 @dataclass(frozen=True)
@@ -103,19 +88,38 @@ class Recut:
         yield from (row for row in gold_pairs if gone & {row.better_id, row.worse_id})
 
     def apply(self, removal: Removal | None) -> None:
-        """Make it so, in the caller's transaction. What goes stays as history of `removal`; None where all is new."""
+        """Make it so, in the caller's transaction. What goes stays as history of `removal`; None where all is new, or
+        nobody judged the topic."""
         # First of all: a fit that is under way has another version of the sentences from here on.
         own = Topic.objects.filter(pk=self.topic.pk)
         own.update(text_version=F("text_version") + 1, cut_version=F("text_version") + 1)
-        forget_computed([self.topic.pk])
-        if not Judgment.objects.filter(topic=self.topic).exists():
-            judging.forget_pairs([self.topic.pk])
+        self.forget()
         if removal is not None:
             history = history_of(self.topic, removal)
             self._leave(history)
             judging.set_apart(self.topic, history)
-        self._enter()
+        for document in self.documents:
+            document.topic = self.topic
+            document.save()
+        self.store_sentences()
         judging.revive_pairs(self.topic)
+
+    def forget(self) -> None:
+        """Forget what rests on the sentences of before, and is no judgment."""
+        forget_computed([self.topic.pk])
+        if not Judgment.objects.filter(topic=self.topic).exists():
+            judging.forget_pairs([self.topic.pk])
+
+    def store_sentences(self) -> None:
+        """Store the sentences, in the caller's transaction; what goes is deleted, unless it is history already."""
+        for batch in batches([row.pk for row in self.gone]):
+            Sentence.objects.filter(pk__in=batch, topic=self.topic).delete()
+        for batch in batches(sorted(self.kept)):
+            Sentence.objects.filter(pk__in=batch).update(index=F("index") + ASIDE, position=F("position") + ASIDE)
+        # What was put back may be deleted meanwhile: nobody had judged it.
+        Sentence.objects.bulk_create(
+            self.sentences, BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=COLUMNS
+        )
 
     def _leave(self, history: Topic) -> None:
         """What goes has its documents there as they were: one that stays leaves a copy."""
@@ -133,53 +137,16 @@ class Recut:
             for batch in batches(keys):
                 Sentence.objects.filter(pk__in=batch).update(topic=history, document=document)
 
-    def _enter(self) -> None:
-        for document in self.documents:
-            document.topic = self.topic
-            document.save()
-        for row in self.sentences:
-            if row.document_id is None:
-                row.document_id = row.document.pk
-        now = _in_bulk(self.kept)
-        self._move(now)
-        for name in ("text", "paragraph"):
-            other = (
-                row for row in self.sentences if row.pk in now and getattr(row, name) != getattr(now[row.pk], name)
-            )
-            Sentence.objects.bulk_update(other, [name], BATCH)
-        Sentence.objects.bulk_create([row for row in self.sentences if row.pk not in now], BATCH)
 
-    def _move(self, now: Mapping[int, Sentence]) -> None:
-        """Put the stored rows that move in their places; most move by as many places as their neighbours."""
-        alike: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-        for row in self.sentences:
-            before = now.get(row.pk)
-            if before is not None and _place(before) != _place(row):
-                steps = row.index - before.index, row.position - before.position
-                alike[(*steps, row.document_id, row.not_judged)].append(row.pk)
-        moving = list(chain(*alike.values()))
-        for batch in batches(moving):
-            Sentence.objects.filter(pk__in=batch).update(index=F("index") + ASIDE, position=F("position") + ASIDE)
-        for (index, position, document, mark), keys in alike.items():
-            for batch in batches(keys):
-                Sentence.objects.filter(pk__in=batch).update(
-                    topic=self.topic,
-                    document=document,
-                    index=F("index") - ASIDE + index,
-                    position=F("position") - ASIDE + position,
-                    not_judged=mark,
-                )
-
-
-def recut(topic: Topic, cuts: Sequence[tuple[SourceDocument, Sequence[Cut]]]) -> Recut:
-    """How a topic changes that is to have these documents with these sentences; they need not be stored yet."""
+def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
+    """The sentences of a topic, not stored yet, with the marks that the rules give them."""
     by_rule = not_judged([own for _document, own in cuts])
     numbered = (
         (document, index, cut, rule)
         for (document, own), rules in zip(cuts, by_rule, strict=True)
         for index, (cut, rule) in enumerate(zip(own, rules, strict=True))
     )
-    sentences = [
+    return [
         Sentence(
             topic=topic,
             document=document,
@@ -191,6 +158,11 @@ def recut(topic: Topic, cuts: Sequence[tuple[SourceDocument, Sequence[Cut]]]) ->
         )
         for position, (document, index, cut, rule) in enumerate(numbered)
     ]
+
+
+def recut(topic: Topic, cuts: Cuts) -> Recut:
+    """How a topic changes that is to have these documents with these sentences; they need not be stored yet."""
+    sentences = rows_of(topic, cuts)
     _recognize(sentences, Sentence.objects.filter(topic=topic).order_by("position"), _answered(topic))
     for position, (document, _own) in enumerate(cuts):
         document.position = position
@@ -250,18 +222,6 @@ def _answered(topic: Topic) -> list[tuple[int, int]]:
     return list(judging.answers_in(topic).order_by().values_list("pair__first_id", "pair__second_id"))
 
 
-def _in_bulk(keys: Collection[int]) -> dict[int, Sentence]:
-    """Those of these sentences that are stored: nobody had judged the others, and they were cut anew since."""
-    rows: dict[int, Sentence] = {}
-    for batch in batches(list(keys)):
-        rows |= Sentence.objects.in_bulk(batch)
-    return rows
-
-
-def _place(row: Sentence) -> tuple[Any, ...]:
-    return row.topic_id, row.document_id, row.index, row.position, row.not_judged
-
-
 def history_of(topic: Topic, removal: Removal) -> Topic:
     """A removed topic for what goes from this one."""
     # Reports go by sums of versions, which must not fall when this row is deleted some day.
@@ -276,21 +236,6 @@ def history_of(topic: Topic, removal: Removal) -> Topic:
         position=last + 1,
         cut_version=1,
         removal=removal,
-    )
-
-
-def keep_before(
-    study: Study, user: User, name: str, counts: Mapping[str, int], rows: Iterable[Model], topic_name: str = ""
-) -> Removal:
-    """Keep these rows as they are, for a day, before others take their place."""
-    return Removal.objects.create(
-        study=study,
-        user=user,
-        kind=Removal.Kind.REPLACED,
-        name=name,
-        topic_name=topic_name,
-        counts=dict(counts),
-        rows=str(serializers.serialize("json", rows)),
     )
 
 

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice, pairwise, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django.core import serializers
 from django.db.models import F, Model
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 import formats
 from annotate.audit_log import note
@@ -35,8 +36,12 @@ from annotate.models import (
     Upload,
 )
 from annotate.models.metric import GIVEN
+from annotate.refusal import Refusal
 from formats.complaints import shown
 from formats.sentences import Cut, cut_text
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 #: So many changes are shown before an upload is confirmed, each with so many characters.
 MOST_SHOWN, LONGEST_SHOWN = 100, 2_000
@@ -44,6 +49,19 @@ MOST_SHOWN, LONGEST_SHOWN = 100, 2_000
 NamedCuts = Mapping[str, Mapping[str, Sequence[Cut]]]
 #: Of a summary, or of a reference, what an upload says.
 Columns = dict[str, Any]
+
+
+class WouldLoseJudgments(Refusal):
+    """Sentences that people judged would go; `number`: of judgments that would become history; `recuts`: as shown."""
+
+    def __init__(self, number: int, recuts: list[dict[str, Any]]) -> None:
+        message = ngettext(
+            "%(n)d judgment is about sentences that would change. It would become history, which no score uses.",
+            "%(n)d judgments are about sentences that would change. They would become history, which no score uses.",
+            number,
+        )
+        super().__init__(message % {"n": number}, "judged")
+        self.number, self.recuts = number, recuts
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,12 @@ class Comparison:
                 summary = change.row.summary
                 score = change.columns["score"]
                 yield summary.topic_id, summary.system.name, change.row.dimension, change.row.assessor, score
+
+    def refuse_more_than(self, lose: int) -> None:
+        """Raises `WouldLoseJudgments` where more judgments than these would become history."""
+        lost = sum(recut.judgments[1] for recut in self.recuts)
+        if lost > lose:
+            raise WouldLoseJudgments(lost, list(map(_recut_as_shown, self.recuts)))
 
     def see(self, kind: str, topic: str, name: str, row: Model, columns: Columns) -> None:
         """Note a row that is there, and what would be there instead."""
@@ -278,21 +302,12 @@ def _words_and_borders(sentences: Sequence[str]) -> tuple[list[str], set[int]]:
     return list(chain(*words)), set(accumulate(map(len, words)))
 
 
-def replace(study: Study, upload: Upload | None, seen: Comparison) -> set[int]:
+def replace(seen: Comparison, removal: Removal | None, upload: Upload | None = None) -> set[int]:
     """Put what differs in its place, in the caller's transaction; the topics whose summaries have other texts now.
 
-    How it was can be restored for a day.
+    `removal`: of `keep_before`, None where nobody needs what was there.
     """
-    if not (seen.changes or seen.recuts):
-        return set()
-    summaries = [change.row.pk for change in seen.changes if change.kind == "summaries"]
-    outdated = [
-        row
-        for batch in batches(summaries)
-        for row in MetricScore.objects.filter(summary__in=batch, metric__startswith=GIVEN)
-    ]
-    removal = None if upload is None else _keep_before(study, upload, seen, outdated)
-    MetricScore.objects.filter(pk__in=[row.pk for row in outdated]).delete()
+    MetricScore.objects.filter(pk__in=[row.pk for row in _outdated(seen)]).delete()
     for change in seen.changes:
         columns = dict(change.columns) | ({} if change.kind == "topics" else {"upload": upload})
         type(change.row)._base_manager.filter(pk=change.row.pk).update(**columns)
@@ -304,16 +319,37 @@ def replace(study: Study, upload: Upload | None, seen: Comparison) -> set[int]:
     return {change.row.topic_id for change in seen.changes if change.kind == "summaries"}
 
 
-def _keep_before(study: Study, upload: Upload, seen: Comparison, outdated: list[MetricScore]) -> Removal | None:
-    """Keep what is there as it is; None where nothing is replaced: a topic had no documents so far."""
-    rows = [*(change.row for change in seen.changes), *outdated, *_means_of(seen)]
+def keep_before(study: Study, user: User, seen: Comparison, name: str, **source: str) -> Removal | None:
+    """Keep what is there as it is, for a day; None where nothing is replaced: a topic had no documents so far.
+
+    `source`: for the audit log, what replaces it.
+    """
+    rows = [*(change.row for change in seen.changes), *_outdated(seen), *_means_of(seen)]
     rows += chain(*(recut.before() for recut in seen.recuts))
     if not rows:
         return None
     counts = seen.changed() + sum((Counter(recut.counts()) for recut in seen.recuts), Counter())
-    removal = recutting.keep_before(study, upload.user, upload.filename, counts, rows)
-    note(study, upload.user, "replace data", removal=str(removal.key), upload=str(upload.key), **counts)
+    removal = Removal.objects.create(
+        study=study,
+        user=user,
+        kind=Removal.Kind.REPLACED,
+        name=name,
+        topic_name=source.get("topic", ""),
+        counts=dict(counts),
+        rows=str(serializers.serialize("json", rows)),
+    )
+    note(study, user, "replace data", removal=str(removal.key), **source, **counts)
     return removal
+
+
+def _outdated(seen: Comparison) -> list[MetricScore]:
+    """Scores by metrics from elsewhere, of summaries whose text changes."""
+    summaries = [change.row.pk for change in seen.changes if change.kind == "summaries"]
+    return [
+        row
+        for batch in batches(summaries)
+        for row in MetricScore.objects.filter(summary__in=batch, metric__startswith=GIVEN)
+    ]
 
 
 def _means_of(seen: Comparison) -> Iterator[HumanScore]:

@@ -11,16 +11,18 @@ from django.db.models import Max
 
 import formats
 from annotate import judging
-from annotate.imports.cutting import cut_topic, store_sentences
+from annotate.imports.cutting import cut_topic
 from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.metrics import store_metric_scores
-from annotate.imports.replacing import NamedCuts, columns_of, compare, content_of, cut_changed, replace
+from annotate.imports.recutting import rows_of
+from annotate.imports.replacing import NamedCuts, columns_of, compare, content_of, cut_changed, keep_before, replace
 from annotate.models import (
     Annotator,
     HumanScore,
     PyramidAnnotation,
     Reference,
+    Sentence,
     SourceDocument,
     Study,
     Summary,
@@ -98,7 +100,8 @@ def store_late(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Up
     """
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     seen = compare(study, bundle, cuts)
-    with_summaries = replace(study, upload, seen) | {topic_id for topic_id, _summary in seen.summaries}
+    removal = keep_before(study, upload.user, seen, upload.filename, upload=str(upload.key)) if upload else None
+    with_summaries = replace(seen, removal, upload) | {topic_id for topic_id, _summary in seen.summaries}
     _store_summaries(study, seen.summaries, upload)
     _store_references(seen.references, upload)
     scores = [
@@ -154,11 +157,13 @@ def _store_topics(
         ],
         BATCH,
     )
-    stored: dict[Topic, dict[int, Sequence[Cut]]] = {topic: {} for topic in topics if topic.name in cuts}
+    stored: dict[Topic, list[tuple[SourceDocument, Sequence[Cut]]]] = {
+        topic: [] for topic in topics if topic.name in cuts
+    }
     for document in documents:
         if document.topic in stored:
-            stored[document.topic][document.pk] = cuts[document.topic.name].get(document.name, ())
-    store_sentences(stored)
+            stored[document.topic].append((document, cuts[document.topic.name].get(document.name, ())))
+    Sentence.objects.bulk_create([row for topic, own in stored.items() for row in rows_of(topic, own)], BATCH)
     Reference.objects.bulk_create(
         [
             Reference(topic=topic, upload=upload, **columns)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Sum
-from django.db.models.functions import Length
 from django.utils.translation import gettext as _
 
 from annotate import judging
-from annotate.imports.cutting import cut_topic, mend, set_judged
+from annotate.imports.cutting import mend, set_judged
 from annotate.imports.holding import hold
 from annotate.models import Sentence, SourceDocument, Topic
 from annotate.refusal import Refusal
@@ -22,41 +20,37 @@ from formats.sentences import primary_language
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: Topics of so many characters are cut at once, in a moment; the worker cuts longer ones.
-SHORT = 300_000
 #: Languages that are written without spaces between words.
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 _WORD = re.compile(r"\w")
 
 
+@transaction.atomic
 def join_with_next(document: SourceDocument, index: int, version: int, user: User, lose: int = 0) -> None:
     """Make one sentence of the one with this index and the one after it.
 
     `version`: of the topic's texts, as the person saw them; `lose`: how many judgments they said may become history.
     Raises `Refusal` where the texts have changed since, `WouldLoseJudgments` where more judgments are concerned.
     """
-    with transaction.atomic():
-        topic, sentences = _as_seen(document, version)
-        mend(document, joined(sentences, index, topic.language or topic.study.language), user, lose)
-    _cut_soon(topic)
+    topic, sentences = _as_seen(document, version)
+    mend(document, joined(sentences, index, topic.language or topic.study.language), user, lose)
 
 
+@transaction.atomic
 def split_at(document: SourceDocument, index: int, at: int, version: int, user: User, lose: int = 0) -> None:
     """Make two sentences of the one with this index, the second from character `at` on. Raises `Refusal`, as above."""
-    with transaction.atomic():
-        topic, sentences = _as_seen(document, version)
-        mend(document, split(sentences, index, at), user, lose)
-    _cut_soon(topic)
+    _topic, sentences = _as_seen(document, version)
+    mend(document, split(sentences, index, at), user, lose)
 
 
+@transaction.atomic
 def set_judged_at(document: SourceDocument, index: int, to_judge: bool, version: int, user: User) -> None:
     """Leave the sentence with this index out of judging, or take it back, judged or not. Raises `Refusal`, as above."""
-    with transaction.atomic():
-        _as_seen(document, version)
-        sentence = Sentence.objects.filter(document=document, index=index).first()
-        if sentence is None:
-            raise no_sentence()
-        set_judged(sentence, to_judge, user)
+    _as_seen(document, version)
+    sentence = Sentence.objects.filter(document=document, index=index).first()
+    if sentence is None:
+        raise no_sentence()
+    set_judged(sentence, to_judge, user)
 
 
 def joined(sentences: Sequence[str], index: int, language: str) -> list[str]:
@@ -111,11 +105,3 @@ def _as_seen(document: SourceDocument, version: int) -> tuple[Topic, list[str]]:
         raise changed_meanwhile()
     rows = Sentence.objects.filter(document=document).order_by("index")
     return topic, list(rows.values_list("text", flat=True))
-
-
-def _cut_soon(topic: Topic) -> None:
-    if not Topic.objects.uncut().filter(pk=topic.pk).exists():
-        return
-    size = SourceDocument.objects.filter(topic=topic).aggregate(size=Sum(Length("text")))["size"] or 0
-    if size <= SHORT:
-        cut_topic(topic.pk)

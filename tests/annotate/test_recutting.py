@@ -31,6 +31,7 @@ from annotate.models import (
     Topic,
     Upload,
 )
+from annotate.refusal import Refusal
 from annotate.reports import worker
 from evaluation.worker import tasks
 from tests.annotate import making, scored
@@ -332,6 +333,8 @@ def test_joining_asks_first_and_then_only_the_two_lose_their_judgments(study: St
     page = client.post(bench(study), sent, headers={"HX-Request": "true"}).content.decode()
     assert "5 judgments are about sentences that would change." in page
     assert 'name="lose" value="5"' in page
+    assert "sentences that stay: 2, go: 2, come: 1" in page
+    assert "judgments that stay: 1, become history: 5" in page
     assert client.post(bench(study), sent).status_code == 200
     assert client.post(bench(study), sent | {"lose": 4}).status_code == 200
     assert texts(study) == TEXTS
@@ -342,6 +345,14 @@ def test_joining_asks_first_and_then_only_the_two_lose_their_judgments(study: St
     assert_books_balance(study)
     (removal,) = Removal.objects.all()
     assert (removal.name, removal.topic_name, removal.counts) == ("d1", "T0", {"sentences": 2, "judgments": 5})
+    (replaced,) = AuditEntry.objects.filter(action="replace data")
+    assert replaced.detail == {
+        "removal": str(removal.key),
+        "topic": "T0",
+        "document": "d1",
+        "sentences": 2,
+        "judgments": 5,
+    }
     put_back(study)
     assert texts(study) == TEXTS
     assert document(study).mended is None
@@ -360,12 +371,40 @@ def test_splitting_what_nobody_judged_needs_no_question(client: Client) -> None:
     assert_books_balance(study)
 
 
+def test_where_nobody_judged_a_split_is_there_at_once_and_what_stays_keeps_its_gold_pair() -> None:
+    study = ready_study(sentences=4)
+    owner = making.owner(study)
+    sentences = list(topic_of(study).sentences.order_by("position"))
+    judging.prepare_pair(study, owner, better=sentences[0], worse=sentences[1], use="gold", explanation="Because")
+    drawn(joined(study))
+
+    imports.mend(document(study), [*TEXTS[:2], " ".join(TEXTS[2:])], owner)
+
+    assert topic_of(study).is_cut
+    assert texts(study) == [*TEXTS[:2], " ".join(TEXTS[2:])]
+    assert [row.pk for row in topic_of(study).sentences.order_by("position")[:2]] == [row.pk for row in sentences[:2]]
+    assert GoldPair.objects.count() == 1
+    assert not Assignment.objects.exists()
+    assert not Removal.objects.exists()
+    imports.mend(document(study), None, owner)
+    assert texts(study) == TEXTS
+
+
+def test_a_topic_that_the_worker_is_about_to_split_is_not_edited(study: Study) -> None:
+    Topic.objects.update(text_version=2)
+    with pytest.raises(Refusal, match="being split"):
+        imports.mend(document(study), [" ".join(TEXTS)], making.owner(study), lose=6)
+    assert (texts(study), document(study).mended) == (TEXTS, None)
+
+
 def test_the_plain_form_and_the_api_ask_first_too(study: Study, client: Client) -> None:
     owner = making.owner(study)
     client.force_login(owner)
     address = reverse("document_mend", args=[study.pk, topic_of(study).pk, document(study).pk])
     sent = {"sentences": "\n".join([*TEXTS[:2], " ".join(TEXTS[2:])])}
-    assert 'name="lose" value="5"' in client.post(address, sent).content.decode()
+    asked = client.post(address, sent).content.decode()
+    assert 'name="lose" value="5"' in asked
+    assert "judgments that stay: 1, become history: 5" in asked
     client.post(address, sent | {"lose": 5})
     assert len(texts(study)) == 3
     api = f"/api/v1/studies/{study.pk}/topics/{topic_of(study).pk}/documents/{document(study).pk}/"

@@ -131,17 +131,19 @@ def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id
     cut = document.mended or texts or document.sentences or []
     first = {"sentences": "\n".join(" ".join(sentence.split()) for sentence in cut)}
     form = MendForm(document, request.POST or None, initial=first)
-    lose = max(keys([request.POST.get("lose", "")]), default=0)
+    lose, question = max(keys([request.POST.get("lose", "")]), default=0), None
     if form.is_valid():
         try:
             imports.mend(document, form.cleaned_data["sentences"], user_of(request), lose)
         except Refusal as refusal:
-            lose = refusal.number if isinstance(refusal, imports.WouldLoseJudgments) else 0
+            question = refusal if isinstance(refusal, imports.WouldLoseJudgments) else None
             complain(form, refusal)
         else:
             messages.success(request, _("Your sentences were saved."))
             return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
-    return page(request, study, "research/mend.html", topic=document.topic, document=document, form=form, lose=lose)
+    return page(
+        request, study, "research/mend.html", topic=document.topic, document=document, form=form, question=question
+    )
 
 
 @in_study("edit")

@@ -103,13 +103,13 @@ def upload_document(request: HttpRequest, study: Study, key: UUID, number: int) 
 class _Outcome:
     """The index of the sentence that a change was about, and why it was refused, if so.
 
-    `asks`: the name and value of its button, where so many judgments (`lose`) would become history.
+    `question`: where judgments would become history; `asks`: the name and value of the button that was pressed.
     """
 
     index: int
     problem: str = ""
-    asks: tuple[str, str] | None = None
-    lose: int = 0
+    question: imports.WouldLoseJudgments | None = None
+    asks: tuple[str, str] = ("", "")
 
 
 def _changed(
@@ -139,7 +139,7 @@ def _changed(
             mark(index, to_judge, version, user)
     except imports.WouldLoseJudgments as refusal:
         asks = ("split", sent["split"]) if sent["split"] else ("join", str(index))
-        return _Outcome(index, refusal.message, asks, refusal.number)
+        return _Outcome(index, refusal.message, refusal, asks)
     except Refusal as refusal:
         return _Outcome(index, refusal.message)
     return _Outcome(index)
@@ -162,8 +162,7 @@ def _answer(
     """
     here = addresses[place]
     in_place = "HX-Request" in request.headers
-    asks = outcome is not None and outcome.asks is not None
-    if outcome is not None and not in_place and not asks:
+    if outcome is not None and not in_place and outcome.question is None:
         if outcome.problem:
             messages.error(request, outcome.problem)
         number = outcome.index // SENTENCES_A_PAGE + 1
