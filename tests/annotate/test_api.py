@@ -239,7 +239,7 @@ def test_a_topic_says_how_far_the_worker_is(study, owner):
 def test_a_topic_that_is_to_be_cut_anew_says_so():
     study = making.study()
     (topic,) = making.take_in(study)
-    imports.mend(topic.documents.get(name="d2"), ["Schools", "closed. Nobody was hurt."], making.owner(study))
+    imports.cut_again(study)
     found = client_of(making.owner(study)).get(f"{API}/studies/{study.pk}/topics/{topic.pk}/").json()
     assert (found["cut"], found["up_to_date"]) == (False, False)
 
