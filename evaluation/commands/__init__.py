@@ -2,6 +2,7 @@
 
 from evaluation.commands import (
     agree,
+    apply,
     assessors,
     background,
     baselines,
@@ -25,6 +26,7 @@ COMMANDS = (
     sets.COMMAND,
     assessors.COMMAND,
     train.COMMAND,
+    apply.COMMAND,
     background.COMMAND,
     baselines.COMMAND,
     prefscore.COMMAND,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluation.commands.tables import Table
 from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with_bases
 from evaluation.fit.similarity import similarity
@@ -18,6 +22,7 @@ from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
 from formats import Bundle, Preference, existing_from, read
 from formats.settings import SCORING, Setting, as_word, idle_among
+from formats.tables import write_rows
 
 PAIRS = 1000
 
@@ -168,6 +173,19 @@ def progress(items: Sequence[Item], doing: str) -> Iterator[Item]:
         yield item
     if looking:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def scores_file(metric: str, topics: Sequence[Evidence], score: Callable[[Evidence], NDArray[np.float64]]) -> str:
+    """The table `scores.csv` that a study takes as the metric given:NAME; summaries without a score are left out."""
+    rows = [
+        (topic.topic_id, summary.system, metric, value)
+        for topic in progress(topics, "scoring: topic")
+        for summary, value in zip(topic.summaries, score(topic).tolist(), strict=True)
+        if math.isfinite(value)
+    ]
+    file = io.BytesIO()
+    write_rows(file, ("topic", "system", "metric", "score"), rows)
+    return file.getvalue().decode()
 
 
 def note(text: str) -> None:

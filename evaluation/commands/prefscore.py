@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
-import math
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -16,10 +14,8 @@ from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.tables import Cell, Table
 from evaluation.evidence import Evidence, evidence
 from evaluation.learned.presets import PRESETS, preferred
-from formats.tables import write_rows
 
 EXTRA = ("torch", "transformers", "safetensors")
-COLUMNS = ("topic", "system", "metric", "score")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,17 +31,7 @@ def run(options: argparse.Namespace) -> str:
         scorer = learned.load(options.model, options.device)
     except learned.NoModel as reason:
         raise InputError(str(reason)) from None
-    file = io.BytesIO()
-    rows = []
-    for topic in common.progress(topics, "scoring: topic"):
-        values = learned.scores(scorer, topic).tolist()
-        rows += [
-            (topic.topic_id, summary.system, options.metric, value)
-            for summary, value in zip(topic.summaries, values, strict=True)
-            if math.isfinite(value)
-        ]
-    write_rows(file, COLUMNS, rows)
-    return file.getvalue().decode()
+    return common.scores_file(options.metric, topics, lambda topic: learned.scores(scorer, topic))
 
 
 def add_training_arguments(parser: argparse.ArgumentParser) -> None:

@@ -128,16 +128,20 @@ def _described(source: Source) -> str:
     return f"{use} {source.name} ({len(source.topics)} topics, {source.summaries} summaries, texts {source.texts[:8]})"
 
 
-def _make(asked: str, options: Options, _: Settings) -> Trained:
-    path = Path(options["FILE"])
+def opened(path: Path, name: str, *, in_sample: bool = False) -> Trained:
+    """The metric of a file, under this name. Raises `UnknownMetric`."""
     try:
         with path.open("rb") as file:
             metric = read_trained_metric(file, path.name)
     except OSError as error:
-        raise UnknownMetric(f"{asked}: {error.strerror or error}") from None
+        raise UnknownMetric(f"{name}: {error.strerror or error}") from None
     except Refused as refused:
-        raise UnknownMetric(f"{asked}: {'; '.join(map(message, refused.complaints[:3]))}") from None
-    return Trained.of(asked, metric, in_sample=IN_SAMPLE in options)
+        raise UnknownMetric(f"{name}: {'; '.join(map(message, refused.complaints[:3]))}") from None
+    return Trained.of(name, metric, in_sample=in_sample)
+
+
+def _make(asked: str, options: Options, _: Settings) -> Trained:
+    return opened(Path(options["FILE"]), asked, in_sample=IN_SAMPLE in options)
 
 
 register(

@@ -26,7 +26,8 @@ from evaluation.meta.training import (
     topic_examples,
 )
 from evaluation.metrics.classy import content, linguistic
-from evaluation.metrics.trained import Trained
+from evaluation.metrics.trained import Trained, opened
+from formats import read
 from formats.results import to_json
 from formats.results.serialization import from_json
 from formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
@@ -291,6 +292,23 @@ def test_the_command_writes_a_metric_that_agree_takes(tmp_path: Path, capsys: py
     assert metric == taken.trained(steps(taken))
     expected = taken.report(metric).agreement.metrics[0]
     assert row["correlations"]["system"]["pearson"]["value"] == expected.correlations["system"]["pearson"].value
+
+
+def test_apply_writes_scores_by_the_metric_for_a_study_to_import(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study").mkdir()
+    path, model = as_files(tmp_path / "study" / "topics.jsonl", study(5)), tmp_path / "mine.json"
+    assert main(["train", path, "--target", "overall", "--method", "nnls", "--output", str(model)]) == 0
+
+    assert main(["apply", path, "--model", str(model), "--output", str(tmp_path / "study" / "scores.csv")]) == 0
+
+    for imported, topic in zip(read(tmp_path / "study").topics, study(5), strict=True):
+        scores = [summary.metrics["mine"] for summary in imported.summaries]
+        assert scores == pytest.approx(opened(model, "mine").score(topic).tolist())
+    model.write_text(json.dumps(json.loads(model.read_text()) | {"left_out": []}))
+    assert main(["apply", path, "--model", str(model)]) == 2
+    assert "mine.json was trained on topic T0" in capsys.readouterr().err
 
 
 def test_the_command_takes_two_sets_and_refuses_the_first_out_of_sample(
