@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BEGINNING = "0" * 64
 #: The log says that a text was changed, not what it was: whoever reads the log may not be whoever reads the texts.
 LONGEST = 200
+#: The action by which a person changes settings; what the product sets itself has another one.
+SETTINGS = "change settings"
 #: The action by which somebody leaves nothing behind, and what stands in entries that named them.
 ERASURE = "erase annotator"
 ERASED = {"erased": True}
@@ -51,6 +53,15 @@ class Break:
     study: int | None
     number: int
     why: str
+
+
+class SettingChange(NamedTuple):
+    """A setting that a person changed. Long texts are their length and digest, as the log has them."""
+
+    name: str
+    before: Any
+    after: Any
+    at: datetime
 
 
 def note(study: Study | None, actor: User | None, action: str, /, **detail: Any) -> AuditEntry:
@@ -109,6 +120,16 @@ def erase_annotator(annotator: Annotator) -> list[int]:
     with append_only.erasing():
         entries.update(detail=ERASED)
     return numbers
+
+
+def changes_of_settings(study: Study, since: datetime) -> list[SettingChange]:
+    """Those after this moment, in their order."""
+    entries = AuditEntry.objects.filter(study=study, action=SETTINGS, at__gt=since).order_by("number")
+    return [
+        SettingChange(name, before, after, at)
+        for detail, at in entries.values_list("detail", "at")
+        for name, (before, after) in detail["changes"].items()
+    ]
 
 
 def verify(heads: Mapping[str, Head] | None = None) -> Iterator[Break]:

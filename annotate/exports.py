@@ -18,7 +18,6 @@ import annotate
 import formats
 import formats.study
 import formats.study_records
-from annotate import plans
 from annotate.access import may
 from annotate.audit_log import note
 from annotate.database.snapshot import snapshot
@@ -41,7 +40,6 @@ from annotate.models import (
     Study,
     Summary,
     Topic,
-    TrainedMetric,
     Upload,
 )
 from annotate.models.metric import GIVEN
@@ -67,7 +65,6 @@ from formats.study_records import (
     ScoredByName,
     SentenceRecord,
     StudyArchive,
-    TrainedMetricRecord,
     UploadRecord,
     Use,
 )
@@ -186,8 +183,6 @@ def make_archive(study: Study) -> StudyArchive:
             .order_by("pk")
             .values_list("assignment__key", "reason", "note", "at")
         ),
-        trained_metrics=tuple(_trained_metrics(study)),
-        plans=tuple(filter(None, [plans.archived(study)])),
         history=tuple(_history(study)),
         uploads=(*(UploadRecord(**row) for row in study.earlier.get("uploads", ())), *_uploads(study, members)),
         removals=(*(RemovalRecord(**row) for row in study.earlier.get("removals", ())), *_removals(study, members)),
@@ -408,12 +403,6 @@ def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
             scored_by=cast(ScoredByName, fit.scored_by),
             coverage={system: (row.coverage,) for system, row in scored.items()},
         )
-
-
-def _trained_metrics(study: Study) -> Iterator[TrainedMetricRecord]:
-    for row in TrainedMetric.objects.filter(study=study, state=TrainedMetric.State.READY).order_by("pk"):
-        if (metric := row.record) is not None:
-            yield TrainedMetricRecord(row.name, row.used, row.source_title, metric, row.report)
 
 
 def _moment(at: datetime) -> str:

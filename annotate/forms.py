@@ -11,13 +11,12 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotate import crowd, plans
+from annotate import crowd
 from annotate.imports import baselines, simulated
 from annotate.models import (
     GoldPair,
     Invitation,
     Membership,
-    Plan,
     Recruitment,
     Sentence,
     SourceDocument,
@@ -27,17 +26,15 @@ from annotate.models import (
 from annotate.refusal import Refusal
 from annotate.reports.method import phrase
 from formats.settings import NAMES, SETTINGS, Setting
-from formats.trained_metrics import FROM_REFERENCES
 
 if TYPE_CHECKING:  # the class takes no parameter when it runs
     StudyModelForm = forms.ModelForm[Study]
     InvitationModelForm = forms.ModelForm[Invitation]
     RecruitmentModelForm = forms.ModelForm[Recruitment]
-    PlanModelForm = forms.ModelForm[Plan]
     SentenceChoiceField = forms.ModelChoiceField[Sentence]
 else:
     SentenceChoiceField = forms.ModelChoiceField
-    StudyModelForm = InvitationModelForm = RecruitmentModelForm = PlanModelForm = forms.ModelForm
+    StudyModelForm = InvitationModelForm = RecruitmentModelForm = forms.ModelForm
 
 SHOWN = 60
 
@@ -332,25 +329,6 @@ class RecruitmentForm(RecruitmentModelForm):
         }
 
 
-class PlanForm(PlanModelForm):
-    """What is expected, how much is collected, and whose judgments will not count."""
-
-    class Meta:
-        model = Plan
-        fields = plans.FIELDS
-        widgets = {name: forms.Textarea(attrs={"rows": 5, "dir": "auto"}) for name in ("hypotheses", "exclusions")}
-
-
-class DeviationForm(forms.Form):
-    """What was done otherwise than planned."""
-
-    text = forms.CharField(
-        label=gettext_lazy("What is different, and why"),
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-    )
-
-
 class ForecastForm(forms.Form):
     """What a reader of a forecast wants to be told."""
 
@@ -396,62 +374,6 @@ class SimulateForm(forms.Form):
         """The share of careless answers; None where nothing is said of it."""
         percent = self.cleaned_data["careless"]
         return None if percent is None else float(percent) / 100
-
-
-class TrainForm(forms.Form):
-    """What a metric shall learn, from which study's human scores or references."""
-
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=60)
-    teaching = forms.ChoiceField(
-        label=gettext_lazy("Learn from"),
-        help_text=gettext_lazy(
-            "Studies that you can see, the dimensions in which people scored their summaries, and references."
-        ),
-    )
-    method = forms.ChoiceField(label=gettext_lazy("Method"))
-    peers = forms.ChoiceField(
-        label=gettext_lazy("Learn from summaries by"),
-        choices=[("machines", gettext_lazy("machines")), ("all", gettext_lazy("machines and people"))],
-    )
-
-    first = forms.ChoiceField(
-        label=gettext_lazy("Fit features first on"),
-        required=False,
-        help_text=gettext_lazy(
-            "Another study with human scores of the same name. Features that are fitted on it are chosen by the topics "
-            "above, and fitted on these again. Without it every other topic is for choosing."
-        ),
-    )
-
-    without_assessors = forms.CharField(
-        label=gettext_lazy("Without assessors"),
-        required=False,
-        max_length=2_000,
-        help_text=gettext_lazy(
-            "Names as in the human scores, separated by commas. What they gave teaches nothing: human scores are then "
-            "the means of the others’ (Owczarzak et al. 2012)."
-        ),
-    )
-
-    def __init__(self, teaching: Any, methods: Any, studies: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        cast(forms.ChoiceField, self.fields["first"]).choices = [("", _("half of the topics above")), *studies]
-        cast(forms.ChoiceField, self.fields["teaching"]).choices = teaching
-        cast(forms.ChoiceField, self.fields["method"]).choices = methods
-
-    def clean_without_assessors(self) -> list[str]:
-        """The names, each trimmed."""
-        return [name for part in self.cleaned_data["without_assessors"].split(",") if (name := part.strip())]
-
-    def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        is_by_references = given.get("teaching", "").endswith(":")
-        if {"method", "teaching"} <= given.keys() and is_by_references != (given["method"] in FROM_REFERENCES):
-            message = _("Choose human scores for this method.")
-            if not is_by_references:
-                message = _("This method learns from references: choose those of a study.")
-            self.add_error("teaching", message)
-        return given
 
 
 class WorkbenchForm(forms.Form):

@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 import formats
-from annotate import access, crowd, exports, imports, judging, members
+from annotate import access, audit_log, crowd, exports, imports, judging, members
 from annotate.audit_log import note
 from annotate.database import append_only
 from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, Study, Topic, Upload
@@ -129,7 +129,7 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
         judging.keep_needs(study)
     if "metric_names" in changes:
         Topic.objects.filter(study=study).score_anew()
-    note(study, user, "change settings", changes=changes)
+    note(study, user, audit_log.SETTINGS, changes=changes)
     return study
 
 

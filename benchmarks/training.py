@@ -1,27 +1,19 @@
 """How much of the processor does training a metric take, and how well does it then do on topics that it never saw?
 
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.training [--topics 100] [--systems 50] [--worker] [--sets summeval_op]
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.training [--topics 100] [--systems 50] [--sets summeval_op]
 
-First on topics that are made up, of the size that a study's page has to train on within a minute, by the functions
-alone or, with --worker, by the worker's task on a database of SQLite, turn by turn; then on real ones,
-each dimension and method: the systems' Pearson correlation with people, each topic scored by what was learnt without
-it, and in-sample, with Fisher's 95% interval.
+First on topics that are made up, then on real ones, each dimension and method: the systems' Pearson correlation with
+people, each topic scored by what was learnt without it, and in-sample, with Fisher's 95% interval.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import django
-from django.core.management import call_command
-
-import formats
-from benchmarks.metrics_page import DIMENSIONS, human_scores
+from benchmarks.metrics_page import human_scores
 from benchmarks.people_decide import SETS, read
 from benchmarks.worlds import made_up
 from evaluation.evidence import Evidence
@@ -53,47 +45,6 @@ def trained(topics: Sequence[Evidence], training: Training) -> tuple[float, floa
     metric = course.trained([course.step(number) for number in range(course.steps)])
     course.report(metric)
     return read_at - began, time.process_time() - read_at, course
-
-
-def by_worker(topics: Sequence[Evidence], target: str) -> Iterator[str]:
-    """The same asked for and done as on the website."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"PREFERENDUM_DATA": folder, "DJANGO_SETTINGS_MODULE": "annotate.settings"}
-        django.setup()
-        call_command("migrate", verbosity=0)
-        yield from _by_worker(topics, target)
-
-
-def _by_worker(topics: Sequence[Evidence], target: str) -> Iterator[str]:
-    from django.contrib.auth.models import User
-
-    from annotate import imports, studies, training
-    from annotate.models import TrainedMetric
-    from evaluation.worker import tasks
-
-    owner = User.objects.create_user("owner")
-    study = studies.make_study(owner, title="Made up", question="Which?")
-    imports.store(study, formats.Bundle(topics=tuple(map(_record, topics))))
-    yield "| method | turns | s of CPU | s until it is ready |"
-    yield "|---|---|---|---|"
-    for method in training.METHODS:
-        metric = training.train(study, owner, study, name=method, method=method, target=target)
-        began, cpu, turns = time.perf_counter(), time.process_time(), 0
-        while TrainedMetric.waiting().exists():
-            tasks.train_metric(metric.pk)
-            turns += 1
-        metric.refresh_from_db()
-        assert metric.state == metric.State.READY, metric.problem
-        yield f"| {method} | {turns} | {time.process_time() - cpu:.1f} | {time.perf_counter() - began:.1f} |"
-
-
-def _record(topic: Evidence) -> formats.Topic:
-    return formats.Topic(
-        topic.topic_id,
-        (formats.Text("d", sentences=topic.sentences),),
-        tuple(formats.Text(f"r{k}", sentences=text) for k, text in enumerate(topic.references)),
-        tuple(formats.Summary(own.system, sentences=own.sentences, human=own.human) for own in topic.summaries),
-    )
 
 
 def speed(topics: int, systems: int) -> Iterator[str]:
@@ -138,12 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--systems", type=int, default=50)
-    parser.add_argument("--worker", action="store_true")
     parser.add_argument("--sets", nargs="*", choices=["summeval_op", "summeval", "squality"], default=["summeval_op"])
     options = parser.parse_args(arguments)
     lines = speed(options.topics, options.systems) if options.topics else iter(())
-    if options.worker:
-        lines = by_worker(made(options.topics, options.systems), DIMENSIONS[0])
     for line in lines:
         print(line, flush=True)
     for name in options.sets:

@@ -8,8 +8,6 @@
     judgments.jsonl    every answer and every revision, in the order in which they were stored
     fits.jsonl         what was made of them: utilities, scores, and what they rest on
     known_pairs.jsonl  pairs of which a researcher said which sentence is right (since format 2)
-    trained_metrics.jsonl  metrics that were trained for it (since format 3)
-    plan.jsonl         hypotheses, numbers and rules of exclusion, and deviations from them (since format 4)
     history.jsonl      what was judged of topics and sentences that were removed or replaced since (since format 4)
     uploads.jsonl      which files were stored, when, with what, and whose they were: numbers (since format 4)
     removals.jsonl     what was removed or replaced, when, and by whom (since format 4)
@@ -27,7 +25,7 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -53,16 +51,13 @@ from formats.study_records import (
     HistoryRecord,
     HistorySentence,
     JudgmentRecord,
-    PlanRecord,
     RemovalRecord,
     ReportedPairRecord,
     SentenceRecord,
     StudyArchive,
-    TrainedMetricRecord,
     UploadRecord,
 )
 from formats.topics import read_topics, write_topics
-from formats.trained_metrics import trained_metric_as_json
 
 __all__ = [
     "ANSWERS",
@@ -78,12 +73,10 @@ __all__ = [
     "HistoryRecord",
     "HistorySentence",
     "JudgmentRecord",
-    "PlanRecord",
     "RemovalRecord",
     "ReportedPairRecord",
     "SentenceRecord",
     "StudyArchive",
-    "TrainedMetricRecord",
     "UploadRecord",
     "read",
     "write",
@@ -101,8 +94,6 @@ assignments.jsonl  pairs of sentences as they were shown: to whom, what was left
 judgments.jsonl    every answer, and every later revision of it, in the order in which they came
 fits.jsonl         what was computed from them: strengths and utilities of sentences, scores of systems
 known_pairs.jsonl  pairs of sentences whose right answer was prepared, for practice or hidden among the others
-trained_metrics.jsonl  metrics that were learnt from human scores, and whether summaries are scored with them
-plan.jsonl         what was planned, when it was frozen, and what was done otherwise; at most one line
 history.jsonl      what was judged of topics and sentences that were removed or replaced since; it counts nowhere
 uploads.jsonl      which files were stored, when, and what they brought; people are numbers
 removals.jsonl     what was removed or replaced, when, and how much went with it
@@ -125,8 +116,6 @@ _NAMES = (
 )
 _LATER = (
     "known_pairs.jsonl",
-    "trained_metrics.jsonl",
-    "plan.jsonl",
     "history.jsonl",
     "uploads.jsonl",
     "removals.jsonl",
@@ -155,8 +144,6 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("judgments.jsonl", _lines(archive.judgments)),
             ("fits.jsonl", _lines(archive.fits)),
             ("known_pairs.jsonl", _lines(archive.gold_pairs)),
-            ("trained_metrics.jsonl", _trained_lines(archive.trained_metrics)),
-            ("plan.jsonl", _lines(archive.plans)),
             ("history.jsonl", _lines(archive.history)),
             ("uploads.jsonl", _lines(archive.uploads)),
             ("removals.jsonl", _lines(archive.removals)),
@@ -212,12 +199,6 @@ def _entry(called: str) -> zipfile.ZipInfo:
 
 def _lines(records: Iterable[Any]) -> Iterator[str]:
     return (strict_json.line(to_json(record)) + "\n" for record in records)
-
-
-def _trained_lines(records: Iterable[TrainedMetricRecord]) -> Iterator[str]:
-    for record in records:
-        values = {field.name: getattr(record, field.name) for field in fields(record)}
-        yield strict_json.line(values | {"metric": trained_metric_as_json(record.metric)}) + "\n"
 
 
 def _read(path: Path, place: Place) -> StudyArchive:
@@ -300,8 +281,6 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("judgments.jsonl", JudgmentRecord, study_checks.JUDGMENT),
         records("fits.jsonl", FitRecord, study_checks.FIT),
         records("known_pairs.jsonl", GoldPairRecord, study_checks.GOLD_PAIR),
-        records("trained_metrics.jsonl", TrainedMetricRecord, study_checks.TRAINED_METRIC),
-        records("plan.jsonl", PlanRecord, study_checks.PLAN),
         records("history.jsonl", HistoryRecord, study_checks.HISTORY),
         records("uploads.jsonl", UploadRecord, study_checks.UPLOAD),
         records("removals.jsonl", RemovalRecord, study_checks.REMOVAL),

@@ -11,8 +11,6 @@ from formats.complaints import Place, shown
 from formats.metric_names import METRICS, unknown_metrics
 from formats.not_judged import BY_HAND, RULES
 from formats.records import Topic
-from formats.results.serialization import Misread, from_json
-from formats.results.training import TrainingReport
 from formats.settings import Setting
 from formats.study_records import (
     ANSWERS,
@@ -24,13 +22,11 @@ from formats.study_records import (
     SKIP_REASONS,
     STATES,
     USES,
-    DeviationRecord,
     HistoryAnswer,
     HistorySentence,
     StudyArchive,
 )
 from formats.topics import LANGUAGE
-from formats.trained_metrics import NAME, TrainedMetric, trained_metric_from
 
 _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _small, _count, _large = shapes.whole(0, 32_767), shapes.whole(0, 2**31 - 1), shapes.whole(0, 2**63 - 1)
@@ -55,14 +51,6 @@ def _metric_names(place: Place, value: Any) -> str:
     for name in unknown_metrics(names):
         place.refuse_unknown("metric", name, METRICS, "names of metrics with commas between them")
     return names
-
-
-def _trained_metric(place: Place, value: Any) -> TrainedMetric | None:
-    """The worker opens no file that an archive names."""
-    metric = trained_metric_from(place, shapes.free(place, value))
-    if metric is not None and "background" in metric.options:
-        place.key("options").key("background").refuse("the name of a file", "a metric that needs none")
-    return metric
 
 
 SETTINGS: dict[str, shapes.Check] = {
@@ -165,24 +153,6 @@ FIT: dict[str, shapes.Check] = {
     "scored_by": shapes.one_of(SCORED_BY),
     "coverage": shapes.by_name((_number_or_null,)),
 }
-TRAINED_METRIC: dict[str, shapes.Check] = {
-    "name": shapes.matching(NAME, "at most 60 letters, digits, spaces, - . and _"),
-    "used": shapes.flag,
-    "source": shapes.words(200),
-    "metric": _trained_metric,
-    "report": lambda place, value: _report(place, value),
-}
-_DEVIATION: dict[str, shapes.Check] = {"text": shapes.words(20_000), "at": shapes.moment}
-PLAN: dict[str, shapes.Check] = {
-    "hypotheses": shapes.words(20_000),
-    "judgments": shapes.maybe(shapes.whole(1, 100_000_000)),
-    "annotators": shapes.maybe(shapes.whole(1, 100_000_000)),
-    "exclusions": shapes.words(20_000),
-    "frozen_at": shapes.maybe(shapes.moment),
-    "snapshot": shapes.free,
-    "digest": shapes.matching(re.compile(r"([0-9a-f]{64})?"), "a SHA-256 sum, or nothing"),
-    "deviations": shapes.listed(shapes.of_shape(DeviationRecord, _DEVIATION), 500),
-}
 _counts = shapes.each(_count)
 UPLOAD: dict[str, shapes.Check] = {
     "filename": shapes.words(300),
@@ -208,16 +178,6 @@ HEAD: dict[str, shapes.Check] = {
 }
 
 
-def _report(place: Place, value: Any) -> Any:
-    """As it was written, or nothing."""
-    if value != {}:
-        try:
-            from_json(TrainingReport, value)
-        except Misread as error:
-            place.refuse("%(why)s", "a report as it was written, or {}", why=shown(str(error), 200))
-    return value
-
-
 def check_whole(archive: StudyArchive, place: Place) -> None:
     """Every name stands for something, and what must be unique is."""
 
@@ -238,10 +198,6 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _check_history(archive, at("history.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
     _check_gold_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
-    names = [trained.name for trained in archive.trained_metrics]
-    _unique(names, "trained metric", "name", at("trained_metrics.jsonl"))
-    if len(archive.plans) > 1:
-        at("plan.jsonl")(1).refuse("%(count)s plans", "one", count=len(archive.plans))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:

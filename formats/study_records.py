@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from formats.records import Extra, Topic
 from formats.settings import StudySettings
-from formats.trained_metrics import TrainedMetric
 
 Kind = Literal["human", "machine", "simulated"]
 State = Literal["open", "judged", "skipped", "expired", "void"]
@@ -168,18 +167,6 @@ class FitRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainedMetricRecord:
-    """A metric that the study was given by training. `used`: its summaries are scored with it; `report`: how well it
-    does, as JSON, empty where that is not known."""
-
-    name: str
-    used: bool
-    source: str
-    metric: TrainedMetric
-    report: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class ReportedPairRecord:
     """What somebody who skipped a pair said is wrong with it; `assignment` is the key of what was shown."""
 
@@ -187,30 +174,6 @@ class ReportedPairRecord:
     reason: Report
     note: str
     at: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeviationRecord:
-    """What a researcher says was done otherwise than planned, and when they said so."""
-
-    text: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRecord:
-    """What researchers meant to find out. `frozen_at`: when it was frozen, None before; then `snapshot` has the
-    settings and the names of topics and systems of that time, and `digest` is the SHA-256 sum of all but the
-    deviations."""
-
-    hypotheses: str
-    judgments: int | None
-    annotators: int | None
-    exclusions: str
-    frozen_at: str | None
-    snapshot: Mapping[str, Any]
-    digest: str
-    deviations: Sequence[DeviationRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +214,6 @@ class StudyArchive:
     judgments: Sequence[JudgmentRecord] = ()
     fits: Sequence[FitRecord] = ()
     gold_pairs: Sequence[GoldPairRecord] = ()
-    trained_metrics: Sequence[TrainedMetricRecord] = ()
-    plans: Sequence[PlanRecord] = ()
     history: Sequence[HistoryRecord] = ()
     uploads: Sequence[UploadRecord] = ()
     removals: Sequence[RemovalRecord] = ()

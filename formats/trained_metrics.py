@@ -22,7 +22,6 @@ from typing import Any, BinaryIO, Literal
 from formats import limits, shapes, strict_json
 from formats.complaints import Complaints, Place, shown
 from formats.lines import read_lines
-from formats.metric_names import rests_on_all_topics
 
 Use = Literal["learnt", "chosen"]
 
@@ -36,8 +35,6 @@ LINGUISTIC = (
     "normalized-overlap",
 )
 CONTENT = ("rouge-2", "rouge-su4", "coverage", "bigrams", "coverage-p2p", "bigrams-p2p")
-#: What a study may call a metric that was trained for it.
-NAME = re.compile(r"[\w.-](?:[\w. -]{0,58}[\w.-])?")
 #: Before the name of a content feature that is about the references of the topic's earlier set (Nouveau-ROUGE).
 BASE = "base-"
 
@@ -115,12 +112,6 @@ class TrainedMetric:
     program_version: str = ""
 
 
-def sees_all_topics(metric: TrainedMetric) -> bool:
-    """Whether what it says of a topic rests on other topics, too."""
-    linears = (metric.linear, *(part.linear for part in metric.left_out))
-    return any(rests_on_all_topics(name) for linear in linears for name in linear.features)
-
-
 _digest = shapes.matching(re.compile(r"[0-9a-f]{64}"), "a SHA-256 digest: 64 digits and letters from a to f")
 _features = shapes.by_name((shapes.real(), shapes.maybe(shapes.real())))
 _LINEAR: dict[str, shapes.Check] = {"intercept": shapes.real(), "features": _features}
@@ -161,15 +152,6 @@ def trained_metric_as_json(metric: TrainedMetric) -> dict[str, Any]:
     values = asdict(metric)
     left_out = [{"topics": part["topics"], **part["linear"]} for part in values.pop("left_out")]
     return {"format": 1, **values.pop("linear"), **values, "left_out": left_out}
-
-
-def metric_of(given: Mapping[str, Any]) -> TrainedMetric:
-    """The metric of an object that was checked before. Raises `Refused` if it was not."""
-    complaints = Complaints()
-    metric = trained_metric_from(Place(complaints, "metric"), given)
-    if metric is None:
-        raise complaints.refused()
-    return metric
 
 
 def read_trained_metric(file: BinaryIO, name: str) -> TrainedMetric:

@@ -14,11 +14,9 @@ from annotate.api.views import (
     forecasts,
     judge,
     metrics,
-    plans,
     results,
     studies,
     texts,
-    trained_metrics,
 )
 
 register_converter(Id, "id")
@@ -34,9 +32,6 @@ urlpatterns = [
     path("tokens/<id:token_id>/", account.OneToken.as_view(), name="api_token"),
     path("studies/", studies.Studies.as_view(), name="api_studies"),
     path(STUDY, studies.OneStudy.as_view(), name="api_study"),
-    path(f"{STUDY}plan/", plans.StudyPlan.as_view(), name="api_plan"),
-    path(f"{STUDY}plan/freeze/", plans.Freezing.as_view(), name="api_plan_freeze"),
-    path(f"{STUDY}plan/deviations/", plans.Deviations.as_view(), name="api_plan_deviations"),
     path(f"{STUDY}copies/", studies.StudyCopies.as_view(), name="api_study_copies"),
     path(f"{STUDY}members/", studies.Members.as_view(), name="api_members"),
     path(f"{STUDY}members/<id:user_id>/", studies.OneMember.as_view(), name="api_member"),
@@ -72,8 +67,6 @@ urlpatterns = [
     path(f"{STUDY}metrics/scores/", metrics.MetricScores.as_view(), name="api_metric_scores"),
     path(f"{TOPIC}metrics/", metrics.TopicMetrics.as_view(), name="api_topic_metrics"),
     path(f"{STUDY}metrics/given/", metrics.GivenMetrics.as_view(), name="api_given_metrics"),
-    path(f"{STUDY}trained-metrics/", trained_metrics.TrainedMetrics.as_view(), name="api_trained_metrics"),
-    path(f"{STUDY}trained-metrics/<uuid:key>/", trained_metrics.OneTrainedMetric.as_view(), name="api_trained_metric"),
     path(f"{STUDY}forecasts/", forecasts.Forecasts.as_view(), name="api_forecasts"),
     path(f"{STUDY}forecasts/<uuid:key>/", forecasts.OneForecast.as_view(), name="api_forecast"),
     path(f"{STUDY}course/", forecasts.StudyCourse.as_view(), name="api_course"),

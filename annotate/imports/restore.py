@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 import formats
-from annotate import judging, plans, studies, training
+from annotate import judging, studies
 from annotate.imports import recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
@@ -46,9 +46,6 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
     _keep_marks(study, archive)
     _keep_cutting(study, archive, cuts)
     judging.restore(study, archive, _store_history(study, archive, owner))
-    training.restore(study, list(archive.trained_metrics))
-    for plan in archive.plans:
-        plans.restore(study, plan)
     return study
 
 

@@ -45,7 +45,6 @@ from annotate.models.metric_report import (
     TopicMixtures,
     TopicSamples,
 )
-from annotate.models.plan import Deviation, Plan
 from annotate.models.preparation import Suggestion, TopicProgress
 from annotate.models.removal import Removal
 from annotate.models.result import (
@@ -59,7 +58,6 @@ from annotate.models.result import (
     Utility,
 )
 from annotate.models.study import Study
-from annotate.models.trained_metric import TrainedMetric
 from annotate.models.what_if import WhatIfQuestion
 from annotate.models.worker import Claim, WorkerPulse
 
@@ -75,7 +73,6 @@ __all__ = [
     "Consent",
     "ConvergenceReport",
     "Design",
-    "Deviation",
     "Examination",
     "Export",
     "Fit",
@@ -91,7 +88,6 @@ __all__ = [
     "MetricScore",
     "Pair",
     "Participation",
-    "Plan",
     "PyramidAnnotation",
     "Ranking",
     "Recruitment",
@@ -120,7 +116,6 @@ __all__ = [
     "TopicMixtures",
     "TopicProgress",
     "TopicSamples",
-    "TrainedMetric",
     "Upload",
     "Utility",
     "WhatIfQuestion",

@@ -129,7 +129,7 @@ def _design(facts: StudyFacts) -> list[Question]:
         "phone; a click or an arrow key prefers one; the document can be opened; an answer can be undone."
     ) % {"version": facts.program_version}
     return [
-        Question("3.3.1", _("Was the design registered beforehand? Where?"), _registered(facts)),
+        Question("3.3.1", _("Was the design registered beforehand? Where?")),
         Question("3.3.2", _("How are responses collected?"), _("On web pages of Preferendum.")),
         Question("3.3.3", _("How is quality assured?"), " ".join(_quality(facts))),
         Question("3.3.4", _("What do evaluators see?"), interface),
@@ -142,14 +142,6 @@ def _design(facts: StudyFacts) -> list[Question]:
         Question("3.3.7", _("Where do they work?"), _("At a place of their own choice, online.")),
         Question("3.3.8", _("If not there, under which conditions?"), _("Does not apply.")),
     ]
-
-
-def _registered(facts: StudyFacts) -> str:
-    frozen_at = facts.plan.frozen_at
-    if frozen_at is None:
-        return ""
-    words = _("No registry is known to the study. Its plan was frozen here on %(day)s, SHA-256 %(digest)s.")
-    return words % {"day": frozen_at.date().isoformat(), "digest": facts.plan.digest}
 
 
 def _quality(facts: StudyFacts) -> Iterator[str]:

@@ -30,9 +30,18 @@ def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
 
 def phrase(name: str, value: Any) -> str:
     """A setting and its value, called as the form of the study calls them."""
-    field = cast("Field[Any, Any]", Study._meta.get_field(name))
+    return _("%(setting)s: %(value)s") % {"setting": name_in_words(name), "value": value_in_words(name, value)}
+
+
+def name_in_words(name: str) -> str:
+    return str(_field(name).verbose_name)
+
+
+def value_in_words(name: str, value: Any) -> Any:
     if isinstance(value, bool):
-        shown = _("yes") if value else _("no")
-    else:
-        shown = dict(field.flatchoices).get(value, f"{value:g}" if isinstance(value, float) else value)
-    return _("%(setting)s: %(value)s") % {"setting": field.verbose_name, "value": shown}
+        return _("yes") if value else _("no")
+    return dict(_field(name).flatchoices).get(value, f"{value:g}" if isinstance(value, float) else value)
+
+
+def _field(name: str) -> Field[Any, Any]:
+    return cast("Field[Any, Any]", Study._meta.get_field(name))

@@ -9,17 +9,21 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotate.audit_log import SettingChange
 from annotate.models import Recruitment
-from annotate.reports.method import phrase
+from annotate.reports.method import name_in_words, phrase, value_in_words
 from annotate.reports.metrics import name_of
 from annotate.reports.study_facts import StudyFacts
 from formats import citations
 from formats.citations import CITATIONS, PROGRAM, ZOPF
 from formats.latex import escaped
 from formats.results import Bounded
+from formats.settings import SETTINGS
 
 #: How a sentence names a publication.
 _MARK = re.compile(r"\s*\[\[([a-z0-9-]+)\]\]")
+#: Settings whose value is a text.
+_TEXTS = {setting.name for setting in SETTINGS if setting.type is str and not setting.choices}
 AGREEMENT = "krippendorff-2004-content", "fleiss-1971-measuring"
 UTILITIES = "zermelo-1929-berechnung", "bradley-terry-1952-rank"
 KERNEL, HOLM = "simpson-gurevych-2018-finding", "holm-1979-simple"
@@ -68,8 +72,8 @@ def paragraph(facts: StudyFacts) -> str:
         *_settings(facts),
         *_agreement(facts),
         *_scores(facts),
-        *_plan(facts),
         *_metrics(facts),
+        *_changes(facts),
         _("All of it was done with Preferendum %(version)s [[%(key)s]].")
         % {"version": facts.program_version, "key": PROGRAM},
     ]
@@ -225,13 +229,6 @@ _SCORES: dict[str, Any] = {
 }
 
 
-def _plan(facts: StudyFacts) -> Iterator[str]:
-    frozen_at = facts.plan.frozen_at
-    if frozen_at is not None:
-        words = _("The plan was frozen on %(day)s (SHA-256 %(digest)s…), and deviations from it are listed.")
-        yield words % {"day": frozen_at.date().isoformat(), "digest": facts.plan.digest[:16]}
-
-
 def _metrics(facts: StudyFacts) -> Iterator[str]:
     if not facts.human_scores:
         return
@@ -244,10 +241,22 @@ def _metrics(facts: StudyFacts) -> Iterator[str]:
             "summaries that are ordered alike [[%(key)s]], with intervals and tests by resampling "
             "[[%(resampling)s]]."
         ) % {"metrics": _listed(named), "key": ZOPF, "resampling": "deutsch-etal-2021-statistical"}
-    if facts.methods:
-        yield _("Some metrics were trained [[%(key)s]].") % {
-            "key": "luo-etal-2022-prefscore" if set(facts.methods) == {"bradley-terry"} else "rankel-etal-2012-better"
-        }
+
+
+def _changes(facts: StudyFacts) -> Iterator[str]:
+    """What somebody who registered the study beforehand could not know; its title is no method."""
+    changed = [_changed(change) for change in facts.changes if change.name != "title"]
+    if changed:
+        yield _("After the first judgment, settings were changed: %(settings)s.") % {"settings": "; ".join(changed)}
+
+
+def _changed(change: SettingChange) -> str:
+    """The values of a text would be too long here, and of long ones the log has only digests."""
+    day = change.at.date().isoformat()
+    if change.name in _TEXTS:
+        return _("%(setting)s (on %(day)s)") % {"setting": name_in_words(change.name), "day": day}
+    before, after = value_in_words(change.name, change.before), phrase(change.name, change.after)
+    return _("%(after)s (until %(day)s: %(before)s)") % {"after": after, "day": day, "before": before}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -61,9 +61,6 @@ _LACKING = {
     "references of an earlier set": gettext_lazy(
         "%(metric)s needs the references of an earlier set. Topics without any: %(topics)s."
     ),
-    "topics that it did not learn from": gettext_lazy(
-        "%(metric)s learnt from these topics, and nothing without them: %(topics)s."
-    ),
     "other topics": gettext_lazy("%(metric)s needs six topics or more with documents of their own."),
 }
 
@@ -218,8 +215,6 @@ def name_of(metric: str) -> str:
         return str(_NAMES[metric])
     if name == "given":
         return options
-    if name == "trained":
-        return _("%(name)s (trained)") % {"name": options}
     shown = str(_NAMES.get(name, name.upper()))
     return (
         f"{shown}, {_('one reference less')}"

@@ -10,22 +10,21 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 
 import annotate
+from annotate.audit_log import SettingChange, changes_of_settings
 from annotate.models import (
     AgreementReport,
     Annotator,
     Assignment,
     GoldPair,
     HumanScore,
-    Plan,
+    Judgment,
     Recruitment,
     Sentence,
     SourceDocument,
     Study,
     Summary,
     Topic,
-    TrainedMetric,
 )
-from annotate.plans import plan_of
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from formats.metric_names import listed_metrics
@@ -43,7 +42,8 @@ class StudyFacts:
 
     `excluded`: annotators whose judgments do not count.
 
-    `unlike`: the settings that differ from the recommended ones, with their values; `methods`: of trained metrics.
+    `unlike`: the settings that differ from the recommended ones, with their values. `changes`: of settings, by people,
+    after the first judgment.
     """
 
     study: Study
@@ -63,13 +63,12 @@ class StudyFacts:
     agreement: Agreement | None
     unlike: Sequence[tuple[Setting, Any]]
     metrics: Sequence[str]
-    methods: Sequence[str]
     gold_pairs: int
     practice_pairs: int
     platform: str
     has_consent: bool
     program_version: str
-    plan: Plan
+    changes: Sequence[SettingChange]
 
     @property
     def judgments(self) -> int:
@@ -95,7 +94,6 @@ def of_study(study: Study) -> StudyFacts:
     record = report.record if report else None
     gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
-    trained = TrainedMetric.objects.filter(study=study, used=True, state=TrainedMetric.State.READY)
     return StudyFacts(
         study=study,
         topics=topics.count(),
@@ -109,16 +107,23 @@ def of_study(study: Study) -> StudyFacts:
         agreement=record.study if record and record.study.pairs else None,
         unlike=_unlike(study),
         metrics=listed_metrics(study.metric_names),
-        methods=list(trained.values_list("method", flat=True)),
         gold_pairs=gold.get(GoldPair.Use.GOLD, 0),
         practice_pairs=gold.get(GoldPair.Use.TRAINING, 0),
         platform=recruitment.platform if recruitment else Recruitment.Platform.NONE,
         has_consent=bool(recruitment and recruitment.consent),
         program_version=annotate.__version__,
-        plan=plan_of(study),
+        changes=_changes(study),
     )
 
 
 def _unlike(study: Study) -> list[tuple[Setting, Any]]:
     values = [(setting, getattr(study, setting.name)) for setting in SETTINGS if setting.name not in OWN]
     return [(setting, value) for setting, value in values if value != setting.default]
+
+
+def _changes(study: Study) -> list[SettingChange]:
+    """None before the first judgment of a kind that counts; practice is no judgment."""
+    given = Judgment.objects.arrived().filter(assignment__annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
+    of_study = given.filter(topic__study=study).exclude(assignment__reason=Assignment.Reason.TRAINING)
+    first = of_study.aggregate(at=Min("at"))["at"]
+    return changes_of_settings(study, first) if first else []

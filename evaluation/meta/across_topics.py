@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from evaluation.evidence import Evidence
 from evaluation.meta.resampling import Vector
 from evaluation.metrics.registry import Metric, MissingEvidence, Need, lacking, prepared
-from evaluation.metrics.trained import TAUGHT, Trained
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,10 +20,8 @@ class AcrossTopics:
 
 
 def across_topics(chosen: Metric, topics: Sequence[Evidence]) -> AcrossTopics:
-    """Score the summaries of all topics that have what the metric needs, and did not teach it."""
-    absent: dict[str, str] = {
-        topic.topic_id: need for topic in topics if (need := lacking(chosen, topic) or _taught(chosen, topic))
-    }
+    """Score the summaries of all topics that have what the metric needs."""
+    absent: dict[str, str] = {topic.topic_id: need for topic in topics if (need := lacking(chosen, topic))}
     having = [topic for topic in topics if topic.topic_id not in absent]
     try:
         (ready,) = prepared([chosen], having)
@@ -32,7 +29,3 @@ def across_topics(chosen: Metric, topics: Sequence[Evidence]) -> AcrossTopics:
     except MissingEvidence:
         return AcrossTopics("", {}, {topic.topic_id: Need.OTHER_TOPICS for topic in topics} | absent)
     return AcrossTopics(ready.signature if scores else "", scores, absent)
-
-
-def _taught(chosen: Metric, topic: Evidence) -> str:
-    return TAUGHT if isinstance(chosen, Trained) and chosen.is_taught_by(topic) else ""

@@ -9,8 +9,8 @@ f(d, better))). Stories are topics with the same documents; pairs of one story a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,6 @@ PARTS = 10
 """Into how many parts stories are put to be left out in turn, if there are so many."""
 RESAMPLES = 1000
 
-Progress = Callable[[float], None]
-"""Hears which share is done; what it raises stops the training."""
-
 
 @dataclass(frozen=True, slots=True)
 class PreferenceCourse:
@@ -54,7 +51,6 @@ class PreferenceCourse:
     seed: int = 0
     negatives: int = NEGATIVES
     first_steps: bool = False
-    progress: Progress = field(default=lambda _share: None)
 
     def train(self, topics: Sequence[Evidence]) -> tuple[TrainedMetric, PreferenceTraining]:
         """The metric, and how it does on stories that taught it nothing.
@@ -96,7 +92,6 @@ class PreferenceCourse:
         features = Prefscore(FEATURES, self.documents)
         parts = []
         for k, topic in enumerate(topics):
-            self.progress(k / len(topics))
             own = [versions for versions, at in zip(chains, of_topic, strict=True) if at == k]
             parts.append(_pairs_of(topic, own, stories[k], features))
         columns = ("differences", "words", "story")

@@ -29,8 +29,6 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 IN_SAMPLE = "in-sample"
-TAUGHT = "topics that it did not learn from"
-"""What is lacking where nothing was learnt without a topic."""
 
 
 class Features(Protocol):

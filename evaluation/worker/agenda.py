@@ -22,7 +22,6 @@ from annotate.models import (
     Study,
     System,
     Topic,
-    TrainedMetric,
     Upload,
     WhatIfQuestion,
 )
@@ -142,7 +141,6 @@ def _jobs(jobs: QuerySet[Any]) -> Any:
 
 
 LARGE_TOPIC = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MANY_SENTENCES).order_by())
-ANY_TRAINING = Exists(TrainedMetric.objects.filter(pk=OuterRef("pk")))  # of anything
 LARGE_STUDY = Exists(System.objects.filter(study=OuterRef("pk")).order_by()[MANY_SYSTEMS:])
 
 JOBS = (
@@ -214,7 +212,6 @@ OTHERS = (
         patience=20.0,
         idle=True,
     ),
-    Kind("train_metric", "training", lambda: _jobs(TrainedMetric.waiting()), large=ANY_TRAINING, turns=True),
     Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
     Kind(
         "find_smallest_set",

@@ -23,7 +23,6 @@ from annotate.models import (
     Job,
     ScoredBy,
     Topic,
-    TrainedMetric,
     Upload,
     WhatIfQuestion,
 )
@@ -42,12 +41,9 @@ from evaluation.meta.study_mixtures import mixtures, unmixed
 from evaluation.meta.study_pairs import counted, scorers
 from evaluation.meta.study_reports import agreements, bounded, names_for
 from evaluation.meta.study_sets import study_sets
-from evaluation.meta.subset_regression import NotConverged
 from evaluation.meta.topic_sentences import topic_sentences
-from evaluation.meta.training import TooLittle
 from evaluation.metrics import registry
 from evaluation.metrics.background import others_words
-from evaluation.metrics.trained import TAUGHT, Trained
 from evaluation.planning import Prepared
 from evaluation.scoring import asking
 from evaluation.scoring.covariance import pack, unpack
@@ -55,11 +51,10 @@ from evaluation.scoring.importance import SharedWords
 from evaluation.scoring.ranking import Comparison
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
-from evaluation.worker import agenda, forecasting, records, training
+from evaluation.worker import agenda, forecasting, records
 from evaluation.worker.attempts import TOO_LONG, Tell, attempt, within_its_time
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
-from evaluation.worker.training import SourceGone
 from formats.late import BASELINE
 from formats.results import AnnotatorFigures, WhatIfTopic, from_json, to_json
 from formats.sentences import cut
@@ -209,12 +204,6 @@ def mix_judgments(study_id: int) -> None:
 def converge(study_id: int) -> None:
     """Say how agreement with people grows with the number of judgments, while nobody judges."""
     attempt("converge", study_id, _converge, records.note_metrics_problem)
-
-
-@shared_task(name="train_metric")
-def train_metric(key: int) -> None:
-    """Learn a metric from human scores: a turn of it."""
-    attempt("train_metric", key, _train, _give_up(TrainedMetric))
 
 
 @shared_task(name="rank_sentences")
@@ -370,15 +359,12 @@ def _score_with_metrics(topic_id: int) -> None:
     """By the metrics that have not scored these very texts before."""
     loaded = records.load_texts(topic_id)
     if loaded is not None:
-        trained = [Trained.of(name, metric) for name, metric in loaded.trained.items()]
-        taught = {metric.name: TAUGHT for metric in trained if metric.is_taught_by(loaded.evidence)}
-        listed = map(registry.metric, names_for(loaded.evidence, loaded.metrics))
-        asked = [*listed, *(metric for metric in trained if metric.name not in taught)]
+        asked = map(registry.metric, names_for(loaded.evidence, loaded.metrics))
         metrics, absent = registry.usable(asked, loaded.evidence)
         fresh = [metric for metric in metrics if loaded.signatures.get(metric.name) != metric.signature]
         scores = {metric.name: metric.score(loaded.evidence) for metric in fresh}
         signatures = {metric.name: metric.signature for metric in metrics}
-        records.save_metric_scores(loaded, scores, signatures, {**absent, **taught})
+        records.save_metric_scores(loaded, scores, signatures, absent)
 
 
 def _score_across_topics(study_id: int) -> None:
@@ -388,9 +374,7 @@ def _score_across_topics(study_id: int) -> None:
     if loaded is None:
         return
     for name in loaded.waiting:
-        trained = loaded.trained.get(name)
-        chosen = registry.metric(name) if trained is None else Trained.of(name, trained)
-        records.save_across_topics(loaded, name, across_topics(chosen, loaded.topics))
+        records.save_across_topics(loaded, name, across_topics(registry.metric(name), loaded.topics))
         if time.perf_counter() - began > LONG_TURN:
             return
     records.publish_across_topics(loaded)
@@ -485,16 +469,6 @@ def _converge(study_id: int) -> None:
     records.save_convergence(
         loaded, converged(loaded.scores.scores, {topic.name: topic.sampled for topic in loaded.topics})
     )
-
-
-def _train(key: int) -> None:
-    """By what its method takes; too little to learn from is told at once, and not tried again."""
-    metric = TrainedMetric.waiting().select_related("source").filter(pk=key).first()
-    if metric is not None:
-        try:
-            training.WAYS[metric.method](metric, LONG_TURN)
-        except (TooLittle, NotConverged, SourceGone, registry.MissingEvidence) as reason:
-            metric.give_up(str(reason))
 
 
 def _rank_sentences(topic_id: int) -> None:

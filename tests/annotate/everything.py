@@ -12,7 +12,7 @@ from django.db import transaction
 from django.urls import URLPattern, get_resolver, reverse
 from rest_framework.test import APIClient
 
-from annotate import accounts, exports, imports, invitations, judging, plans
+from annotate import accounts, exports, imports, invitations, judging
 from annotate.judging import what_if
 from annotate.models import Annotator, Membership, Study, Token
 from tests.annotate import making
@@ -33,10 +33,6 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "api_baselines"): {"words": 100},
     ("POST", "api_simulated"): {"per_topic": 5},
     ("PUT", "api_given_metrics"): b"topic,system,metric,score\nM1,lead,BERTScore,0.5\n",
-    ("POST", "api_trained_metrics"): {"name": "x", "method": "nnls", "target": "responsiveness"},
-    ("PATCH", "api_trained_metric"): {"used": True},
-    ("PUT", "api_plan"): {"hypotheses": "Snow falls.", "judgments": 100},
-    ("POST", "api_plan_deviations"): {"text": "It rained."},
     ("POST", "api_previews"): {"annotators": ["machine"]},
     ("POST", "api_exclusions"): {"annotators": ["machine"], "reason": "It is a test."},
     ("POST", "api_annotators"): {"pseudonym": "a machine"},
@@ -100,10 +96,8 @@ def furnish(study: Study) -> Keys:
         study, user=making.member(study, Role.ANNOTATOR), kind=Annotator.Kind.MACHINE, pseudonym="machine"
     )
     assignment = judging.draw(judge)
-    trained = making.trained_metric(study)
     forecast = making.forecast(study)
     removal = imports.remove(study, owner, "reference", str(judged.references.get().pk))
-    plans.save(study, owner, hypotheses="It rains.")
     token, _secret = accounts.create_token(owner, "mine")
     return Keys(
         {
@@ -120,7 +114,6 @@ def furnish(study: Study) -> Keys:
             "key": assignment.key,
             ("key", "api_draw"): judge.key,
             ("key", "api_preview"): what_if.ask(study, owner, [judge]).key,
-            ("key", "api_trained_metric"): trained.key,
             ("key", "api_forecast"): forecast.key,
             ("key", "api_removal_restore"): removal.key,
             **{("key", f"api_upload{rest}"): upload.key for rest in ("", "_confirm", "_discard")},

@@ -9,13 +9,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotate import forecasts, imports, studies, training
-from annotate.models import Forecast, Membership, Study, Topic, TrainedMetric, Upload
+from annotate import forecasts, imports, studies
+from annotate.models import Forecast, Membership, Study, Topic, Upload
 from formats.results import Forecast as Record
 from formats.results import ForecastPoint, to_json
-from formats.study_records import TrainedMetricRecord
-from formats.trained_metrics import LeftOut, Linear, Source
-from formats.trained_metrics import TrainedMetric as Trained
 
 Role = Membership.Role
 
@@ -123,13 +120,3 @@ def forecast(study: Study) -> Forecast:
     asked = forecasts.ask(study, owner(study))
     forecasts.finish(asked, to_json(record))
     return asked
-
-
-def trained_metric(study: Study, name: str = "classic", used: bool = False) -> TrainedMetric:
-    """One that was trained elsewhere, with what it learnt without two of its topics."""
-    linear = Linear(0.5, {"overlap": (2.0, None), "sentences": (-1.0, None)})
-    source = Source("TAC 2009", "learnt", "c" * 64, 12, {"D1": "a" * 64, "D2": "b" * 64, "D3": "d" * 64})
-    left_out = LeftOut(("a" * 64, "b" * 64), Linear(0.4, {"overlap": (1.5, None)}))
-    metric = Trained("classy", "nnls", "responsiveness", "machines", linear, (source,), (left_out,))
-    training.restore(study, [TrainedMetricRecord(name, used, "TAC 2009", metric)])
-    return TrainedMetric.objects.get(study=study, name=name)

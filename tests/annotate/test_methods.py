@@ -10,7 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import judging, studies
-from annotate.models import Annotator, Assignment, Study, Summary, System
+from annotate.audit_log import note
+from annotate.models import Annotator, Assignment, AuditEntry, Study, Summary, System
 from annotate.reports import heds, methods_section, study_facts
 from annotate.reports.rests_on import of_study
 from formats import citations
@@ -72,6 +73,19 @@ def test_it_changes_with_the_study(study: Study) -> None:
     assert "by equations 2 to 5 as published (Zopf 2018)" in text
     assert "counts as half a win" in text
     assert "No judgment has been collected so far." in told(making.study())
+
+
+def test_it_says_which_settings_people_changed_after_the_first_judgment() -> None:
+    study = ready_study(sentences=12)
+    studies.change_settings(study, owner(study), gold_share=0.1)
+    judged(joined(study))
+    note(study, None, "plan judgments", judgments_per_topic=[20, 30])
+    assert "After the first judgment" not in told(study)
+    studies.change_settings(study, owner(study), judgments_per_pair=3, question="Which?", title="Snow")
+    studies.change_settings(study, owner(study), judgments_per_pair=2)
+    day = AuditEntry.objects.filter(study=study).latest("number").at.date().isoformat()
+    expected = f"judgments per pair: 3 (until {day}: 1); question (on {day}); judgments per pair: 2 (until {day}: 3)."
+    assert f"After the first judgment, settings were changed: {expected}" in told(study)
 
 
 def test_what_is_cited_is_in_the_bibliography_and_both_compile(study: Study, tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  scores_by_topic scores
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv topic_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods study_methods_tex study_methods_bib
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md study_plan reported_pairs
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  plan_save plan_deviation
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md reported_pairs
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg study_metrics
@@ -90,9 +89,6 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scores_sv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scatter_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence metrics_convergence_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_tex metrics_convergence_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  trained_metrics trained_metric trained_metric_json
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  trained_metric_csv trained_metric_tex
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  metric_train trained_metric_use trained_metric_delete
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking

@@ -94,11 +94,7 @@ FORMS = {
         "make_baselines",
         "make_simulated",
         "data_remove",
-        "metric_train",
-        "plan_save",
-        "plan_deviation",
         "forecast_ask",
-        "trained_metric_use",
         "what_if_ask",
         "what_if_do",
         "annotator_rest",
@@ -116,13 +112,11 @@ FORMS = {
 #: Whose answer says which fields are wrong.
 COMPLAINING = {
     *("study_settings", "study_recruitment", "study_members", "gold_pairs", "account", "password"),
-    "metric_train",
     *("sign_in", "sign_up"),
 }
 FILES = ["upload_new", "gold_pairs"]
 #: What is done by these is in their address.
 NO_FIELDS = """
-    trained_metric_delete
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
     data_restore document_unmend kind_leaderboard draw pause ahead leave
     try try_ahead try_undo try_draw try_pause demo_ahead demo_undo demo_draw demo_pause
@@ -144,7 +138,7 @@ FREE = {
     ("reason",): ["log", "study_annotator"],
     ("explanation",): ["gold_pairs"],
     ("sentences",): ["topic_documents", "judgments_csv", "topic"],
-    ("name",): ["account", "study_members", "trained_metrics"],
+    ("name",): ["account", "study_members"],
 }
 #: What a number, a date or a choice might be taken in by; markup is all one to them.
 #: An address that a link or a picture may not have.

@@ -117,7 +117,6 @@ def pages(study: Study) -> dict[str, str]:
         "system": reverse("system", args=(study.pk, topic.summaries.get(system__name="=hat").system_id)),
         "methods": reverse("study_methods", args=key),
         "methods tex": reverse("study_methods_tex", args=key),
-        "plan": reverse("study_plan", args=key),
         "summary": reverse("summary", args=(study.pk, topic.summaries.get(system__name="=hat").pk)),
         "sentence": reverse("sentence", args=(study.pk, topic.sentences.get(text__startswith="Heavy").pk)),
         "mend": reverse("document_mend", args=(study.pk, topic.pk, document.pk)),

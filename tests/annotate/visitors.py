@@ -63,7 +63,6 @@ BODIES: dict[str, dict[str, object]] = {
     "demo_pair": {"answer": "left", "revision": "1", "seconds": "2"},
     "demo_skip": {"reason": "unclear"},
     "withdraw": {"answers": "erase"},
-    "trained_metric_use": {"used": "1"},
     "study_state": {"state": "paused"},
     "annotator_rest": {"rest": "on"},
     "what_if_do": {"reason": "It is a test."},
@@ -72,14 +71,8 @@ BODIES: dict[str, dict[str, object]] = {
     "study_members": {"role": "annotator", "label": "friends"},
     "upload_document": {"version": "0", "leave_out": "0"},
     "workbench": {"version": "1", "leave_out": "0"},
-    "plan_save": {"hypotheses": "Snow falls.", "judgments": 100},
-    "plan_deviation": {"text": "It rained."},
     "document_mend": {"sentences": "It\nrained.\nRivers rose.\nRoads closed."},
 }
-TRAINED = [
-    *("trained_metric", "trained_metric_use", "trained_metric_delete"),
-    *("trained_metric_json", "trained_metric_csv", "trained_metric_tex"),
-]
 
 
 def pages() -> Iterator[tuple[str, str, set[str]]]:
@@ -139,8 +132,6 @@ class Website:
             topic = self.keys["topic_id", name]
             last = [one.name for one in Sentence.objects.filter(topic=topic).select_related("document")][-2:]
             return {"topic": topic, "use": "training"} | dict(zip(("better", "worse"), last, strict=False))
-        if name == "metric_train":
-            return {"name": "x", "teaching": f"{self.study.pk}:pyramid", "method": "nnls", "peers": "machines"}
         if name == "data_remove":
             return {"key": self.keys["system_id", name]}
         return dict(BODIES.get(name, {}))
@@ -194,7 +185,6 @@ def furnish(study: Study, visitor: Client) -> Keys:
     judge = Annotator.objects.filter(invitation=invitation).latest("pk")
     assignment = judging.draw(judge)
     assert isinstance(assignment, Assignment)
-    trained = making.trained_metric(study)
     making.forecast(study)
     mine, _secret = accounts.create_token(owner, "mine")
     removal = imports.remove(study, owner, "reference", str(apart.references.get().pk))
@@ -236,7 +226,6 @@ def furnish(study: Study, visitor: Client) -> Keys:
             **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},
             **{("key", name): upload.key for name in ("upload", "upload_document", "upload_confirm", "upload_discard")},
             ("key", "export_file"): export.key,
-            **{("key", name): trained.key for name in TRAINED},
             ("token", "join"): token,
             ("token", "crowd"): invitations.crowd_path(study.recruitment).split("/")[2],
             ("token", "sign_in_link"): invitations.sign_in_path(person, "/about/").split("/")[2],

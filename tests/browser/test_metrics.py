@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from annotate.models import ConvergenceReport, Study, StudyMetrics, TopicSamples, TrainedMetric
+from annotate.models import ConvergenceReport, Study, StudyMetrics, TopicSamples
 from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.test_assessor_pages import assessed_study
@@ -18,8 +18,6 @@ from tests.annotate.test_metric_pages import graded_study
 from tests.annotate.test_sentence_ranking_pages import ranked_topic
 from tests.browser.conftest import sign_in
 from tests.conftest import Web
-from tests.evaluation.test_training import records_of
-from tests.evaluation.test_training import study as scored_topics
 
 Axe = Callable[[Page], None]
 
@@ -153,42 +151,6 @@ def test_assessors_are_looked_up_from_metrics_at_a_desk_and_on_a_phone(page: Pag
     expect(page.get_by_role("heading", name="Metrics without the worst assessors: style (Consistency)")).to_be_visible()
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    axe(page)
-    assert page.problems == []
-
-
-def test_a_metric_is_seen_to_be_trained_and_can_be_cancelled(
-    page: Page, web: Web, axe: Axe, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reviews = making.study(title="Reviews")
-    making.take_in(reviews, *records_of(scored_topics(5)))
-    for topic in reviews.topics.all():
-        making.prepare(topic)
-    page.set_viewport_size({"width": 390, "height": 844})
-    sign_in(page, making.owner(reviews), reverse("study_metrics", args=[reviews.pk]))
-    page.get_by_role("link", name="Trained", exact=True).click()
-    axe(page)
-    for name in ("short", "long"):
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Learn from", exact=True).select_option("overall")
-        page.get_by_label("Method").select_option("CLASSY: non-negative least squares")
-        page.get_by_role("button", name="Train", exact=True).click()
-    expect(page.get_by_text("being trained")).to_have_count(2)
-    axe(page)
-    monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
-    for _turn in range(2):
-        tasks.train_metric(TrainedMetric.objects.get(name="long").pk)
-    expect(page.get_by_text("2 of 16 steps")).to_be_visible(timeout=5000)
-    page.get_by_role("button", name="Cancel (long)").click()
-    monkeypatch.undo()
-    while TrainedMetric.waiting().exists():
-        tasks.train_metric(TrainedMetric.objects.get().pk)
-    expect(page.get_by_text("topics left out:")).to_be_visible(timeout=5000)
-    page.get_by_role("button", name="Use as a metric of this study (short)").click()
-    expect(page.get_by_text("in use")).to_be_visible()
-    page.get_by_role("link", name="short", exact=True).click()
-    expect(page.get_by_role("region", name="Coefficients")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     axe(page)
     assert page.problems == []

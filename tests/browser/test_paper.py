@@ -1,4 +1,4 @@
-"""Plots, the box for the paper, methods and the plan in a real Chromium: for wide and narrow windows, and for axe."""
+"""Plots, the box for the paper and methods in a real Chromium: for wide and narrow windows, and for axe."""
 
 from __future__ import annotations
 
@@ -44,22 +44,12 @@ def test_a_board_is_drawn_for_the_window_and_leads_to_everything_for_a_paper(
     assert download.value.suggested_filename == "leaderboard-weather-recommended.pdf"
 
 
-def test_methods_and_the_plan_are_read_written_and_frozen(page: Page, study: Study, axe: Axe) -> None:
+def test_methods_and_the_datasheet_are_read(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("leaderboard", args=[study.pk]))
     page.get_by_role("link", name="Methods, BibTeX and datasheet of this study").click()
     expect(page.get_by_text("We evaluated summaries by pairwise preferences").first).to_be_visible()
     page.get_by_text("BibTeX", exact=True).click()
     expect(page.get_by_label("BibTeX")).to_contain_text("zopf-2018-estimating")
-    axe(page)
-    page.get_by_role("link", name="The plan of this study").click()
-    page.get_by_label("Hypotheses").fill("lead wins")
-    page.get_by_label("Judgments planned").fill("1000")
-    axe(page)
-    page.get_by_role("button", name="Save and freeze for good").click()
-    expect(page.get_by_text("(planned: 1000)")).to_be_visible()
-    page.get_by_label("What is different, and why").fill("It rained.")
-    page.get_by_role("button", name="Note the deviation").click()
-    expect(page.get_by_text("It rained.")).to_be_visible()
     axe(page)
     page.set_viewport_size({"width": 390, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

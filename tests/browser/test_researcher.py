@@ -237,7 +237,7 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
         reverse("studies"),
         *(reverse(name, args=[study.pk]) for name in ("study", "study_topics", "leaderboard", "study_members")),
         *(reverse(name, args=[study.pk]) for name in ("study_settings", "study_export", "upload_new", "study_delete")),
-        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_plan", "study_methods")),
+        *(reverse(name, args=[study.pk]) for name in ("study_copy", "study_methods")),
         *(reverse(name, args=[study.pk, topic.pk]) for name in ("topic", "topic_documents", "topic_leaderboard")),
         reverse("document_mend", args=[study.pk, topic.pk, document.pk]),
         reverse("workbench", args=[study.pk, topic.pk, document.pk]) + "?split=0",

@@ -100,15 +100,12 @@ def test_a_feature_that_never_differs_weighs_nothing_and_pairs_all_alike_give_fi
 
 
 def test_it_tells_references_of_held_out_stories_from_worse_versions(wikinews: list[Evidence], tmp_path: Path) -> None:
-    shares: list[float] = []
-
-    trained, report = PreferenceCourse("wikinews", progress=shares.append).train(wikinews)
+    trained, report = PreferenceCourse("wikinews").train(wikinews)
 
     assert (report.references, report.stories, report.pairs) == (9, 3, 9 * 15)
     assert report.accuracy.value is not None
     assert report.by_length.value is not None
     assert 0.85 < report.accuracy.value <= 1
-    assert shares == [0, 1 / 3, 2 / 3]
     assert (trained.target, trained.peers) == ("", "")
     assert trained == PreferenceCourse("wikinews").train(wikinews)[0]
     assert trained != PreferenceCourse("wikinews", seed=1).train(wikinews)[0]
@@ -138,15 +135,6 @@ def test_topics_with_the_same_documents_are_one_story(wikinews: list[Evidence]) 
 
     assert report.stories == 3
     assert len(trained.sources[0].topics) == 4
-
-
-def test_what_the_progress_raises_stops_the_training(wikinews: list[Evidence]) -> None:
-    def stop(share: float) -> None:
-        if share:
-            raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        PreferenceCourse(progress=stop).train(wikinews)
 
 
 def test_without_documents_and_references_there_is_nothing_to_learn_from(wikinews: list[Evidence]) -> None:

@@ -134,7 +134,7 @@ def test_the_manifest_is_what_sha256sum_checks() -> None:
         for line in archive.read("MANIFEST").decode().splitlines():
             digest, name = line.split("  ")
             assert hashlib.sha256(archive.read(name)).hexdigest() == digest
-        assert len(archive.namelist()) == 16
+        assert len(archive.namelist()) == 14
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
@@ -289,7 +289,7 @@ def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
         head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
         files["study.json"] = json.dumps(head | {"format": 1})
         edit("assignments", 1, expected=...)(files)
-        for name in ("known_pairs", "trained_metrics", "plan", "history", "uploads", "removals", "reported_pairs"):
+        for name in ("known_pairs", "history", "uploads", "removals", "reported_pairs"):
             del files[f"{name}.jsonl"]
 
     path = rewritten(tmp_path / "study.zip", as_it_was)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -11,16 +10,13 @@ from django.utils import timezone
 
 from annotate import exports
 from annotate.database.snapshot import snapshot
-from annotate.models import ComputedScore, Study, StudyMetrics, Summary, Topic, TopicMetrics, TrainedMetric
+from annotate.models import ComputedScore, Study, StudyMetrics, Summary, Topic, TopicMetrics
 from annotate.models.study import sum_of_topics
 from evaluation.evidence import Evidence, evidence
 from evaluation.meta.across_topics import AcrossTopics
 from evaluation.meta.study_reports import with_jackknifed
 from evaluation.statistics import finite
-from evaluation.worker.records.metrics import trained_in_use
 from formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
-from formats.trained_metrics import KINDS, sees_all_topics
-from formats.trained_metrics import TrainedMetric as Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,7 @@ class StudyTexts:
     """All topics of a study as metrics read them, at one version; `versions`: of each topic, by its key.
 
     `summaries`: their keys, by the topic's name, in the order of its evidence. `waiting`: the metrics that have not
-    scored them at this version; `trained`: those that the study was given by training.
+    scored them at this version.
     """
 
     study_id: int
@@ -37,7 +33,6 @@ class StudyTexts:
     versions: dict[int, int]
     summaries: dict[str, tuple[int, ...]]
     waiting: tuple[str, ...]
-    trained: Mapping[str, Record]
 
 
 def studies_unscored() -> QuerySet[Study]:
@@ -45,10 +40,8 @@ def studies_unscored() -> QuerySet[Study]:
 
     Their topics have been scored one by one before: the signatures of both stand in one row.
     """
-    may_see_all = TrainedMetric.objects.filter(study=OuterRef("pk"), used=True, method__in=KINDS["simetrix"].methods)
-    studies = Study.objects.annotate(wanted=sum_of_topics("metrics__version")).filter(
-        Q(metric_names__regex=ACROSS_TOPICS) | Exists(may_see_all)
-    )
+    wanting = Study.objects.filter(metric_names__regex=ACROSS_TOPICS)
+    studies = wanting.annotate(wanted=sum_of_topics("metrics__version"))
     is_behind = Q(metrics__isnull=True) | Q(metrics__across_version__lt=F("wanted"))
     unscored = Topic.objects.unscored().filter(study=OuterRef("pk"))
     return studies.filter(is_behind, ~Exists(unscored), wanted__gt=0)
@@ -68,7 +61,6 @@ def load_study_texts(study_id: int) -> StudyTexts | None:
     keys = Summary.keys_of(versions := dict(rows.values_list("pk", F("text_version") + F("peers_version"))))
     progress = StudyMetrics.objects.filter(study=study).first()
     scored = progress.across if progress else {}
-    trained = {name: record for name, record in trained_in_use(study).items() if sees_all_topics(record)}
     return StudyTexts(
         study_id,
         version,
@@ -78,8 +70,7 @@ def load_study_texts(study_id: int) -> StudyTexts | None:
             topic.topic_id: tuple(keys[key, summary.system] for summary in topic.summaries)
             for key, topic in zip(versions, topics, strict=True)
         },
-        tuple(name for name in (*_wanted(study, topics), *trained) if scored.get(name) != version),
-        trained,
+        tuple(name for name in _wanted(study, topics) if scored.get(name) != version),
     )
 
 

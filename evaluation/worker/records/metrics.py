@@ -32,7 +32,6 @@ from annotate.models import (
     Topic,
     TopicMetrics,
     TopicMixtures,
-    TrainedMetric,
 )
 from evaluation.evidence import Evidence, evidence, with_bases
 from evaluation.meta.scores import Scores
@@ -40,7 +39,6 @@ from evaluation.meta.study_reports import with_jackknifed
 from evaluation.metrics import registry
 from evaluation.statistics import finite
 from evaluation.worker.records.evidence import settings_of
-from formats import trained_metrics
 from formats.metric_names import listed_metrics, rests_on_all_topics
 from formats.results import DimensionAgreement, to_json
 from formats.results.metrics import Peers
@@ -62,9 +60,8 @@ BESIDE = ("across_version", "mixed")
 class MetricTexts:
     """A topic's texts as metrics read them, at one version; `summary_keys` in the order of `evidence.summaries`.
 
-    `metrics`: those that the study wants, and need this topic alone; `trained`: those that it was given by training, by
-    name; `across`: those that see all topics. `signatures`: by name, of those that scored the texts of this `digest`
-    last.
+    `metrics`: those that the study wants, and need this topic alone; `across`: those that see all topics. `signatures`:
+    by name, of those that scored the texts of this `digest` last.
     """
 
     topic_id: int
@@ -72,7 +69,6 @@ class MetricTexts:
     evidence: Evidence
     summary_keys: tuple[int, ...]
     metrics: tuple[str, ...]
-    trained: Mapping[str, trained_metrics.TrainedMetric]
     across: tuple[str, ...]
     digest: str
     signatures: Mapping[str, str]
@@ -103,25 +99,16 @@ def load_texts(topic_id: int) -> MetricTexts | None:
     digest = _digest(texts)
     listed = listed_metrics(row.study.metric_names)
     before = TopicMetrics.objects.filter(topic=row, digest=digest).first()
-    trained = trained_in_use(row.study)
-    across = [name for name, record in trained.items() if trained_metrics.sees_all_topics(record)]
     return MetricTexts(
         topic_id,
         version,
         texts,
         tuple(keys[summary.system] for summary in texts.summaries),
         tuple(name for name in listed if not rests_on_all_topics(name)),
-        {name: record for name, record in trained.items() if name not in across},
-        (*filter(rests_on_all_topics, with_jackknifed(listed)), *across),
+        tuple(filter(rests_on_all_topics, with_jackknifed(listed))),
         digest,
         before.signatures if before else {},
     )
-
-
-def trained_in_use(study: Study) -> dict[str, trained_metrics.TrainedMetric]:
-    """The trained metrics that the study's summaries are scored with, by name."""
-    metrics = TrainedMetric.objects.filter(study=study, used=True).order_by("pk")
-    return {metric.metric: record for metric in metrics if (record := metric.record) is not None}
 
 
 def load_topic(row: Topic) -> Evidence:
