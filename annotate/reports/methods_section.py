@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -49,14 +50,11 @@ def bibtex(facts: StudyFacts) -> str:
     )
 
 
-def scores(facts: StudyFacts) -> str:
-    """How judgments became scores, alone."""
-    return _MARK.sub(_in_brackets, " ".join(_scores(facts)))
-
-
-def agreement(facts: StudyFacts) -> str:
-    """How far annotators agree, alone; empty where that cannot be told."""
-    return _MARK.sub(_in_brackets, " ".join(_agreement(facts)))
+def datasheet(facts: StudyFacts) -> str:
+    """The Human Evaluation Datasheet (HEDS 2.0, Shimorina and Belz 2022) in Markdown, as far as the study knows."""
+    parts = {"scores": _scores(facts), "agreement": _agreement(facts)}
+    texts = {name: _MARK.sub(_in_brackets, " ".join(sentences)) for name, sentences in parts.items()}
+    return render_to_string("research/datasheet.md", {"facts": facts, **texts})
 
 
 def _in_brackets(match: re.Match[str]) -> str:

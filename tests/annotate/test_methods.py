@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotate import judging, studies
 from annotate.audit_log import note
 from annotate.models import Annotator, Assignment, AuditEntry, Study, Summary, System
-from annotate.reports import heds, methods_section, study_facts
+from annotate.reports import methods_section, study_facts
 from annotate.reports.rests_on import of_study
 from formats import citations
 from tests.annotate import making, scored
@@ -111,14 +111,18 @@ def test_every_entry_has_what_a_bibliography_needs() -> None:
 
 
 def test_the_datasheet_has_every_question_once_and_leaves_open_what_nobody_told_it(study: Study) -> None:
-    facts = study_facts.of_study(study)
-    numbers = [
-        question.number for section in heds.datasheet(facts) for question in section.questions if question.number
-    ]
+    studies.change_settings(study, owner(study), question="Which is <b>better</b> & why?")
+    facts = study_facts.of_study(Study.objects.get(pk=study.pk))
+    text = methods_section.datasheet(facts)
+    numbers = re.findall(r"^\*\*(\d[\d.]+) ", text, re.MULTILINE)
     assert len(numbers) == len(set(numbers)) == 3 + 5 + 3 + 5 + 8 + 6 + 11 + 4
-    text = heds.markdown(facts)
-    assert f"**4.3.7 What exactly are they asked each time?**\n\n{study.question}" in text
-    assert f"**3.1.2 How were they chosen?**\n\n{heds.open_answer()}" in text
+    assert re.findall(r"^\*\*.+\*\*\n\n(?:\n|\s*$)", text, re.MULTILINE) == [], "no answer is empty"
+    assert "**4.3.7 What exactly are they asked each time?**\n\nWhich is <b>better</b> & why?\n" in text
+    assert "**3.1.2 How were they chosen?**\n\n[to be answered by you]\n" in text
+    assert f"**3.2.1 How many evaluators are there?**\n\n{facts.annotators}, with" in text
+    page = signed_in(study).get(reverse("study_methods", args=[study.pk])).content.decode()
+    assert "Which is &lt;b&gt;better&lt;/b&gt; &amp; why?</p>" in page
+    assert "<h4>4.3 Responses</h4>" in page
 
 
 def test_the_page_has_all_of_it_in_few_queries(study: Study, django_assert_max_num_queries) -> None:

@@ -51,5 +51,6 @@ def test_methods_and_the_datasheet_are_read(page: Page, study: Study, axe: Axe) 
     page.get_by_text("BibTeX", exact=True).click()
     expect(page.get_by_label("BibTeX")).to_contain_text("zopf-2018-estimating")
     axe(page)
+    expect(page.get_by_role("heading", name="4.3 Responses")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

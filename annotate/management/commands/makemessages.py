@@ -6,6 +6,7 @@ import ast
 import json
 from pathlib import Path
 
+from django.core.management.base import CommandParser
 from django.core.management.commands import makemessages
 
 #: What a reader of files says of them, whatever its arguments are.
@@ -50,3 +51,8 @@ class BuildFile(makemessages.BuildFile):
 
 class Command(makemessages.Command):
     build_file_class = BuildFile
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take Markdown to be templates as well: the datasheet is one."""
+        super().add_arguments(parser)
+        parser.set_defaults(extensions=["html,txt,py,md"])

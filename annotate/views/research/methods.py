@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import Study
-from annotate.reports import heds, methods_section, study_facts
+from annotate.reports import methods_section, study_facts
 from annotate.reports.study_facts import StudyFacts
 from annotate.views.research.pages import LATEX, as_file, page
 
@@ -32,7 +32,7 @@ def study_methods(request: HttpRequest, study: Study) -> HttpResponse:
         paragraph=methods_section.plain(facts),
         latex=methods_section.latex(facts),
         bibtex=methods_section.bibtex(facts),
-        sections=heds.datasheet(facts),
+        datasheet=methods_section.datasheet(facts),
     )
 
 
@@ -50,7 +50,7 @@ def study_methods_file(request: HttpRequest, study: Study, form: str) -> HttpRes
 _FILES: Mapping[str, tuple[str, Callable[[StudyFacts], str], str]] = {
     "tex": ("methods", methods_section.latex, LATEX),
     "bib": ("references", methods_section.bibtex, "application/x-bibtex; charset=utf-8"),
-    "md": ("heds", heds.markdown, "text/markdown; charset=utf-8"),
+    "md": ("heds", methods_section.datasheet, "text/markdown; charset=utf-8"),
 }
 _PAGE = "studies/<int:study_id>/methods"
 urlpatterns = [
