@@ -17,4 +17,8 @@ def refuse_busy(study_id: int) -> None:
     """Raises `Refusal` while an upload is being stored: it was held against what the study has."""
     confirmed = Upload.objects.filter(study=study_id, state=Upload.State.CONFIRMED)
     if (confirmed | Upload.unfinished().filter(study=study_id)).exists():
-        raise Refusal(_("An upload is being stored. Try again when it is done."), "busy")
+        message = _(
+            "An upload is being stored. Until it is done, texts and sentences cannot be changed; judging goes on. "
+            "Try again when it is done."
+        )
+        raise Refusal(message, "busy")

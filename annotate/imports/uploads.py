@@ -58,7 +58,7 @@ KEPT_FREE = 1024 * MEGABYTE
 #: Of the documents in a file so many characters are shown as they were cut.
 SHOWN_CHARACTERS = 40_000
 #: So many judgments are stored in one transaction: whoever judges meanwhile waits for no more.
-STEP = 20
+STEP = 100
 #: After each comes a pause of so many times its length, in which SQLite's one lock is free.
 PAUSE = 2
 #: So many seconds after it began to read the file, and at least so many after it began to store, the worker looks at

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
-from django.db import transaction
-from django.db.models import Count, F, Max, OuterRef, Q, Subquery, Sum
+from django.db import connection, transaction
+from django.db.models import Count, F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from annotate.audit_log import note
 from annotate.database import append_only
+from annotate.database.rows import find, put
 from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
@@ -21,6 +25,14 @@ from formats.preferences import drawn_for, weight_of
 from formats.records import Preference
 
 BATCH = 500
+IMPORTED = {
+    "reason": Assignment.Reason.IMPORTED,
+    "expected": "",
+    "state": Assignment.State.JUDGED,
+    "skip_reason": "",
+    "holds_place": True,
+    "revision": 1,
+}
 ANSWERS = {"a": Judgment.Answer.LEFT, "b": Judgment.Answer.RIGHT, "tie": Judgment.Answer.TIE}
 Two = tuple[int, int]
 #: Of which kind somebody is, and their name in the file.
@@ -240,38 +252,58 @@ def _free_name(wanted: str, taken: Collection[str]) -> str:
 
 def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
     """Store judgments of one topic, whose tally is locked."""
-    annotators = [arrivals.annotators[row.author] for row in rows]
-    pairs = _take_places(arrivals, topic_id, rows)
-    occasions = _occasions(pairs.values(), {annotator.pk for annotator in annotators})
-    numbers, now = designs.Numbers(), timezone.now()
-    assignments = [
-        _assignment(row, pairs[row.sentences], annotator, arrivals.upload, occasions, numbers, now)
-        for row, annotator in zip(rows, annotators, strict=True)
-    ]
-    Assignment.objects.bulk_create(assignments)
-    Judgment.objects.bulk_create(map(_judgment, assignments, (row.preference for row in rows)))
+    annotators = [arrivals.annotators[row.author].pk for row in rows]
+    by_sentences = _take_places(arrivals, topic_id, rows)
+    pairs = [by_sentences[row.sentences] for row in rows]
+    keys = [uuid.uuid4() for _row in rows]
+    weights = [weight_of(row.preference) for row in rows]
+    numbers, now, for_database = designs.Numbers(), timezone.now(), connection.ops.adapt_datetimefield_value
+    at = [for_database(moment(row.preference.at, now)) for row in rows]
+    designed = zip(rows, weights, strict=True)
+    shown: dict[str, Sequence[Any]] = {
+        "key": [key.hex for key in keys],
+        "annotator_id": annotators,
+        "pair_id": pairs,
+        "swapped": [row.swapped for row in rows],
+        "occasion": _occasions(annotators, pairs),
+        "design_weight": weights,
+        "drawn_for": [numbers.of(topic_id, weight, drawn_for(row.preference)) for row, weight in designed],
+        "created_at": at,
+        "closed_at": at,
+    }
+    alike = IMPORTED | {"topic_id": topic_id, "upload_id": arrivals.upload and arrivals.upload.pk}
+    put(Assignment, (), shown | _alike(rows, alike))
+    assignments = dict(Assignment.objects.filter(key__in=keys).values_list("key", "pk"))
+    answered: dict[str, Sequence[Any]] = {
+        "assignment_id": [assignments[key] for key in keys],
+        "answer": [ANSWERS[row.preference.winner] for row in rows],
+        "seconds": [row.preference.seconds for row in rows],
+        "at": at,
+        "extra": [json.dumps(dict(row.preference.extra)) if row.preference.extra else None for row in rows],
+    }
+    put(Judgment, (), answered | _alike(rows, {"topic_id": topic_id, "revision": 1}))
+
+
+def _alike(rows: Sequence[Located], values: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """Columns with the same value in each row."""
+    return {name: [value] * len(rows) for name, value in values.items()}
 
 
 def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> dict[Two, int]:
     """The keys of the pairs of these judgments, which take their places there; needs grow to what comes."""
-    wanted = dict.fromkeys((row.sentences for row in rows), 0)
+    wanted = dict.fromkeys(sorted(row.sentences for row in rows), 0)
     for row in _in_places(arrivals, rows):
         wanted[row.sentences] += 1
     per_pair = Study.objects.values_list("judgments_per_pair", flat=True).get(pk=arrivals.study.pk)
-    keys = _keys_of_pairs(wanted)
-    for places in set(wanted.values()) - {0}:
-        alike = [keys[pair] for pair, number in wanted.items() if number == places and pair in keys]
-        need = Greatest(F("need"), F("taken") + places, per_pair)
-        Pair.objects.filter(pk__in=alike).update(need=need, taken=F("taken") + places)
-    new = [
-        Pair(
-            topic_id=topic_id, first_id=pair[0], second_id=pair[1], need=places and max(places, per_pair), taken=places
-        )
-        for pair, places in sorted(wanted.items())
-        if pair not in keys
-    ]
+    before = {pair: places for pair, (_key, *places) in _pairs(wanted).items()}
+    after = []
+    for pair, places in wanted.items():
+        need, taken = before.get(pair, (0, 0))
+        after.append((topic_id, *pair, max(need, taken + places, per_pair) if places else need, taken + places))
+    names = ("topic_id", "first_id", "second_id", "need", "taken")
+    put(Pair, ("first_id", "second_id"), dict(zip(names, zip(*after, strict=True), strict=True)))
     Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") + sum(wanted.values()))
-    return keys | {(pair.first_id, pair.second_id): pair.pk for pair in Pair.objects.bulk_create(new)}
+    return {pair: key for pair, (key, *_places) in _pairs(wanted).items()}
 
 
 def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]:
@@ -283,52 +315,10 @@ def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]
             yield row
 
 
-def _keys_of_pairs(wanted: Collection[Two]) -> dict[Two, int]:
-    """Those of these pairs of sentences that are there, with their keys."""
-    firsts, seconds = (set(sentences) for sentences in zip(*wanted, strict=True))
-    rows = Pair.objects.filter(first__in=firsts, second__in=seconds).values_list("first", "second", "pk")
-    return {(first, second): pk for first, second, pk in rows if (first, second) in wanted}
-
-
-def _assignment(
-    row: Located,
-    pair: int,
-    annotator: Annotator,
-    upload: Upload | None,
-    occasions: dict[Two, int],
-    numbers: designs.Numbers,
-    now: datetime,
-) -> Assignment:
-    """Of one judgment; the annotator's next occasion to judge this pair is counted in `occasions`."""
-    occasion = occasions.get((annotator.pk, pair), 0)
-    occasions[annotator.pk, pair] = occasion + 1
-    at, weight = moment(row.preference.at, now), weight_of(row.preference)
-    return Assignment(
-        topic_id=row.topic,
-        annotator=annotator,
-        pair_id=pair,
-        upload=upload,
-        swapped=row.swapped,
-        occasion=occasion,
-        reason=Assignment.Reason.IMPORTED,
-        design_weight=weight,
-        drawn_for=numbers.of(row.topic, weight, drawn_for(row.preference)),
-        state=Assignment.State.JUDGED,
-        revision=1,
-        created_at=at,
-        closed_at=at,
-    )
-
-
-def _judgment(assignment: Assignment, preference: Preference) -> Judgment:
-    return Judgment(
-        assignment=assignment,
-        topic_id=assignment.topic_id,
-        answer=ANSWERS[preference.winner],
-        seconds=preference.seconds,
-        at=assignment.created_at,
-        extra=dict(preference.extra) or None,
-    )
+def _pairs(wanted: Collection[Two]) -> dict[Two, tuple[int, int, int]]:
+    """Of those of these pairs of sentences that are there: the key, what it needs, what is taken."""
+    by = ("first_id", "second_id")
+    return {(first, second): tuple(own) for first, second, *own in find(Pair, by, wanted, (*by, "id", "need", "taken"))}
 
 
 def add_up(annotator_id: int, judged: int, seconds: float) -> None:
@@ -367,15 +357,17 @@ def make_pairs(topic_id: int, wanted: set[Two]) -> dict[Two, Pair]:
     return rows | {(pair.first_id, pair.second_id): pair for pair in Pair.objects.bulk_create(new, BATCH)}
 
 
-def _occasions(pairs: Iterable[int], annotators: Iterable[int]) -> dict[Two, int]:
-    """By annotator and pair, the number of the next occasion."""
-    rows = (
-        Assignment.objects.filter(pair__in=list(pairs), annotator__in=list(annotators))
-        .values_list("annotator", "pair")
-        .annotate(last=Max("occasion"))
-        .order_by()
-    )
-    return {(annotator, pair): last + 1 for annotator, pair, last in rows}
+def _occasions(annotators: Sequence[int], pairs: Sequence[int]) -> list[int]:
+    """Of each annotator and pair, the number of the occasion: the next one after those that are there."""
+    wanted, by = list(zip(annotators, pairs, strict=True)), ("annotator_id", "pair_id")
+    following: Counter[Two] = Counter()
+    for annotator, pair, occasion in find(Assignment, by, set(wanted), (*by, "occasion")):
+        following[annotator, pair] = max(following[annotator, pair], occasion + 1)
+    occasions = []
+    for both in wanted:
+        occasions.append(following[both])
+        following[both] += 1
+    return occasions
 
 
 def moment(at: str, otherwise: datetime) -> datetime:

@@ -67,8 +67,9 @@ def return_places(topic_id: int, pair_ids: Iterable[int]) -> None:
     returned: dict[int, int] = {}
     for pair_id in pair_ids:
         returned[pair_id] = returned.get(pair_id, 0) + 1
-    for pair_id, places in returned.items():
-        Pair.objects.filter(pk=pair_id).update(taken=F("taken") - places)
+    for places in set(returned.values()):
+        alike = [pair_id for pair_id, number in returned.items() if number == places]
+        Pair.objects.filter(pk__in=alike).update(taken=F("taken") - places)
     if returned:
         Tally.objects.filter(topic_id=topic_id).update(taken=F("taken") - sum(returned.values()))
 

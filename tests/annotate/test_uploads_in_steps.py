@@ -6,6 +6,8 @@ import json
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate import exports, imports, judging, studies
 from annotate.imports import uploads
@@ -31,6 +33,8 @@ from tests.annotate.judging_study import assert_books_balance, joined, judged, r
 pytestmark = pytest.mark.django_db
 
 OLD = [("T0", a, b, author) for a, b, author in ((0, 1, "w1"), (1, 2, "w1"), (0, 1, "w2"), (3, 4, "w2"), (0, 1, "w1"))]
+#: Of eight sentences, each two of them in both orders.
+PAIRS = [number for number in range(64) if number // 8 != number % 8]
 
 
 @pytest.fixture
@@ -107,6 +111,20 @@ def test_an_upload_is_seen_whole_or_not_at_all(study: Study) -> None:
     assert list(Tally.objects.order_by("pk").values_list("data_version", "taken")) == [(1, 1), (1, 3)]
     assert_books_balance(study)
     assert tasks.catch_up(study.pk) == {}
+
+
+def test_a_large_upload_asks_the_database_less_than_once_for_two_judgments(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite all else waits meanwhile: what is asked once a step is most of what a judgment costs."""
+    monkeypatch.undo()
+    monkeypatch.setattr(uploads, "PAUSE", 0)
+    upload = confirmed(study, lines([("T0", *divmod(number, 8), f"w{number % 5}") for number in PAIRS] * 5))
+    with CaptureQueriesContext(connection) as queries:
+        imports.process(upload)
+    assert (upload.state, Judgment.objects.count()) == ("stored", 5 * len(PAIRS))
+    assert len(queries) < Judgment.objects.count() / 2
+    assert_books_balance(study)
 
 
 def test_whoever_judges_meanwhile_goes_on(study: Study) -> None:

@@ -13,6 +13,7 @@ from django.db.models import Avg, Min, QuerySet
 from django.utils import timezone
 
 from annotate import __version__, studies
+from annotate.database.rows import put
 from annotate.database.snapshot import snapshot
 from annotate.models import (
     Fit,
@@ -35,7 +36,6 @@ from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.ranking import compare_systems
 from evaluation.scoring.stopping import StopRule
 from evaluation.worker.records.evidence import Snapshot
-from evaluation.worker.records.rows import put
 from evaluation.worker.records.suggestions import replace_suggestions
 from formats.results import (
     CurvePoint,

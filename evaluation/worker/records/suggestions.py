@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.db.models import F
 
+from annotate.database.rows import put
 from annotate.judging import designs
 from annotate.models import Pair, Suggestion, TopicProgress
 from evaluation.scoring.asking import Queue
 from evaluation.worker.records.evidence import Snapshot
-from evaluation.worker.records.rows import put
 
 
 def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
