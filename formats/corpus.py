@@ -164,16 +164,13 @@ def _read_summary(source: Source, place: Place, corpus: _Corpus) -> None:
         return
     topic, who = named
     whole, sentences = read_summary(text)
-    checked = _survived(place, lambda here: checked_text(here, "\n".join(sentences or ()) or whole or "", empty=True))
+    given, is_person = "\n".join(sentences or ()) or whole or "", nist.is_person(who)
+    checked = _survived(place, lambda here: checked_text(here, given, empty=not is_person))
     if checked is None:
         return
     kept = tuple(sentence for sentence in checked.split("\n") if not blank(sentence))
     whole, sentences = (None, kept) if sentences else (checked, None)
-    summaries = corpus.references[topic] if nist.is_person(who) else corpus.summaries[topic]
-    if not checked:
-        place.remark("an empty summary" if not nist.is_person(who) else "ignored: an empty summary")
-        if nist.is_person(who):
-            return
+    summaries = corpus.references[topic] if is_person else corpus.summaries[topic]
     if tac.is_human(topic, who):
         place.remark("ignored: in TAC 2009 people wrote the summaries of systems 2 and 3")
     elif who in summaries:
@@ -328,6 +325,8 @@ def _survived(place: Place, read: Callable[[Place], Value | None]) -> Value | No
     """What `read` gives; its complaints become remarks, since the rest of the corpus is good without it."""
     quiet = Complaints()
     value = read(Place(quiet, place.file, place.line, place.field))
+    for remark in quiet.remarks:
+        Place(place.complaints, remark.file, remark.line, remark.field).remark(remark.said, **remark.params)
     for complaint in quiet.collected:
         text = "ignored: found " + complaint.found + "; expected " + complaint.expected
         if len(place.complaints.remarks) < limits.REMARKS:

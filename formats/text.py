@@ -29,6 +29,11 @@ _MEANINGLESS_C1 = re.compile("[\x81\x85\x8d\x8f\x90\x9d]")
 # Finds where it is worth looking: the exact set of marks is large and slow to search for.
 _PERHAPS_MARKS = re.compile(f"[^\x00-\u02ff]{{{MARKS + 1}}}")
 _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+# What shows nothing in other categories: Unicode's Default_Ignorable_Code_Point (fillers of Hangul, selectors of
+# variants, ...), and Braille's blank.
+_SHOWS_NOTHING = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
 _NAMED = {
     "\0": "NUL",
     "\r": "a carriage return without a line feed",
@@ -103,10 +108,12 @@ def replace_forbidden(text: str) -> tuple[str, int]:
 
 
 def blank(text: str) -> bool:
-    """Nothing to be seen: spaces and invisible characters only."""
+    """Nothing to be seen: spaces and invisible characters only. Such a text is no title and no name, wherever typed."""
     if not text or text.isspace():
         return True
-    return not text.isascii() and all(unicodedata.category(character) in _INVISIBLE for character in text)
+    return not text.isascii() and all(
+        unicodedata.category(character) in _INVISIBLE or _SHOWS_NOTHING.match(character) for character in text
+    )
 
 
 def name(place: Place, text: str, characters: int = limits.NAME_CHARACTERS) -> str | None:

@@ -26,7 +26,7 @@ _TEXT_KEYS = frozenset(("id", "text", "sentences"))
 _SUMMARY_KEYS = frozenset(("system", "text", "sentences", "human", "person", "reference", "ratings", "metrics"))
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}")
 
-
+EMPTY_SUMMARY = "an empty summary"
 #: What a topic without any of these would be for.
 NO_DOCUMENTS = ("no documents", "documents (people judge their sentences), or references or a Pyramid for metrics")
 
@@ -128,15 +128,21 @@ def optional_text(place: Place, given: Mapping[str, Any], key: str, characters: 
 
 
 def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
-    """A document, reference or summary whole, cleaned; None and a complaint where it cannot be taken."""
+    """A document, reference or summary whole, cleaned; None and a complaint where it cannot be taken.
+
+    `empty`: it may show nothing, as the summary of a system that says nothing; that is remarked on.
+    """
     if len(text) > limits.TEXT or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limits.TEXT):
         place.refuse("a text larger than %(limit)s MB", "shorter texts", limit=limits.TEXT // limits.MEGABYTE)
         return None
     cleaned = clean(place, without_c1(place, text))
-    if cleaned is not None and not empty and blank(cleaned):
-        place.refuse("an empty text" if not cleaned.strip() else "only invisible characters", "some text")
-        return None
-    return cleaned
+    if cleaned is None or not blank(cleaned):
+        return cleaned
+    if empty:
+        place.remark("a summary of invisible characters only" if cleaned.strip() else EMPTY_SUMMARY)
+        return cleaned
+    place.refuse("only invisible characters" if cleaned.strip() else "an empty text", "some text")
+    return None
 
 
 def _pyramid(place: Place, given: Mapping[str, Any], topic: Topic) -> Annotation | None:
@@ -259,7 +265,9 @@ def _sentences(place: Place, given: Any, *, empty: bool) -> tuple[str, ...] | No
     if passed_over := len(given) - len(sentences):
         remark = "%(count)s empty sentences were ignored (here and below); those after them are counted from there"
         place.remark_counted(remark, passed_over)
-    if given and not sentences and not empty:
+    if empty and not sentences:
+        place.remark(EMPTY_SUMMARY)
+    elif given and not sentences:
         place.refuse("only empty sentences", "at least one sentence")
     if sum(map(len, sentences)) > limits.TEXT:
         place.refuse("a text larger than %(limit)s MB", "shorter texts", limit=limits.TEXT // limits.MEGABYTE)

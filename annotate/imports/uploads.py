@@ -45,6 +45,7 @@ from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
 from formats.not_judged import not_judged
 from formats.sentences import count, cut_text
+from formats.text import blank
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -395,4 +396,5 @@ def _move(upload: Upload, before: list[str], after: str, **fields: Any) -> bool:
 
 def _shown_name(name: str | None) -> str:
     """What the visitor called the file, as one line that can be shown."""
-    return "".join(character for character in name or "" if character.isprintable())[:300].strip() or _("upload")
+    shown = "".join(character for character in name or "" if character.isprintable())[:300].strip()
+    return _("upload") if blank(shown) else shown

@@ -181,9 +181,16 @@ def test_whoever_may_not_begin_studies_copies_none():
         studies.copy_study(study, making.member(study, Role.ADMIN), title="Again")
 
 
-def test_a_title_of_invisible_characters_is_none():
+@pytest.mark.parametrize(
+    "title", ["\u200b\u00ad", "\u2800", "\u3164 \u3164", "\u115f\u1160", "\uffa0", "\ufe0f", "\U000e0061"]
+)
+def test_a_title_of_invisible_characters_is_none(title):
     with pytest.raises(Refusal):
-        studies.create_study(making.person(is_superuser=True), title="\u200b\u00ad")
+        studies.create_study(making.person(is_superuser=True), title=title)
+
+
+def test_a_file_whose_name_shows_nothing_is_called_an_upload():
+    assert making.receive(making.study(), making.lines(making.TOPIC), "\u3164\u2800").filename == "upload"
 
 
 def test_deleting_a_study_takes_everything_with_it_and_leaves_a_line(django_capture_on_commit_callbacks):

@@ -139,6 +139,8 @@ LEFT = {
     "20,000 marks by turns": ("a" + MARKS * 10_000, "combining marks"),
     "only soft hyphens": ("\u00ad\u00ad", "invisible characters"),
     "only zero-width spaces": ("\u200b", "invisible characters"),
+    "only Braille's blank": ("\u2800", "invisible characters"),
+    "only Hangul's fillers": ("\u115f\u1160\u3164\uffa0", "invisible characters"),
     "a vertical tab": ("a\x0bb", "a vertical tab"),
     "a form feed": ("a\x0cb", "a form feed"),
     "a file separator": ("a\x1cb", "U+001C"),
