@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import math
 import sys
@@ -22,7 +23,6 @@ from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
 from formats import Bundle, Preference, existing_from, read
 from formats.settings import SCORING, Setting, as_word, idle_among
-from formats.tables import write_rows
 
 PAIRS = 1000
 
@@ -183,9 +183,10 @@ def scores_file(metric: str, topics: Sequence[Evidence], score: Callable[[Eviden
         for summary, value in zip(topic.summaries, score(topic).tolist(), strict=True)
         if math.isfinite(value)
     ]
-    file = io.BytesIO()
-    write_rows(file, ("topic", "system", "metric", "score"), rows)
-    return file.getvalue().decode()
+    file = io.StringIO()  # without an apostrophe before what a spreadsheet takes for a formula: names are read back
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerows([("topic", "system", "metric", "score"), *rows])
+    return file.getvalue()
 
 
 def note(text: str) -> None:

@@ -298,12 +298,15 @@ def test_apply_writes_scores_by_the_metric_for_a_study_to_import(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "study").mkdir()
-    path, model = as_files(tmp_path / "study" / "topics.jsonl", study(5)), tmp_path / "mine.json"
+    topics = [
+        replace(own, summaries=(replace(own.summaries[0], system="=lead"), *own.summaries[1:])) for own in study(5)
+    ]
+    path, model = as_files(tmp_path / "study" / "topics.jsonl", topics), tmp_path / "mine.json"
     assert main(["train", path, "--target", "overall", "--method", "nnls", "--output", str(model)]) == 0
 
     assert main(["apply", path, "--model", str(model), "--output", str(tmp_path / "study" / "scores.csv")]) == 0
 
-    for imported, topic in zip(read(tmp_path / "study").topics, study(5), strict=True):
+    for imported, topic in zip(read(tmp_path / "study").topics, topics, strict=True):
         scores = [summary.metrics["mine"] for summary in imported.summaries]
         assert scores == pytest.approx(opened(model, "mine").score(topic).tolist())
     model.write_text(json.dumps(json.loads(model.read_text()) | {"left_out": []}))
