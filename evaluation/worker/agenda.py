@@ -110,10 +110,14 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """What may be begun, in the order in which that shall happen, and what somebody is at."""
+    """What may be begun, in the order in which that shall happen, and what somebody is at.
+
+    `owners`: by study, with whom it shares the worker's time: who made it. Its other owners may come and leave.
+    """
 
     waiting: tuple[Work, ...]
     running: tuple[Work, ...]
+    owners: Mapping[int, int]
 
 
 def _topics(topics: QuerySet[Topic]) -> QuerySet[Topic]:
@@ -272,7 +276,8 @@ def look() -> Agenda:
     if any(work.task == "examine_topic" for work in (*others, *seen.running)):
         others = [work for work in others if work.task not in AFTER_TOPICS]
     first, rest = topics[:TOPICS_BEFORE_RANKING], topics[TOPICS_BEFORE_RANKING:]
-    return Agenda((*jobs, *first, *rankings, *rest, *others), tuple(seen.running))
+    owners = dict(Study.objects.values_list("pk", "created_by"))
+    return Agenda((*jobs, *first, *rankings, *rest, *others), tuple(seen.running), owners)
 
 
 def find_work() -> list[Work]:

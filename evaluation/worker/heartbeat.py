@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +144,14 @@ class Heartbeat(threading.Thread):
         return new
 
     def _choose(self, agenda: Agenda, new: Sequence[Work]) -> list[Work]:
-        """What to send now: each study in turn, as much as the workers do until the next beats."""
+        """What to send now: each owner and their studies in turn, as much as the workers do until the next beats."""
         under_way = [*agenda.running, *(work for work in agenda.waiting if work.claim in self._sent)]
         workers = max(1, claims.workers_alive())
         room = QUICK * settings.WORKER_PROCESSES * workers - sum(cost(work) for work in under_way if not work.is_long)
         places = workers - sum(work.is_long for work in under_way)
-        quick = self._quick_turns.order(_one_unknown(work for work in new if not work.is_long))
-        long = self._long_turns.order(work for work in new if work.is_long)
+        levels = (lambda work: agenda.owners.get(work.study, 0)), attrgetter("study")
+        quick = self._quick_turns.order(_one_unknown(work for work in new if not work.is_long), *levels)
+        long = self._long_turns.order((work for work in new if work.is_long), *levels)
         chosen: list[Work] = []
         while room > 0 and (work := next(quick, None)):
             chosen.append(work)

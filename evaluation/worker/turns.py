@@ -1,15 +1,16 @@
-"""Whose turn it is: the studies share the worker's time, whatever each of them has to do."""
+"""Whose turn it is: owners share the worker's time, and the studies of each owner share what that one gets."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 
 from evaluation.worker.agenda import Work
 
 #: Seconds that work is expected to take of which nothing is known yet.
 UNKNOWN = 0.5
+Whose = Callable[[Work], int]
 
 
 def cost(work: Work) -> float:
@@ -18,27 +19,29 @@ def cost(work: Work) -> float:
 
 
 class Turns:
-    """Fair queueing by time: next comes the study that was given least, and none saves up while it has nothing to do.
+    """Fair queueing by time: next is who was given least, and nobody saves up while there is nothing to do for them.
 
-    (Goyal, Vin and Cheng's start-time fair queueing, SIGCOMM 1996.)
+    (Goyal, Vin and Cheng's start-time fair queueing, SIGCOMM 1996; in levels: Goyal, Guo and Vin, OSDI 1996.)
     """
 
     def __init__(self) -> None:
         self._given: dict[int, float] = {}
         self._clock = 0.0
+        self._within = defaultdict[int, Turns](Turns)
 
-    def order(self, works: Iterable[Work]) -> Iterator[Work]:
-        """The works in turn, each study's in the order in which they come; whatever is taken from here is counted."""
-        self._given = {study: until for study, until in self._given.items() if until > self._clock}
-        queues: dict[int, deque[Work]] = {}
+    def order(self, works: Iterable[Work], whose: Whose, *within: Whose) -> Iterator[Work]:
+        """The works in turn of those whose they are, of each in turn of those `within`, and of these in the order in
+        which they come; whatever is taken from here is counted."""
+        self._given = {key: until for key, until in self._given.items() if until > self._clock}
+        theirs: dict[int, list[Work]] = {}
         for work in works:
-            queues.setdefault(work.study, deque()).append(work)
-        turns = [(max(self._given.get(study, 0.0), self._clock), order, study) for order, study in enumerate(queues)]
+            theirs.setdefault(whose(work), []).append(work)
+        queues = {key: self._within[key].order(own, *within) if within else iter(own) for key, own in theirs.items()}
+        turns = [(max(self._given.get(key, 0.0), self._clock), order, key) for order, key in enumerate(queues)]
         heapify(turns)
         while turns:
-            self._clock, order, study = heappop(turns)
-            work = queues[study].popleft()
-            self._given[study] = self._clock + cost(work)
-            if queues[study]:
-                heappush(turns, (self._given[study], order, study))
-            yield work
+            self._clock, order, key = heappop(turns)
+            if (taken := next(queues[key], None)) is not None:
+                self._given[key] = self._clock + cost(taken)
+                heappush(turns, (self._given[key], order, key))
+                yield taken

@@ -465,6 +465,25 @@ def test_a_study_with_much_to_do_keeps_no_other_waiting(heartbeat: Heartbeat, qu
     assert ("refit_topic", small.pk) in queue.taken()[:2]
 
 
+def test_an_owner_of_many_studies_keeps_no_other_waiting_and_their_studies_take_turns(
+    heartbeat: Heartbeat, queue: Queue
+) -> None:
+    owner = studies.person()
+    made = [verbs.make_study(owner, title="News", question="Which?") for _ in range(20)]
+    files = [imports.receive(study, owner, SimpleUploadedFile("topics.jsonl", TOPICS)) for study in made]
+    _, small = studies.example_study()
+    taken: list[tuple[str, int]] = []
+    for beat in range(12):
+        judging.raise_version([small.pk])
+        heartbeat.beat(3.0 * beat)
+        sent = queue.taken()
+        assert ("refit_topic", small.pk) in sent[:2]
+        taken += sent
+        for task, key in sent:
+            getattr(tasks, task)(key)
+    assert [key for task, key in taken if task == "process_upload"] == [file.pk for file in files]
+
+
 def test_long_work_and_what_fails_wait_for_one_another_and_keep_nobody_else_waiting(
     heartbeat: Heartbeat, queue: Queue
 ) -> None:
