@@ -43,6 +43,7 @@ from annotate.models import (
     Upload,
 )
 from annotate.models.metric import GIVEN
+from annotate.server import limits
 from formats.complaints import Complaints, Place
 from formats.pyramid import Annotation
 from formats.pyramid_json import annotation_from
@@ -85,9 +86,13 @@ def exports_of(study: Study, user: User) -> QuerySet[Export]:
     return exports if may(user, study, "members") else exports.filter(user=user)
 
 
+@limits.for_each_person(limits.EXPORTS)
 @transaction.atomic
 def request_export(study: Study, user: User) -> Export:
-    """Ask for the study as a file; the worker writes it. Whoever asks again while it is being written gets the same."""
+    """Ask for the study as a file; the worker writes it. Whoever asks again while it is being written gets the same.
+
+    Raises `TooOften`.
+    """
     Study.objects.select_for_update().get(pk=study.pk)
     waiting = Export.objects.filter(study=study, user=user, state=State.WAITING).first()
     if waiting is not None:

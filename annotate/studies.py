@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.core.files.base import File
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -19,8 +18,11 @@ import formats
 from annotate import access, audit_log, crowd, exports, imports, judging, members
 from annotate.audit_log import note
 from annotate.database import append_only
+from annotate.database.snapshot import snapshot
+from annotate.imports import written
 from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, Study, Topic, Upload
 from annotate.refusal import Refusal, check, cleaned, invalid
+from annotate.server import limits
 from formats.results import Difference
 from formats.settings import NAMES, SETTINGS, StudySettings
 
@@ -62,14 +64,15 @@ def make_study(
     return study
 
 
+@limits.for_each_person(limits.COPIES)
 @transaction.atomic
 def copy_study(
     study: Study, user: User, *, title: str, with_topics: bool = False, form_token: UUID | None = None
 ) -> Study:
     """A new study with the settings and the text of consent of another one, owned by `user`; without its people.
 
-    Its topics come as an upload, to be looked at and confirmed. Raises `Refusal` and `PermissionDenied` as
-    `create_study` does, and `Refusal` for topics that are too large for one file.
+    Its topics come as an upload, which the worker writes, to be looked at and confirmed. Raises `Refusal` and
+    `PermissionDenied` as `create_study` does, and `TooOften`.
     """
     settings = {name: getattr(study, name) for name in NAMES}
     copy = create_study(user, form_token, **settings | {"title": title})
@@ -78,22 +81,22 @@ def copy_study(
     if consent := crowd.recruitment_of(study).consent:
         crowd.recruit(copy, user, consent=consent)
     if with_topics and study.topics.exists():
-        _send_topics(study, copy, user)
+        upload = Upload(study=copy, user=user, filename="topics.jsonl", size=0, sha256="", copied_from=study)
+        written.begin(upload, (), "upload", filename=upload.filename)
     for noted in (study, copy):
         note(noted, user, "copy study", study=study.pk, copy=copy.pk, with_topics=with_topics)
     return copy
 
 
-def _send_topics(study: Study, copy: Study, user: User) -> None:
+def write_copied_topics(upload: Upload, study: Study) -> None:
     """Every sentence as it was cut: what is uploaded in sentences is not split again."""
-    cuts: dict[tuple[str, str], list[str]] = {}
-    rows = Sentence.objects.filter(topic__in=study.topics.all()).order_by("position")
-    for topic, document, text in rows.values_list("topic__name", "document__name", "text"):
-        cuts.setdefault((topic, document), []).append(text)
-    with tempfile.TemporaryFile() as file:
+    with Path(upload.file.path).open("wb") as file, snapshot():
+        cuts: dict[tuple[str, str], list[str]] = {}
+        rows = Sentence.objects.filter(topic__in=study.topics.all()).order_by("position")
+        for topic, document, text in rows.values_list("topic__name", "document__name", "text"):
+            cuts.setdefault((topic, document), []).append(text)
         formats.write_topics((_as_cut(topic, cuts) for topic in exports.topics(study)), file)
-        file.flush()
-        imports.receive(copy, user, File(file, name="topics.jsonl"))
+    written.hand_over(upload)
 
 
 def _as_cut(topic: formats.Topic, cuts: Mapping[tuple[str, str], list[str]]) -> formats.Topic:

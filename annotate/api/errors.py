@@ -14,6 +14,7 @@ from rest_framework.views import set_rollback
 
 from annotate import judging
 from annotate.refusal import Refusal
+from annotate.server.limits import TooOften
 
 #: A refusal is a conflict with how things stand, unless its code says that it is about what was sent.
 STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "no_room": 507}
@@ -31,6 +32,10 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
         message = _("A person's answers must be at least a second apart. Send this one again in a moment.")
         response = _response(429, "too_soon", message)
         response["Retry-After"] = "1"
+        return response
+    if isinstance(exception, TooOften):
+        response = _response(429, "throttled", str(exception))
+        response["Retry-After"] = str(exception.seconds)
         return response
     if isinstance(exception, Http404):
         exception = exceptions.NotFound(_("There is nothing here, or you may not see it."))

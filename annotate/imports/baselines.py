@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from annotate.imports.written import begin
 from annotate.models import Sentence, Study, Summary, Topic, Upload
 from annotate.refusal import Refusal
+from annotate.server import limits
 from formats.late import BASELINE, SUMMARIES
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ WORDS = 10, 1_000
 MOST_SENTENCES = 1_000
 
 
+@limits.for_each_person(limits.WRITTEN)
 def ask_for_baselines(study: Study, user: User, words: int) -> Upload:
     """Have summaries of at most so many words written; what is being written already is the answer.
 
-    Raises `Refusal` where nothing is to be summarized, and where the file cannot be kept.
+    Raises `Refusal` where nothing is to be summarized, and where the file cannot be kept; `TooOften`.
     """
     if not topics_without_baselines(study).exists():
         message = _("All topics have baseline summaries, or no documents, or more than 1,000 sentences.")

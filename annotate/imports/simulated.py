@@ -12,6 +12,7 @@ from annotate.imports.baselines import MOST_SENTENCES
 from annotate.imports.written import begin
 from annotate.models import PyramidAnnotation, Reference, Sentence, Study, Topic, Upload
 from annotate.refusal import Refusal
+from annotate.server import limits
 from formats.preferences import NEEDED
 
 if TYPE_CHECKING:
@@ -29,10 +30,11 @@ MOST_JUDGMENTS = 20_000
 SEEDS = 0, 2**31 - 1
 
 
+@limits.for_each_person(limits.WRITTEN)
 def ask_for_simulated(study: Study, user: User, source: str, per_topic: int, seed: int) -> Upload:
     """Have so many judgments of each topic simulated; what is being written already is the answer.
 
-    Raises `Refusal` where no topic has the source, for too many judgments, and where the file cannot be kept.
+    Raises `Refusal` where no topic has the source, for too many judgments, where the file cannot be kept; `TooOften`.
     """
     topics = topics_with(study, source).count()
     if not topics:

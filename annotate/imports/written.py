@@ -54,4 +54,4 @@ def hand_over(upload: Upload) -> None:
     content = Path(upload.file.path).read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     unread = Upload.waiting().filter(pk=upload.pk)
-    unread.update(baseline_words=None, simulation=None, preview={}, size=len(content), sha256=digest)
+    unread.update(baseline_words=None, simulation=None, copied_from=None, preview={}, size=len(content), sha256=digest)

@@ -358,7 +358,8 @@ class Upload(Job):
     Nobody sees anything of it meanwhile. `baseline_words`: how long summaries by standard summarizers are to be, which
     the worker is to write into the file first; None for what somebody sent, and once they are written. Until then
     `preview` is {"written", "of": numbers of topics}. `simulation`: the same for judgments to be simulated, {"source":
-    "references" or "pyramid", "per_topic", "seed"}.
+    "references" or "pyramid", "per_topic", "seed"}. `copied_from`: the same for the topics of
+    another study.
     """
 
     class State(models.TextChoices):
@@ -384,6 +385,7 @@ class Upload(Job):
     complaints = models.JSONField(default=list)
     baseline_words = models.PositiveSmallIntegerField(null=True, editable=False)
     simulation = models.JSONField(null=True, editable=False)
+    copied_from = models.ForeignKey(Study, on_delete=models.SET_NULL, null=True, editable=False, related_name="+")
     judgments_stored = models.PositiveIntegerField(null=True, editable=False)
 
     class Meta:

@@ -1,4 +1,5 @@
-"""How often one visitor may do what nobody needs to do often: guess passwords, links and tokens, come in, call the API.
+"""How often one visitor may do what nobody needs to do often: guess passwords, links and tokens, come in, call the API;
+and one person, what keeps the worker busy: copy, export, have summaries written.
 
 Counted in the database, so that every process and machine counts together and Redis is not needed; kept under a keyed
 hash of the visitor's address (and of the name whose password was wrong), never the address or the name itself. Answers
@@ -10,31 +11,41 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import wraps
 from ipaddress import IPv6Address, ip_address
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
-from annotate.models import Allowance
+from annotate.models import Allowance, Study
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from django.http import HttpRequest
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Verb = Callable[Concatenate[Study, "User", P], R]
 
 
 @dataclass(frozen=True)
 class Limit:
-    """So many times in so many seconds, for each visitor."""
+    """So many times in so many seconds, for each visitor; `why` a visitor must wait who does it more often."""
 
     name: str
     times: int
     seconds: int
+    why: str = gettext_noop("There were too many attempts from your network.")
 
 
 #: Links and tokens of ours that are none, and IDs that a crowd's link does not let in. What is right is never refused:
@@ -52,6 +63,11 @@ EMAILS_ASKED = Limit("ask for an e-mail", 10, 3600)
 EMAILS_TO = Limit("e-mail to", 3, 3600)
 #: Answers to the demo's pairs on the start page, of which nothing else is stored.
 TRIALS = Limit("try", 600, 3600)
+#: What keeps the worker busy, for each person: copies, exports; baseline summaries and simulated judgments.
+ALLOWED = gettext_noop("You have done this as often as this site allows in an hour.")
+COPIES = Limit("copy", 30, 3600, ALLOWED)
+EXPORTS = Limit("export", 60, 3600, ALLOWED)
+WRITTEN = Limit("have written", 60, 3600, ALLOWED)
 #: Calls of the API, for each token.
 CALLS = Limit("call", 3000, 60)
 #: Each process writes down so many calls at once: a request that only reads shall not wait for the disk.
@@ -68,9 +84,14 @@ NETWORK = ~(2**64 - 1)
 class TooOften(Exception):
     """Raised where a limit is used up; `seconds` until it begins anew."""
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+    def __init__(self, limit: Limit, seconds: int) -> None:
+        super().__init__(limit, seconds)
+        self.limit, self.seconds = limit, seconds
+
+    def __str__(self) -> str:
+        minutes = math.ceil(self.seconds / 60)
+        wait = ngettext("Wait %d minute, then try again.", "Wait %d minutes, then try again.", minutes) % minutes
+        return f"{_(self.limit.why)} {wait}"
 
 
 def visitor(request: HttpRequest) -> str:
@@ -116,6 +137,20 @@ def spend(limit: Limit, who: str, times: int = 1) -> None:
     _refuse_too_much(allowance, limit, now)
 
 
+def for_each_person(limit: Limit) -> Callable[[Verb[P, R]], Verb[P, R]]:
+    """Let a verb count what a person asks of a study; whatever transaction the verb begins is begun afterwards."""
+
+    def limited(verb: Verb[P, R]) -> Verb[P, R]:
+        @wraps(verb)
+        def counted(study: Study, user: User, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            spend(limit, str(user.pk))
+            return verb(study, user, *args, **kwargs)
+
+        return counted
+
+    return limited
+
+
 def check(limit: Limit, who: str) -> None:
     """Count nothing. Raises `TooOften` where more than the limit allows was counted already."""
     now = timezone.now()
@@ -129,7 +164,7 @@ def _key(limit: Limit, who: str) -> str:
 
 def _refuse_too_much(allowance: Allowance, limit: Limit, now: datetime) -> None:
     if allowance.used > limit.times:
-        raise TooOften(max(1, math.ceil((allowance.ends_at - now).total_seconds())))
+        raise TooOften(limit, max(1, math.ceil((allowance.ends_at - now).total_seconds())))
 
 
 def _begin(key: str, times: int, ends: datetime) -> None:
@@ -166,7 +201,7 @@ class Tally:
         now = time.monotonic()
         with self.lock:
             if (until := self.waits.get(who, 0.0)) > now:
-                raise TooOften(math.ceil(until - now))
+                raise TooOften(self.limit, math.ceil(until - now))
             self.waits.pop(who, None)
             counted = self.counts.pop(who, 0) + 1
             if counted < TOGETHER:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any
 
@@ -11,9 +10,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotate.server import logs
+from annotate.server.limits import TooOften
 
 #: After how long to try again what the database could not take.
 RETRY_SECONDS = 5
@@ -31,16 +30,10 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, 403, _("You may not do this"), _("Ask the owner of the study for this permission."))
 
 
-def too_often(request: HttpRequest, seconds: int) -> HttpResponse:
+def too_often(request: HttpRequest, often: TooOften) -> HttpResponse:
     """Somebody did too often what nobody needs to do often; when to come back."""
-    minutes = math.ceil(seconds / 60)
-    text = ngettext(
-        "There were too many attempts from your network. Wait %(minutes)d minute, then try again.",
-        "There were too many attempts from your network. Wait %(minutes)d minutes, then try again.",
-        minutes,
-    )
-    response = _page(request, 429, _("Please wait a little"), text % {"minutes": minutes})
-    response["Retry-After"] = str(seconds)
+    response = _page(request, 429, _("Please wait a little"), str(often))
+    response["Retry-After"] = str(often.seconds)
     return response
 
 

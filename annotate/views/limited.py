@@ -24,6 +24,6 @@ def limited(
         try:
             return view(request, *args, **kwargs)
         except TooOften as often:
-            return too_often(request, often.seconds)
+            return too_often(request, often)
 
     return guarded

@@ -248,6 +248,8 @@ def _process(upload_id: int) -> None:
         _write_baselines(upload, upload.baseline_words)
     elif upload is not None and upload.simulation is not None:
         _write_simulated(upload, upload.simulation)
+    elif upload is not None and upload.copied_from is not None:
+        studies.write_copied_topics(upload, upload.copied_from)
     elif upload is not None:
         imports.process(upload)
         if upload.state == Upload.State.STORED:

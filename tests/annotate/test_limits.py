@@ -235,6 +235,33 @@ def test_nobody_makes_accounts_without_end(client: Client, settings, monkeypatch
     assert "Wait 60 minutes, then try again." in found.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("limit", "page", "call", "sent"),
+    [
+        (limits.COPIES, "study_copy", "api_study_copies", {"title": "Again"}),
+        (limits.EXPORTS, "study_export", "api_exports", {}),
+        (limits.WRITTEN, "make_baselines", "api_baselines", {"words": 100}),
+        (limits.WRITTEN, "make_simulated", "api_simulated", {"source": "references", "per_topic": 9, "seed": 1}),
+    ],
+)
+def test_nobody_keeps_the_worker_busy_without_end(limit: Limit, page: str, call: str, sent: dict[str, object]) -> None:
+    study = ready_study()
+    client = Client()
+    client.force_login(study.created_by)
+    spend(limit, str(study.created_by.pk), limit.times - 1)
+    found = [client.post(reverse(page, args=[study.pk]), sent) for _ in range(2)]
+    assert found[0].status_code != 429
+    assert found[1].status_code == 429
+    words = "You have done this as often as this site allows in an hour. Wait 60 minutes, then try again."
+    assert words in found[1].content.decode()
+    called = program(study.created_by).post(reverse(call, args=[study.pk]), sent, format="json")
+    assert (called.status_code, called.json()["error"]["code"]) == (429, "throttled")
+    assert called.json()["error"]["message"] == words
+    assert 3590 < int(called["Retry-After"]) <= 3600
+    other = program(making.member(study, making.Role.RESEARCHER))
+    assert other.post(reverse(call, args=[study.pk]), sent, format="json").status_code != 429
+
+
 def test_a_token_that_was_revoked_is_a_guess_like_any_other(client: Client) -> None:
     token, secret = accounts.create_token(making.study().created_by, "x")
     accounts.revoke_token(token, token.user)

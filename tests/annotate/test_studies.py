@@ -4,9 +4,11 @@ from uuid import uuid4
 import pytest
 from django.core.exceptions import PermissionDenied
 
+import formats
 from annotate import crowd, imports, invitations, judging, studies
-from annotate.models import AuditEntry, Membership, Study, Tally
+from annotate.models import AuditEntry, Membership, Study, Tally, Upload
 from annotate.refusal import Refusal
+from evaluation.worker import tasks
 from formats.settings import NAMES
 from tests.annotate import making
 from tests.annotate.making import TOPIC, Role
@@ -142,8 +144,7 @@ def test_a_copy_has_settings_consent_and_topics_and_none_of_the_people():
     assert not copy.topics.exists(), "topics are looked at before they are stored"
     assert actions(copy)[-1] == actions(study)[-1] == "copy study"
 
-    upload = copy.uploads.get()
-    imports.process(upload)
+    upload = written(copy)
     imports.confirm(upload, researcher)
     imports.process(upload)
     assert list(copy.topics.get().sentences.values_list("text", flat=True)) == list(
@@ -159,9 +160,42 @@ def test_sentences_of_a_copy_are_cut_as_in_the_study():
     imports.mend(document, [document.text], making.owner(study))
     making.prepare(topic)
     copy = studies.copy_study(study, making.owner(study), title="Again", with_topics=True)
-    imports.process(copy.uploads.get())
-    cuts = {row["document"]: row["sentences"] for row in copy.uploads.get().preview["cuts"]}
+    cuts = {row["document"]: row["sentences"] for row in written(copy).preview["cuts"]}
     assert [len(cuts[name]) for name in ("d1", "d2")] == [3, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_others_write_while_the_topics_of_a_copy_are_written_as_they_were_at_one_moment(monkeypatch):
+    study = making.study()
+    making.take_in(study, TOPIC)
+    write = formats.write_topics
+
+    def write_slowly(topics, file):
+        at_once(partial(making.take_in, study, making.TOPIC | {"topic_id": "late"}))
+        write(topics, file)
+
+    monkeypatch.setattr(formats, "write_topics", write_slowly)
+    copy = studies.copy_study(study, making.owner(study), title="Again", with_topics=True)
+    upload = written(copy)
+    assert [topic["name"] for topic in upload.preview["topics"]] == [TOPIC["topic_id"]]
+    assert study.topics.count() == 2
+
+
+def test_a_copy_whose_study_is_gone_before_its_topics_are_written_says_so():
+    study = making.study()
+    making.take_in(study)
+    copy = studies.copy_study(study, making.owner(study), title="Again", with_topics=True)
+    studies.delete_study(study, making.owner(study))
+    assert written(copy).state == "refused"
+
+
+def written(copy: Study) -> Upload:
+    """The upload with a copy's topics, once the worker has written and read it."""
+    upload = copy.uploads.get()
+    for _turn in range(2):
+        tasks.process_upload(upload.pk)
+    upload.refresh_from_db()
+    return upload
 
 
 def test_a_form_that_asks_twice_for_a_copy_makes_one_and_an_empty_study_is_copied_without_an_upload():

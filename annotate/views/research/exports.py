@@ -18,12 +18,14 @@ from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import Export, Study
 from annotate.reports.study import worker_is_there
+from annotate.views.limited import limited
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 SHOWN = 10
 KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 
+@limited
 @in_study("export")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_export(request: HttpRequest, study: Study) -> HttpResponse:

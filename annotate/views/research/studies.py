@@ -18,6 +18,7 @@ from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm, complain
 from annotate.models import Study
 from annotate.refusal import Refusal
 from annotate.reports.study import Overview, look_at, study_lines, topic_states
+from annotate.views.limited import limited
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 TOPICS_A_PAGE = 100
@@ -102,6 +103,7 @@ def study_state(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("study", study_id=study.pk)
 
 
+@limited
 @access.in_study("settings")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_copy(request: HttpRequest, study: Study) -> HttpResponse:

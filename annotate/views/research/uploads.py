@@ -28,6 +28,7 @@ from annotate.refusal import Refusal
 from annotate.reports.data import in_words as in_words_of
 from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
+from annotate.views.limited import limited
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 from formats.results.planning import SECONDS
@@ -66,6 +67,7 @@ def _upload_page(request: HttpRequest, study: Study, *, status: int, **form: for
     )
 
 
+@limited
 @in_study("edit")
 @require_POST
 def make_baselines(request: HttpRequest, study: Study) -> HttpResponse:
@@ -81,6 +83,7 @@ def make_baselines(request: HttpRequest, study: Study) -> HttpResponse:
     return _upload_page(request, study, status=422, baselines=form)
 
 
+@limited
 @in_study("edit")
 @require_POST
 def make_simulated(request: HttpRequest, study: Study) -> HttpResponse:
