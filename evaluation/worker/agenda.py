@@ -53,6 +53,8 @@ MANY_SYSTEMS = 1_000
 ROUND = timedelta(seconds=2)
 #: How many times as long as a turn took the next one waits while topics wait for scores.
 BESIDE_SCORES = 2.0
+#: Any study of an owner, where nothing is known of one yet.
+ANY = 0
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -269,14 +271,14 @@ def find(task: str, key: int) -> tuple[int, int] | None:
 def look() -> Agenda:
     """Everything that is behind and due or being worked on. First what somebody waits for, then the topics that were
     tried longest ago."""
-    seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()})
+    owners = dict(Study.objects.values_list("pk", "created_by"))
+    seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()}, owners)
     jobs, topics, rankings = seen.at(JOBS), seen.at(TOPICS), seen.at(RANKINGS)
     scores_wait = bool(topics) or any(work.claim.startswith("topic:") for work in seen.running)
     others = seen.at([kind for kind in OTHERS if not (kind.idle and scores_wait)], scores_wait)
     if any(work.task == "examine_topic" for work in (*others, *seen.running)):
         others = [work for work in others if work.task not in AFTER_TOPICS]
     first, rest = topics[:TOPICS_BEFORE_RANKING], topics[TOPICS_BEFORE_RANKING:]
-    owners = dict(Study.objects.values_list("pk", "created_by"))
     return Agenda((*jobs, *first, *rankings, *rest, *others), tuple(seen.running), owners)
 
 
@@ -288,10 +290,11 @@ def find_work() -> list[Work]:
 class _Look:
     """One look at the tables."""
 
-    def __init__(self, now: datetime, by_name: Mapping[str, Claim]) -> None:
+    def __init__(self, now: datetime, by_name: Mapping[str, Claim], owners: Mapping[int, int]) -> None:
         self.now = now
         self.by_name = by_name
-        self.usual = _usual(by_name.values())
+        self.owners = owners
+        self.usual = _usual(by_name.values(), owners)
         self.running: list[Work] = []
 
     def at(self, kinds: Sequence[Kind], scores_wait: bool = False) -> list[Work]:
@@ -302,7 +305,8 @@ class _Look:
                 name = f"{kind.claim}:{key}"
                 claim = self.by_name.get(name)
                 if claim is None:
-                    seconds = self.usual.get((kind.claim, study))
+                    owner = self.owners.get(study, 0)
+                    seconds = self.usual.get((kind.claim, owner, study), self.usual.get((kind.claim, owner, ANY)))
                     waiting.append(Work(kind.task, key, name, study, seconds=seconds, is_long=is_large))
                 elif claims.is_held(claim, self.now):
                     self.running.append(_of(claim, kind, key, study, is_large or claim.attempts > 1))
@@ -316,11 +320,13 @@ def _of(claim: Claim, kind: Kind, key: int, study: int, is_long: bool) -> Work:
     return Work(kind.task, key, claim.name, study, claim.since, claim.seconds, is_long)
 
 
-def _usual(claimed: Iterable[Claim]) -> dict[tuple[str, int], float]:
-    """By kind of claim and study, what the longest quick work took: others of the kind will hardly take longer."""
-    usual: dict[tuple[str, int], float] = {}
+def _usual(claimed: Iterable[Claim], owners: Mapping[int, int]) -> dict[tuple[str, int, int], float]:
+    """By kind of claim, owner and study (or any), what the longest quick work took: others of the kind will hardly take
+    longer."""
+    usual: dict[tuple[str, int, int], float] = {}
     for claim in claimed:
         if claim.seconds is not None and claim.seconds < QUICK:
-            what = (claim.name.partition(":")[0], claim.study)
-            usual[what] = max(claim.seconds, usual.get(what, 0.0))
+            for study in (claim.study, ANY):
+                what = (claim.name.partition(":")[0], owners.get(claim.study, 0), study)
+                usual[what] = max(claim.seconds, usual.get(what, 0.0))
     return usual

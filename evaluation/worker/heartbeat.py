@@ -24,7 +24,7 @@ from annotate.server import limits
 from annotate.server.sessions import SessionStore
 from evaluation.worker import claims
 from evaluation.worker.agenda import QUICK, ROUND, Agenda, Work, look
-from evaluation.worker.turns import Turns, cost
+from evaluation.worker.turns import Turns, Whose, cost
 
 logger = logging.getLogger(__name__)
 chance = random.SystemRandom()  # workers that were forked from one another must not draw alike
@@ -150,7 +150,7 @@ class Heartbeat(threading.Thread):
         room = QUICK * settings.WORKER_PROCESSES * workers - sum(cost(work) for work in under_way if not work.is_long)
         places = workers - sum(work.is_long for work in under_way)
         levels = (lambda work: agenda.owners.get(work.study, 0)), attrgetter("study")
-        quick = self._quick_turns.order(_one_unknown(work for work in new if not work.is_long), *levels)
+        quick = self._quick_turns.order(_one_unknown(levels[0], (work for work in new if not work.is_long)), *levels)
         long = self._long_turns.order((work for work in new if work.is_long), *levels)
         chosen: list[Work] = []
         while room > 0 and (work := next(quick, None)):
@@ -180,14 +180,15 @@ class Heartbeat(threading.Thread):
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _one_unknown(works: Iterable[Work]) -> Iterator[Work]:
-    """Of a kind of work of which a study has done none yet only the first: it tells how long the others will take."""
+def _one_unknown(whose: Whose, works: Iterable[Work]) -> Iterator[Work]:
+    """Of a kind of work of which an owner's studies have done none yet only the first: it tells how long the others
+    will take."""
     unknown: set[tuple[str, int]] = set()
     for work in works:
         if work.seconds is not None:
             yield work
-        elif (work.task, work.study) not in unknown:
-            unknown.add((work.task, work.study))
+        elif (work.task, whose(work)) not in unknown:
+            unknown.add((work.task, whose(work)))
             yield work
 
 

@@ -465,23 +465,38 @@ def test_a_study_with_much_to_do_keeps_no_other_waiting(heartbeat: Heartbeat, qu
     assert ("refit_topic", small.pk) in queue.taken()[:2]
 
 
+def studies_of_one(number: int) -> list[Study]:
+    owner = studies.person()
+    return [verbs.make_study(owner, title="News", question="Which?") for _ in range(number)]
+
+
 def test_an_owner_of_many_studies_keeps_no_other_waiting_and_their_studies_take_turns(
     heartbeat: Heartbeat, queue: Queue
 ) -> None:
-    owner = studies.person()
-    made = [verbs.make_study(owner, title="News", question="Which?") for _ in range(20)]
-    files = [imports.receive(study, owner, SimpleUploadedFile("topics.jsonl", TOPICS)) for study in made]
+    study_of = {topic.pk: made for made in studies_of_one(20) for topic in many_topics(made, 2, seconds=0.5)}
     _, small = studies.example_study()
-    taken: list[tuple[str, int]] = []
-    for beat in range(12):
+    tasks.refit_topic(small.pk)
+    served: list[Study] = []
+    for beat in range(4):
         judging.raise_version([small.pk])
-        heartbeat.beat(3.0 * beat)
-        sent = queue.taken()
-        assert ("refit_topic", small.pk) in sent[:2]
-        taken += sent
-        for task, key in sent:
-            getattr(tasks, task)(key)
-    assert [key for task, key in taken if task == "process_upload"] == [file.pk for file in files]
+        heartbeat.beat(100.0 * beat)
+        fitted = [key for task, key in queue.taken() if task == "refit_topic"]
+        assert small.pk in fitted[:2]
+        served += [study_of[key] for key in fitted if key != small.pk]
+        for key in fitted:
+            tasks.refit_topic(key)
+    assert len(set(served)) == len(served) > 4
+
+
+def test_the_first_work_of_an_owner_tells_how_long_that_of_their_other_studies_takes(
+    heartbeat: Heartbeat, queue: Queue
+) -> None:
+    topics = [many_topics(made, 1, seconds=None)[0].pk for made in studies_of_one(5)]
+    heartbeat.beat(0.0)
+    assert queue.taken() == [("refit_topic", topics[0])]
+    tasks.refit_topic(topics[0])
+    heartbeat.beat(1.0)
+    assert [key for task, key in queue.taken() if task == "refit_topic"] == topics[1:]
 
 
 def test_long_work_and_what_fails_wait_for_one_another_and_keep_nobody_else_waiting(
