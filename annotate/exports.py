@@ -86,7 +86,7 @@ def exports_of(study: Study, user: User) -> QuerySet[Export]:
     return exports if may(user, study, "members") else exports.filter(user=user)
 
 
-@limits.for_each_person(limits.EXPORTS)
+@limits.for_each_user(limits.EXPORTS)
 @transaction.atomic
 def request_export(study: Study, user: User) -> Export:
     """Ask for the study as a file; the worker writes it. Whoever asks again while it is being written gets the same.

@@ -64,7 +64,7 @@ def make_study(
     return study
 
 
-@limits.for_each_person(limits.COPIES)
+@limits.for_each_user(limits.COPIES)
 @transaction.atomic
 def copy_study(
     study: Study, user: User, *, title: str, with_topics: bool = False, form_token: UUID | None = None

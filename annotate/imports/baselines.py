@@ -23,7 +23,7 @@ WORDS = 10, 1_000
 MOST_SENTENCES = 1_000
 
 
-@limits.for_each_person(limits.WRITTEN)
+@limits.for_each_user(limits.WRITTEN)
 def ask_for_baselines(study: Study, user: User, words: int) -> Upload:
     """Have summaries of at most so many words written; what is being written already is the answer.
 

@@ -30,7 +30,7 @@ MOST_JUDGMENTS = 20_000
 SEEDS = 0, 2**31 - 1
 
 
-@limits.for_each_person(limits.WRITTEN)
+@limits.for_each_user(limits.WRITTEN)
 def ask_for_simulated(study: Study, user: User, source: str, per_topic: int, seed: int) -> Upload:
     """Have so many judgments of each topic simulated; what is being written already is the answer.
 

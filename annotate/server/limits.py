@@ -137,7 +137,7 @@ def spend(limit: Limit, who: str, times: int = 1) -> None:
     _refuse_too_much(allowance, limit, now)
 
 
-def for_each_person(limit: Limit) -> Callable[[Verb[P, R]], Verb[P, R]]:
+def for_each_user(limit: Limit) -> Callable[[Verb[P, R]], Verb[P, R]]:
     """Let a verb count what a person asks of a study; whatever transaction the verb begins is begun afterwards."""
 
     def limited(verb: Verb[P, R]) -> Verb[P, R]:

@@ -28,11 +28,11 @@ KILLED = r"WorkerLost|ExceptionWithTrace|OperationalError|MemoryError|OSError"
 
 
 class Program:
-    """A researcher's program, with a token of the API."""
+    """The program of who made a study, the trial's or another, with a token of the API."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, study: int | None = None) -> None:
         self.root = f"http://127.0.0.1:{trial.product.port}"
-        self.study = trial.study()["study"]
+        self.study = study or trial.study()["study"]
         self.token = trial.product.inside.run(TOKEN, study=self.study)
         self.here = f"/api/v1/studies/{self.study}"
 
