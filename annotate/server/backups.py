@@ -14,6 +14,7 @@ import io
 import json
 import logging
 import os
+import shutil
 import sqlite3
 import subprocess
 import tarfile
@@ -210,10 +211,27 @@ def _put_database(dump: Path) -> None:
 def _unpack(source: Path, room: Path) -> Manifest:
     try:
         with tarfile.open(source) as archive:
-            archive.extractall(room, filter="data")
+            for member in archive:
+                _extract(archive, member, room)
         return Manifest(**json.loads((room / "manifest.json").read_text()))
     except (OSError, EOFError, tarfile.TarError, ValueError, TypeError) as problem:
         raise NotPossible(f"{source} is not a complete backup: {problem}") from problem
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, room: Path) -> None:
+    """Write a file or a folder below `room`; a backup holds nothing else. Raises `NotPossible` for anything else.
+
+    Python before 3.11.4 has no filters for `extractall`.
+    """
+    target = room / member.name
+    if not (member.isreg() or member.isdir()) or room.resolve() not in (target.resolve(), *target.resolve().parents):
+        raise NotPossible(f"{member.name!r} in this file is no file or folder of a backup.")
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True)
+    elif content := archive.extractfile(member):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with content, target.open("wb") as file:
+            shutil.copyfileobj(content, file)
 
 
 def _refuse_what_cannot_be(manifest: Manifest, dump: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -204,6 +205,43 @@ def test_what_is_damaged_or_of_another_kind_is_refused_with_nothing_changed(
     with pytest.raises(backups.NotPossible, match="not empty"):
         backups.restore(kept)
     assert systems_ranked(SystemScore.objects.values_list("ranking__scored_by")) == EXAMPLE_RANKED
+
+
+def test_a_backup_is_unpacked_by_a_python_whose_archives_have_no_filters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.11.2, which Debian 12 has; what is unpacked is refused later, for this installation is not empty."""
+
+    def as_before(archive: tarfile.TarFile, path: str = ".", members: Any = None, *, numeric_owner: bool = False) -> None:
+        raise AssertionError("without a filter, anything in the file would be written anywhere")
+
+    monkeypatch.setattr(tarfile.TarFile, "extractall", as_before)
+    monkeypatch.setattr(tarfile.TarFile, "extract", as_before)
+    scored_study()
+    backups.backup(tmp_path / "kept.backup")
+    with pytest.raises(backups.NotPossible, match="not empty"):
+        backups.restore(tmp_path / "kept.backup")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("../outside", tarfile.REGTYPE),
+        ("files/../../outside", tarfile.REGTYPE),
+        ("/tmp/outside-of-a-restore", tarfile.REGTYPE),
+        ("files/link", tarfile.SYMTYPE),
+        ("files/link", tarfile.LNKTYPE),
+        ("files/pipe", tarfile.FIFOTYPE),
+    ],
+)
+def test_nothing_of_a_backup_is_written_outside_of_it(tmp_path: Path, name: str, kind: bytes) -> None:
+    with tarfile.open(tmp_path / "hostile.backup", "w:gz") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.type, entry.linkname = kind, "../../outside"
+        archive.addfile(entry)
+    with pytest.raises(backups.NotPossible, match="is no file or folder of a backup"):
+        backups.restore(tmp_path / "hostile.backup")
+    assert not Path("/tmp/outside-of-a-restore").exists()
 
 
 def test_a_backup_is_never_written_over_another_nor_left_half_written(
