@@ -96,18 +96,22 @@ def change_password(user: User, password: str, by: str = "password") -> None:
 
 
 def email_token(user: User, email: str) -> str:
-    """What a link to this address holds, so that whoever opens it shows that they read what is sent there."""
-    return EMAIL_LINKS.sign_object({"user": user.pk, "email": email, "before": user.email})
+    """What a link to this address holds, so that opening it shows that one reads what is sent there.
+
+    It ends with the account's password, so that it is never for another account that has the number after a restore.
+    """
+    held = {"user": user.pk, "email": email, "before": user.email, "password": user.get_session_auth_hash()}
+    return EMAIL_LINKS.sign_object(held)
 
 
-def read_email_token(token: str) -> tuple[User, str] | None:
-    """The account and its new address; None where the link is not ours, too old, or was used already."""
+def read_email_token(user: User, token: str) -> str | None:
+    """The new address of this account; None where the link is not ours, another account's, too old, or used already."""
     try:
         held = EMAIL_LINKS.unsign_object(token, max_age=EMAIL_LINK_SECONDS)
     except signing.BadSignature:
         return None
-    user = get_user_model().objects.filter(pk=held["user"], email=held["before"], is_active=True).first()
-    return None if user is None else (user, held["email"])
+    own = {"user": user.pk, "email": held["email"], "before": user.email, "password": user.get_session_auth_hash()}
+    return str(held["email"]) if held == own else None
 
 
 @transaction.atomic

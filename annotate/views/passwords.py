@@ -170,15 +170,16 @@ def _change_address(request: HttpRequest, user: User, address: str) -> None:
     )
 
 
+@login_required
 @METHODS
 @limited
 def email_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm an address: by a button, for programs that only look at links must confirm nothing."""
-    held = accounts.read_email_token(token)
-    if held is None:
+    """Confirm the address of the visitor's own account, by a button: programs only look at links."""
+    user = cast(User, request.user)
+    address = accounts.read_email_token(user, token)
+    if address is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
         raise Http404
-    user, address = held
     if request.method != "POST":
         return render(request, "account/email_confirm.html", {"person": user, "address": address})
     accounts.set_email(user, address)

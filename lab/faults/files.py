@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.harness.checker import INVARIANTS
+from lab.harness.clients import CSRF_TOKEN, Browser
 from lab.harness.product import Product, Stuck, kill, wait_until
 from lab.harness.trials import QUIET, Trial, fault
 
@@ -311,15 +312,40 @@ result = invitation.pk, invitations.invitation_path(invitation)
 OTHER_STUDY = "result = studies.make_study(User.objects.get(username='owner'), title='Another', question='Which?').pk"
 
 
+#: A link that confirms an address, for an account that is newer than the backup.
+CONFIRM = """
+from annotate import accounts
+user = User.objects.create_user("after", password="four unrelated words")
+result = user.pk, "/account/email/" + accounts.email_token(user, "after@example.org") + "/"
+"""
+#: Whoever gets the number after the restore, and their session.
+SOMEBODY_ELSE = """
+from importlib import import_module
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+user = User.objects.create_user("restored", password="four unrelated words")
+session = import_module(settings.SESSION_ENGINE).SessionStore()
+session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+session.create()
+result = user.pk, session.session_key
+"""
+ADDRESSES = "result = list(User.objects.exclude(email='').values_list('username', 'email'))"
+
+
 @fault("F35", "a backup is restored, and somebody comes with a link that is newer than it", release=10, seconds=20)
 def old_links(trial: Trial) -> None:
-    """The link's number is given anew, to an invitation of another study: the link must not open that one."""
+    """The link's number is given anew: to an invitation of another study, or to another account, whoever is signed in.
+
+    The link must not open that one, nor set that one's address.
+    """
     product = trial.product
     copy = str(product.room / f"{trial.name}.backup")
     with trial.load(think=0.1):
         trial.until(trial.rng.uniform(0.1, 0.6))
         product.inside.run(COMMAND, command="backup", file=copy)
         number, link = product.inside.run(INVITE, study=trial.given["study"], role="annotator")
+        account, confirm = product.inside.run(CONFIRM)
     with empty(product) as other:
         other.variables["PREFERENDUM_SECRET_KEY_FILE"] = str(product.data / "secret_key")  # which links are signed with
         other.inside.run(COMMAND, command="restore_backup", file=copy)
@@ -337,6 +363,25 @@ def old_links(trial: Trial) -> None:
             trial.complaints.append("a link that is as old as the backup opens nothing: nothing was tried here")
         if (status := other.asked(link)) != 404:
             trial.complaints.append(f"a link that is newer than the backup was answered {status}")
+        trial.complaints += confirmed(other, account, confirm)
+
+
+def confirmed(other: Product, account: int, link: str) -> Iterator[str]:
+    """What is wrong after a click, and a push of its button, on a link that confirms the address of an older account."""
+    restored, session = other.inside.run(SOMEBODY_ELSE)
+    if restored != account:
+        yield f"account {restored} is not {account}: nothing was tried here"
+    for cookies in ({}, {"session": session}):
+        browser = Browser(("127.0.0.1", other.port))
+        browser.cookies |= cookies
+        page = browser.ask("GET", "/about/" if cookies else "/sign-in/")
+        token = CSRF_TOKEN.search(page.body)
+        answers = [browser.ask("GET", link), browser.ask("POST", link, {"csrfmiddlewaretoken": token and token[1]})]
+        browser.close()
+        if (found := [one.status for one in answers]) != ([404, 404] if cookies else [302, 302]):
+            yield f"a link that confirms an address of an account that is gone was answered {found}"
+    if addresses := other.inside.run(ADDRESSES):
+        yield f"a link of an account that is gone set an address: {addresses}"
 
 
 COMMAND = "from django.core.management import call_command\ncall_command(command, file)"

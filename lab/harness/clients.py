@@ -29,7 +29,7 @@ PATIENCE = 15.0  # seconds that a request may take, as in the page
 #: Some leave a pair out, some take an answer back.
 SKIPS, UNDOES = 0.04, 0.04
 
-_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+CSRF_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 _ACTION = re.compile(r'<form id="answer" method="post" action="(/judge/([0-9a-f-]+)/)"')
 _REVISION = re.compile(r'name="revision" value="(\d+)"')
 _TICKET = re.compile(r'name="ticket" value="([^"]*)"')
@@ -329,7 +329,7 @@ class Client(threading.Thread):
         raise AssertionError("pauses have no end")
 
     def refresh_token(self, url: str) -> None:
-        with_token = _TOKEN.search(self.ask_again("GET", url).body)
+        with_token = CSRF_TOKEN.search(self.ask_again("GET", url).body)
         if with_token:
             self.token = with_token[1]
 
@@ -370,7 +370,7 @@ class Client(threading.Thread):
             self.hear(got.headers["location"])
             got = self.ask_again("GET", got.location)
         self.hear(got.headers.get("hx-push-url", ""))
-        if token := _TOKEN.search(got.body):
+        if token := CSRF_TOKEN.search(got.body):
             self.token = token[1]
         if home := re.search(r'action="(/progress/[0-9a-f-]+/)', got.body):
             self.home = home[1]

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
+from annotate import accounts
 from annotate.models import AuditEntry
 from annotate.server import email
 
@@ -117,6 +118,19 @@ def test_an_address_counts_once_its_link_was_opened(ada: User) -> None:
     assert ada.email == "new@example.org"
     assert client.post(link).status_code == 404, "used already"
     assert "example.org" not in str(AuditEntry.objects.get(action="change e-mail address").detail)
+
+
+def test_a_link_never_gives_an_address_to_another_account(ada: User) -> None:
+    """Not to the one that has the number after a restore, nor to somebody else's who is signed in."""
+    link = f"/account/email/{accounts.email_token(ada, 'ada@other.example')}/"
+    eve = User.objects.create_user("eve", "ada@example.org", PASSWORD)
+    assert Client().post(link)["Location"].startswith("/sign-in/?next=")
+    assert signed_in(eve).post(link).status_code == 404
+    number = ada.pk
+    ada.delete()
+    restored = User.objects.create_user("bob", "ada@example.org", PASSWORD, pk=number)
+    assert signed_in(restored).post(link).status_code == 404
+    assert set(User.objects.values_list("email", flat=True)) == {"ada@example.org"}
 
 
 def test_an_address_is_set_with_the_password_alone(ada: User) -> None:
