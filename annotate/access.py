@@ -122,6 +122,14 @@ def may_create_studies(user: User | AnonymousUser) -> bool:
     return user.has_perm("annotate.add_study") or researches.exists()
 
 
+def may_see_health(user: User | AnonymousUser) -> bool:
+    """Whoever runs the installation, or looks after the annotators of a study, may see how the worker does."""
+    if not user.is_authenticated:
+        return False
+    looks_after = Membership.objects.filter(user=user, role__in=ABILITIES["annotators"])
+    return user.is_superuser or looks_after.exists()
+
+
 def account(request: HttpRequest) -> User | None:
     """Who is signed in."""
     return request.user if request.user.is_authenticated else None

@@ -176,6 +176,14 @@ def test_only_who_is_signed_in_sees_the_page() -> None:
     assert response.url.startswith(reverse("sign_in"))
 
 
+def test_only_who_looks_after_annotators_or_the_installation_sees_how_the_worker_does() -> None:
+    study = ready_study()
+    seen = {role: signed_in(study, role).get(reverse("health")).status_code for role in making.Role.values}
+    assert seen == {"owner": 200, "admin": 200, "researcher": 404, "annotator": 404}
+    page = signed_in(study, "admin").get(reverse("study_annotators", args=[study.pk])).content.decode()
+    assert reverse("health") in page
+
+
 def test_files_that_wait_or_failed_are_listed() -> None:
     alive()
     study = ready_study()
@@ -654,7 +662,8 @@ def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> 
 
 def test_only_a_superuser_reads_on_which_machine_a_worker_runs(client: Client) -> None:
     WorkerPulse.objects.create(name="machine.example:4711", at=timezone.now(), program_version="7.8.9")
-    for superuser in (False, True):
-        client.force_login(making.person(f"person{superuser}", is_superuser=superuser))
+    admin = making.member(making.study(), making.Role.ADMIN)
+    for superuser, user in ((False, admin), (True, making.person("superuser", is_superuser=True))):
+        client.force_login(user)
         page = client.get(reverse("health")).content.decode()
         assert ("machine.example" in page, "7.8.9" in page) == (superuser, superuser)

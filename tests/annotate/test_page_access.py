@@ -33,11 +33,12 @@ POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link
 POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_out
 GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up
-GET  404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten forgotten_sent new_password email_confirm
-POST 404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten new_password email_confirm
-GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email
-POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email
-GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password studies health
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten forgotten_sent new_password
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten new_password
+GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
+POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
+GET    L   L   L   L   L   L 404 404 200 200 404 200 200  health
+GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password studies
 POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account markdown_preview
 POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke
