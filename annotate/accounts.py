@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
+import unicodedata
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.audit_log import note
-from annotate.models import Study, Token
+from annotate.models import AccountName, Study, Token
 from annotate.refusal import Refusal, cleaned, invalid
 
 if TYPE_CHECKING:
@@ -32,6 +34,46 @@ TOKENS_EACH = 50
 USE_NOTED_EVERY = timedelta(minutes=1)
 EMAIL_LINKS = signing.TimestampSigner(salt="e-mail address")
 EMAIL_LINK_SECONDS = 24 * 3600
+#: Letters, most of them Cyrillic and Greek, that look like these Latin ones in one case or the other.
+LOOKALIKES = str.maketrans("аеорсухіјѕԁһӏԛԝвкмнтоανρκιυχτıɑ", "aeopcyxijsdhlqwbkmhtoavpkiuxtia")
+#: Scripts that are written together.
+EAST_ASIAN = {"CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
+
+
+def folded(name: str) -> str:
+    """The name as names are compared: in one case and width, and letters that look like Latin ones as those."""
+    return _in_one_case(name).translate(LOOKALIKES)
+
+
+def username_of(typed: str) -> str:
+    """The user name that somebody who types this means; what they typed where nobody has such a name."""
+    named = Q(username=typed) | Q(account_name__folded=folded(typed))
+    names = list(get_user_model().objects.filter(named).values_list("username", flat=True))
+    return typed if typed in names or not names else names[0]
+
+
+def check_name(user: User) -> None:
+    """Raises `ValidationError` for a new account's name that could be taken for that of another one."""
+    letters = (unicodedata.name(letter, "") for letter in _in_one_case(user.username) if letter.isalpha())
+    scripts = {re.split("[ -]", name)[0] for name in letters}
+    if len(scripts) > 1 and not scripts <= EAST_ASIAN:
+        raise ValidationError({"username": _("Use letters of one alphabet only.")})
+    if AccountName.objects.filter(folded=folded(user.username)).exists():
+        raise ValidationError({"username": _("This name is taken.")})
+
+
+def before_save(instance: User, raw: bool, **_signal: object) -> None:
+    """Every way to a new account comes here, `createsuperuser` as well, which tells of a `ValidationError`."""
+    if instance._state.adding and not raw:
+        check_name(instance)
+
+
+def after_save(instance: User, created: bool, **_signal: object) -> None:
+    """Keep the name that is compared beside the name."""
+    if created:
+        AccountName.objects.create(user=instance, folded=folded(instance.username))
+    else:
+        AccountName.objects.filter(user=instance).update(folded=folded(instance.username))
 
 
 @transaction.atomic
@@ -135,6 +177,7 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
     try:
         # The name first: whether a password is too much like it can only be said of one that will do.
         user.full_clean(exclude=["password"])
+        check_name(user)
         validate_password(password, user)
     except ValidationError as error:
         messages = error.message_dict if hasattr(error, "error_dict") else {"password": error.messages}
@@ -149,6 +192,10 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
         user.user_permissions.add(Permission.objects.get(content_type__app_label="annotate", codename="add_study"))
     note(None, user, "sign up")
     return user
+
+
+def _in_one_case(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _digest(secret: str) -> str:

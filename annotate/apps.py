@@ -1,6 +1,6 @@
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, post_save, pre_save
 
 
 class AnnotateConfig(AppConfig):
@@ -8,7 +8,10 @@ class AnnotateConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from annotate.database import append_only  # only now: it needs the settings
+        from annotate import accounts  # only now: they need the settings
+        from annotate.database import append_only
 
         connection_created.connect(append_only.register_function, dispatch_uid="append_only")
+        pre_save.connect(accounts.before_save, sender="auth.User", dispatch_uid="account_name")
+        post_save.connect(accounts.after_save, sender="auth.User", dispatch_uid="account_name")
         post_migrate.connect(append_only.after_migrate, sender=self, dispatch_uid="append_only")

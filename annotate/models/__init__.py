@@ -1,6 +1,6 @@
 """The tables, one file a writer."""
 
-from annotate.models.account import Token
+from annotate.models.account import AccountName, Token
 from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,
@@ -62,6 +62,7 @@ from annotate.models.what_if import WhatIfQuestion
 from annotate.models.worker import Claim, WorkerPulse
 
 __all__ = [
+    "AccountName",
     "AgreementReport",
     "Allowance",
     "Annotator",

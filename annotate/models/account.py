@@ -1,4 +1,4 @@
-"""How programs sign in. Written by annotate.accounts."""
+"""Names of accounts, and how programs sign in. Written by annotate.accounts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+
+class AccountName(models.Model):
+    """A user name as names are compared: no two accounts have the same. What stands on pages is the name itself."""
+
+    user: models.OneToOneField[Any, Any] = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="account_name"
+    )
+    folded = models.CharField(max_length=450, unique=True)
+
+    def __str__(self) -> str:
+        return self.folded
 
 
 class Token(models.Model):

@@ -53,8 +53,8 @@ class Limit:
 GUESSES = Limit("guess", 10, 900)
 #: Wrong passwords from one address, whatever the names: a laboratory may share one.
 WRONG_PASSWORDS = Limit("password", 50, 900)
-#: Wrong passwords for one name from one address; the fifth closes the door, to the right password, too.
-WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 4, 900)
+#: Wrong passwords for one name from one address; after the fifth even the right password is refused.
+WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 5, 900)
 #: New annotators, a class or a laboratory behind one address being somebody.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)
@@ -152,18 +152,18 @@ def for_each_user(limit: Limit) -> Callable[[Verb[P, R]], Verb[P, R]]:
 
 
 def check(limit: Limit, who: str) -> None:
-    """Count nothing. Raises `TooOften` where more than the limit allows was counted already."""
+    """Count nothing. Raises `TooOften` where as much as the limit allows was counted already."""
     now = timezone.now()
     for allowance in Allowance.objects.filter(pk=_key(limit, who), ends_at__gt=now):
-        _refuse_too_much(allowance, limit, now)
+        _refuse_too_much(allowance, limit, now, more=1)
 
 
 def _key(limit: Limit, who: str) -> str:
     return salted_hmac(f"limit {limit.name}", who, algorithm="sha256").hexdigest()
 
 
-def _refuse_too_much(allowance: Allowance, limit: Limit, now: datetime) -> None:
-    if allowance.used > limit.times:
+def _refuse_too_much(allowance: Allowance, limit: Limit, now: datetime, more: int = 0) -> None:
+    if allowance.used + more > limit.times:
         raise TooOften(limit, max(1, math.ceil((allowance.ends_at - now).total_seconds())))
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import get_user_model, login, update_session_auth_hash
+from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
 from django.contrib.auth.models import User
@@ -55,6 +55,9 @@ class SignInForm(AuthenticationForm):
 
     username = UsernameField(max_length=150, widget=forms.TextInput(attrs={"autofocus": True}))
 
+    def clean_username(self) -> str:
+        return accounts.username_of(self.cleaned_data["username"])
+
 
 class TokenForm(forms.Form):
     """A key for a program."""
@@ -99,9 +102,8 @@ class SignIn(LoginView):
         return response
 
     def _visitor_and_name(self) -> str:
-        """In one spelling, as Django looks the name up."""
-        name = get_user_model().normalize_username(self.request.POST.get("username", "").strip())
-        return f"{limits.visitor(self.request)} {name}"
+        """In one spelling, as names are compared."""
+        return f"{limits.visitor(self.request)} {accounts.folded(self.request.POST.get('username', '').strip())}"
 
 
 @require_safe

@@ -315,7 +315,7 @@ OTHER_STUDY = "result = studies.make_study(User.objects.get(username='owner'), t
 #: A link that confirms an address, for an account that is newer than the backup.
 CONFIRM = """
 from annotate import accounts
-user = User.objects.create_user("after", password="four unrelated words")
+user = User.objects.create_user(name, password="four unrelated words")
 result = user.pk, "/account/email/" + accounts.email_token(user, "after@example.org") + "/"
 """
 #: Whoever gets the number after the restore, and their session.
@@ -345,7 +345,7 @@ def old_links(trial: Trial) -> None:
         trial.until(trial.rng.uniform(0.1, 0.6))
         product.inside.run(COMMAND, command="backup", file=copy)
         number, link = product.inside.run(INVITE, study=trial.given["study"], role="annotator")
-        account, confirm = product.inside.run(CONFIRM)
+        account, confirm = product.inside.run(CONFIRM, name=trial.name)
     with empty(product) as other:
         other.variables["PREFERENDUM_SECRET_KEY_FILE"] = str(product.data / "secret_key")  # which links are signed with
         other.inside.run(COMMAND, command="restore_backup", file=copy)
@@ -367,7 +367,7 @@ def old_links(trial: Trial) -> None:
 
 
 def confirmed(other: Product, account: int, link: str) -> Iterator[str]:
-    """What is wrong after a click, and a push of its button, on a link that confirms the address of an older account."""
+    """What is wrong after a click on a link that confirms the address of an account that is gone, and on its button."""
     restored, session = other.inside.run(SOMEBODY_ELSE)
     if restored != account:
         yield f"account {restored} is not {account}: nothing was tried here"

@@ -2,10 +2,12 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate import access, accounts
-from annotate.models import AuditEntry, Token
+from annotate.models import AccountName, AuditEntry, Token
 from annotate.refusal import Refusal
 from tests.annotate import making
 
@@ -98,6 +100,11 @@ def test_an_open_one_lets_everybody_begin_studies(settings):
         ("a b", PASSWORD, "username"),
         ("x" * 151, PASSWORD, "username"),
         ("taken", PASSWORD, "username"),
+        ("TAKEN", PASSWORD, "username"),
+        ("ｔaken", PASSWORD, "username"),
+        ("tаken", PASSWORD, "username"),  # with a Cyrillic letter
+        ("таκеn", PASSWORD, "username"),
+        ("Щadm", PASSWORD, "username"),
     ],
 )
 def test_a_name_or_password_that_will_not_do_is_refused_by_field(settings, username, password, field):
@@ -107,3 +114,55 @@ def test_a_name_or_password_that_will_not_do_is_refused_by_field(settings, usern
         accounts.sign_up(username, password)
     assert list(refused.value.fields) == [field]
     assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["Ада", "Ελένη", "山田たろう", "김철수", "Straße", "adm_1@example.org", "٣-x"])
+def test_a_name_in_one_alphabet_is_taken_as_it_is(settings, name):
+    settings.SIGN_UP_OPEN = True
+    assert accounts.sign_up(name, PASSWORD).username == name
+
+
+def test_a_name_made_at_the_machine_cannot_be_taken_for_another_either():
+    making.person("adm1")
+    for name in ("ADM1", "аdm1"):
+        with pytest.raises(CommandError, match=r"This name is taken|letters of one alphabet"):
+            call_command("createsuperuser", username=name, email="", interactive=False)
+    assert User.objects.count() == 1
+
+
+def test_the_database_lets_no_two_accounts_have_a_name_that_is_the_same_when_folded():
+    first, second = making.person("ada"), making.person("bob")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AccountName.objects.filter(user=second).update(folded="ada")
+    second.username = "ADA"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        second.save()
+    assert first.account_name.folded == "ada"
+
+
+def test_two_who_sign_up_at_once_do_not_both_get_a_name(settings, monkeypatch):
+    settings.SIGN_UP_OPEN = True
+    making.person("ada")
+    monkeypatch.setattr(accounts, "check_name", lambda user: None)  # both looked before either was there
+    with pytest.raises(Refusal) as refused:
+        accounts.sign_up("ADA", PASSWORD)
+    assert refused.value.fields == {"username": ["This name is taken."]}
+    assert User.objects.count() == 1
+
+
+def test_people_sign_in_by_their_name_in_any_case(client):
+    making.person("Ada")
+    for typed in ("ada", "ADA", "Ａｄａ"):
+        client.logout()
+        assert client.post("/sign-in/", {"username": typed, "password": "a long enough password"}).status_code == 302
+
+
+def test_accounts_whose_names_are_the_same_since_before_still_sign_in_by_their_own(client):
+    older = making.person("ada")
+    (newer,) = User.objects.bulk_create([User(username="ADA")])
+    newer.set_password(PASSWORD)
+    newer.save()
+    assert client.post("/sign-in/", {"username": "ADA", "password": PASSWORD}).wsgi_request.user == newer
+    client.logout()
+    right = {"username": "Ada", "password": "a long enough password"}
+    assert client.post("/sign-in/", right).wsgi_request.user == older

@@ -212,7 +212,9 @@ def test_a_backup_is_unpacked_by_a_python_whose_archives_have_no_filters(
 ) -> None:
     """Python 3.11.2, which Debian 12 has; what is unpacked is refused later, for this installation is not empty."""
 
-    def as_before(archive: tarfile.TarFile, path: str = ".", members: Any = None, *, numeric_owner: bool = False) -> None:
+    def as_before(
+        archive: tarfile.TarFile, path: str = ".", members: Any = None, *, numeric_owner: bool = False
+    ) -> None:
         raise AssertionError("without a filter, anything in the file would be written anywhere")
 
     monkeypatch.setattr(tarfile.TarFile, "extractall", as_before)
