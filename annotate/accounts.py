@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 import unicodedata
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -77,30 +77,39 @@ def after_save(instance: User, created: bool, **_signal: object) -> None:
 
 
 @transaction.atomic
-def create_token(user: User, name: str, *, study: Study | None = None, read_only: bool = False) -> tuple[Token, str]:
+def create_token(
+    user: User, name: str, *, study: Study | None = None, read_only: bool = False, expires_at: datetime | None = None
+) -> tuple[Token, str]:
     """A new token and its secret, which is shown now and never again: only its hash is kept.
 
     `study` narrows it to that study; `read_only` to requests that change nothing.
     """
+    if expires_at is not None and expires_at <= timezone.now():
+        raise invalid("expires_at", _("This time is in the past."))
     name = cleaned("name", name)
     if not name or len(name) > 100:
         raise invalid("name", _("Enter a name of at most 100 characters."))
     if Token.objects.filter(user=user, revoked_at__isnull=True).count() >= TOKENS_EACH:
         raise Refusal(_("You have reached the maximum number of tokens. Revoke one first."), "too_many")
     secret = PREFIX + secrets.token_urlsafe(32)
-    token = Token.objects.create(user=user, name=name, digest=_digest(secret), study=study, read_only=read_only)
+    token = Token.objects.create(
+        user=user, name=name, digest=_digest(secret), study=study, read_only=read_only, expires_at=expires_at
+    )
     note(study, user, "create token", token=token.pk, name=token.name, read_only=read_only)
     return token, secret
 
 
 def find_token(secret: str) -> Token | None:
-    """The token with this secret, if it and its person are still good. Looked up by hash: we compare nothing."""
+    """The token with this secret, if it was not revoked and its person is still good; it may have expired.
+
+    Looked up by hash: we compare nothing.
+    """
     token = (
         Token.objects.select_related("user", "study")
         .filter(digest=_digest(secret), revoked_at__isnull=True, user__is_active=True)
         .first()
     )
-    if token is not None:
+    if token is not None and not token.is_expired:
         now = timezone.now()
         unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
         if token.last_used_at is None or token.last_used_at < now - USE_NOTED_EVERY:

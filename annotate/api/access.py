@@ -38,9 +38,10 @@ class TokenAuthentication(BaseAuthentication):
         if kind.lower() != b"bearer":
             return None
         token = accounts.find_token(secret.strip().decode("latin-1"))
-        if token is None:
+        if token is None or token.is_expired:
             _spend_a_guess(request)
-            raise AuthenticationFailed(_("This token is not valid: it is wrong, or it was revoked."))
+            why = _("This token is not valid: it is wrong, or it was revoked.")
+            raise AuthenticationFailed(_("This token has expired. Create another one.") if token else why)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
@@ -32,8 +33,13 @@ class Token(models.Model):
     study = models.ForeignKey("annotate.Study", on_delete=models.CASCADE, null=True, blank=True, related_name="tokens")
     read_only = models.BooleanField(_("read-only"), default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
     def __str__(self) -> str:
         return self.name

@@ -70,6 +70,12 @@ class TokenForm(forms.Form):
         ),
     )
     read_only = forms.BooleanField(label=gettext_lazy("Read-only"), required=False)
+    expires_at = forms.DateTimeField(
+        label=gettext_lazy("Expires at"),
+        required=False,
+        help_text=gettext_lazy("In UTC. Empty: until you revoke it."),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
 
 
 @method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")

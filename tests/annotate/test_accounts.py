@@ -1,9 +1,12 @@
+import re
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
+from django.test import Client
 from django.utils import timezone
 
 from annotate import access, accounts
@@ -38,6 +41,28 @@ def test_a_revoked_token_opens_nothing():
     accounts.revoke_token(token, user)
     assert accounts.find_token(secret) is None
     assert AuditEntry.objects.filter(action="revoke token").count() == 1
+
+
+def test_a_token_that_has_expired_is_refused_with_that_reason_and_shown_as_expired(client):
+    user = making.person()
+    with time_machine.travel("2026-11-21 12:00Z", tick=False) as clock:
+        with pytest.raises(Refusal) as refused:
+            accounts.create_token(user, "script", expires_at=timezone.now())
+        assert "expires_at" in refused.value.fields
+        client.force_login(user)
+        page = client.post("/account/", {"name": "script", "expires_at": "2026-11-21T13:00"}).content.decode()
+        said = {"authorization": f"Bearer {re.search(r'prf_[-_a-zA-Z0-9]+', page)[0]}"}
+        assert Client().get("/api/v1/me/", headers=said).json()["token"]["expires_at"] == "2026-11-21T13:00:00Z"
+        assert "expired" not in client.get("/account/").content.decode()
+        clock.shift(3600)
+        found = Client().get("/api/v1/me/", headers=said)
+        assert (found.status_code, found.json()["error"]["message"]) == (
+            401,
+            "This token has expired. Create another one.",
+        )
+        assert found["WWW-Authenticate"] == "Bearer"
+        assert "expired" in client.get("/account/").content.decode()
+    assert Token.objects.get().last_used_at.minute == 0
 
 
 def test_the_token_of_somebody_locked_out_opens_nothing():

@@ -17,16 +17,17 @@ from annotate.models import Token
 class TokenSerializer(serializers.ModelSerializer[Token]):
     class Meta:
         model = Token
-        fields = ["id", "name", "study", "read_only", "created_at", "last_used_at"]
+        fields = ["id", "name", "study", "read_only", "created_at", "expires_at", "last_used_at"]
         read_only_fields = fields
 
 
 class NewTokenSerializer(Strict[Any]):
-    """A new token; `study` restricts it to one study."""
+    """A new token; `study` restricts it to one study, and after `expires_at` it is refused."""
 
     name = serializers.CharField(max_length=100)
     study = serializers.IntegerField(required=False, allow_null=True, max_value=2**63 - 1)
     read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]  # DRF has an attribute so called
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
 
 
 class ShownTokenSerializer(TokenSerializer):

@@ -41,7 +41,7 @@ class Tokens(View):
             study = access.visible_studies(self.user).filter(pk=wanted).first()
             if study is None:
                 raise Http404
-        token, secret = accounts.create_token(self.user, sent["name"], study=study, read_only=sent["read_only"])
+        token, secret = accounts.create_token(self.user, **sent | {"study": study})
         token.secret = secret  # type: ignore[attr-defined]  # for the serializer, not for the table
         return self.show(ShownTokenSerializer, token, 201)
 
