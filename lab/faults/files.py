@@ -319,7 +319,7 @@ user = User.objects.create_user(name, password="four unrelated words")
 result = user.pk, "/account/email/" + accounts.email_token(user, "after@example.org") + "/"
 """
 #: Whoever gets the number after the restore, and their session.
-SOMEBODY_ELSE = """
+NEW_ACCOUNT = """
 from importlib import import_module
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -368,7 +368,7 @@ def old_links(trial: Trial) -> None:
 
 def confirmed(other: Product, account: int, link: str) -> Iterator[str]:
     """What is wrong after a click on a link that confirms the address of an account that is gone, and on its button."""
-    restored, session = other.inside.run(SOMEBODY_ELSE)
+    restored, session = other.inside.run(NEW_ACCOUNT)
     if restored != account:
         yield f"account {restored} is not {account}: nothing was tried here"
     for cookies in ({}, {"session": session}):
@@ -378,8 +378,8 @@ def confirmed(other: Product, account: int, link: str) -> Iterator[str]:
         token = CSRF_TOKEN.search(page.body)
         answers = [browser.ask("GET", link), browser.ask("POST", link, {"csrfmiddlewaretoken": token and token[1]})]
         browser.close()
-        if (found := [one.status for one in answers]) != ([404, 404] if cookies else [302, 302]):
-            yield f"a link that confirms an address of an account that is gone was answered {found}"
+        if (statuses := [answer.status for answer in answers]) != ([404, 404] if cookies else [302, 302]):
+            yield f"a link that confirms an address of an account that is gone was answered {statuses}"
     if addresses := other.inside.run(ADDRESSES):
         yield f"a link of an account that is gone set an address: {addresses}"
 
