@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -21,11 +22,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.audit_log import note
-from annotate.models import AccountName, Study, Token
+from annotate.models import AccountName, AccountSession, Study, Token
 from annotate.refusal import Refusal, cleaned, invalid
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 #: Begins every token, so that one that leaked into a file can be found and told from other secrets.
 PREFIX = "prf_"
@@ -52,23 +54,22 @@ def username_of(typed: str) -> str:
     return typed if typed in names or not names else names[0]
 
 
-def check_name(user: User) -> None:
-    """Raises `ValidationError` for a new account's name that could be taken for that of another one."""
-    letters = (unicodedata.name(letter, "") for letter in _in_one_case(user.username) if letter.isalpha())
+def check_name(instance: User, raw: bool = False, **_signal: object) -> None:
+    """Raises `ValidationError` for a new account's name that could be taken for that of another one.
+
+    Called before every account is saved: `createsuperuser` tells of the error as well.
+    """
+    if raw or not instance._state.adding:
+        return
+    letters = (unicodedata.name(letter, "") for letter in _in_one_case(instance.username) if letter.isalpha())
     scripts = {re.split("[ -]", name)[0] for name in letters}
     if len(scripts) > 1 and not scripts <= EAST_ASIAN:
         raise ValidationError({"username": _("Use letters of one alphabet only.")})
-    if AccountName.objects.filter(folded=folded(user.username)).exists():
+    if AccountName.objects.filter(folded=folded(instance.username)).exists():
         raise ValidationError({"username": _("This name is taken.")})
 
 
-def before_save(instance: User, raw: bool, **_signal: object) -> None:
-    """Every way to a new account comes here, `createsuperuser` as well, which tells of a `ValidationError`."""
-    if instance._state.adding and not raw:
-        check_name(instance)
-
-
-def after_save(instance: User, created: bool, **_signal: object) -> None:
+def keep_name(instance: User, created: bool, **_signal: object) -> None:
     """Keep the name that is compared beside the name."""
     if created:
         AccountName.objects.create(user=instance, folded=folded(instance.username))
@@ -136,6 +137,13 @@ def note_sign_in(user: User, by: str) -> None:
 
 
 @transaction.atomic
+def end_sessions(user: User, sessions: QuerySet[AccountSession]) -> None:
+    """Sign the browsers of these sessions of the person out."""
+    _ended, rows = Session.objects.filter(account_session__in=sessions.filter(user=user)).delete()
+    note(None, user, "end sessions", number=rows.get("sessions.Session", 0))
+
+
+@transaction.atomic
 def change_password(user: User, password: str, by: str = "password") -> None:
     """Set another password, `by` the old one or by an `email`.
 
@@ -143,6 +151,7 @@ def change_password(user: User, password: str, by: str = "password") -> None:
     """
     user.set_password(password)
     user.save(update_fields=["password"])
+    Session.objects.filter(account_session__user=user).delete()
     note(None, user, "change password", by=by)
 
 
@@ -195,7 +204,7 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
     try:
         with transaction.atomic():
             user.save(force_insert=True)
-    except IntegrityError as error:
+    except (IntegrityError, ValidationError) as error:  # somebody else took it a moment ago
         raise invalid("username", _("This name is taken.")) from error
     if settings.SIGN_UP_OPEN:
         user.user_permissions.add(Permission.objects.get(content_type__app_label="annotate", codename="add_study"))

@@ -12,6 +12,6 @@ class AnnotateConfig(AppConfig):
         from annotate.database import append_only
 
         connection_created.connect(append_only.register_function, dispatch_uid="append_only")
-        pre_save.connect(accounts.before_save, sender="auth.User", dispatch_uid="account_name")
-        post_save.connect(accounts.after_save, sender="auth.User", dispatch_uid="account_name")
+        pre_save.connect(accounts.check_name, sender="auth.User", dispatch_uid="account_name")
+        post_save.connect(accounts.keep_name, sender="auth.User", dispatch_uid="account_name")
         post_migrate.connect(append_only.after_migrate, sender=self, dispatch_uid="append_only")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
 
 from django import forms
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -45,6 +47,25 @@ def complain(form: forms.BaseForm, refusal: Refusal) -> None:
         form.add_error(name if name in form.fields else None, list(messages))
     if not refusal.fields:
         form.add_error(None, refusal.message)
+
+
+class OwnPasswordForm(forms.Form):
+    """Asks for the visitor's password as well, so that nobody changes anything who only found a browser signed in."""
+
+    password = forms.CharField(
+        label=gettext_lazy("Your password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        if not self.user.check_password(self.cleaned_data["password"]):
+            raise ValidationError(_("This is not your password."))
+        return str(self.cleaned_data["password"])
 
 
 class MarkdownWidget(forms.Textarea):

@@ -10,6 +10,7 @@ handler404 = "annotate.views.errors.not_found"
 handler500 = "annotate.views.errors.server_error"
 
 urlpatterns = [
+    path("", include("annotate.views.second_factor")),  # before `sign-in/<token>/`
     path("", include(account.urlpatterns)),
     path("", include(passwords.urlpatterns)),
     path("", include(docs.urlpatterns)),

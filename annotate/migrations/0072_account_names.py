@@ -1,11 +1,13 @@
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 from annotate.accounts import folded
 
 
-def name_accounts(apps, editor):
+def name_accounts(apps: StateApps, _editor: BaseDatabaseSchemaEditor) -> None:
     """Of accounts whose names are the same when folded, the oldest keeps the name for itself."""
     names = apps.get_model("annotate", "AccountName").objects
     for user in apps.get_model("auth", "User").objects.order_by("pk"):

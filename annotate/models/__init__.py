@@ -1,6 +1,6 @@
 """The tables, one file a writer."""
 
-from annotate.models.account import AccountName, Token
+from annotate.models.account import AccountName, AccountSession, SecondFactor, Token
 from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,
@@ -63,6 +63,7 @@ from annotate.models.worker import Claim, WorkerPulse
 
 __all__ = [
     "AccountName",
+    "AccountSession",
     "AgreementReport",
     "Allowance",
     "Annotator",
@@ -97,6 +98,7 @@ __all__ = [
     "ReportedPair",
     "Score",
     "ScoredBy",
+    "SecondFactor",
     "Sentence",
     "SentenceRankingReport",
     "SourceDocument",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +23,38 @@ class AccountName(models.Model):
         return self.folded
 
 
+class AccountSession(models.Model):
+    """Whose a session of Django's is, and in which browser it began. Written by annotate.server.sessions."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="account_session")
+    user: models.ForeignKey[Any, Any] = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sessions"
+    )
+    browser = models.CharField(max_length=100, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.created_at} {self.browser}"
+
+
+class SecondFactor(models.Model):
+    """What an account asks for besides its password. Written by annotate.second_factor.
+
+    `secret` is shared with an app, in base 32; codes of steps up to `used_step` were used, or are older. `recovery`:
+    SHA-256 digests of the recovery codes that are left.
+    """
+
+    user: models.OneToOneField[Any, Any] = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="second_factor"
+    )
+    secret = models.CharField(max_length=64)
+    used_step = models.BigIntegerField()
+    recovery = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{self.user} with {len(self.recovery)} recovery codes"
+
+
 class Token(models.Model):
     """A person's key to the API, kept as a hash only and shown once; `study` narrows it to one study."""
 
@@ -37,9 +70,9 @@ class Token(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
+    def __str__(self) -> str:
+        return self.name
+
     @property
     def is_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
-
-    def __str__(self) -> str:
-        return self.name

@@ -55,6 +55,8 @@ GUESSES = Limit("guess", 10, 900)
 WRONG_PASSWORDS = Limit("password", 50, 900)
 #: Wrong passwords for one name from one address; after the fifth even the right password is refused.
 WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 5, 900)
+#: Wrong codes of the second factor of one account, from wherever: who tries them knows the password.
+WRONG_CODES = Limit("code", 5, 900)
 #: New annotators, a class or a laboratory behind one address being somebody.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)

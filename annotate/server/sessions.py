@@ -1,16 +1,32 @@
-"""Django's sessions in the database, asked only for keys that it could have given."""
+"""Django's sessions in the database, asked only for keys that it could have given, and with whose they are."""
 
 from __future__ import annotations
 
 import re
 
+from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.sessions.backends import db
+from django.db import transaction
+
+from annotate.models import AccountSession
 
 #: Django's are 32 of these.
 KEY = re.compile(r"[0-9a-z]{8,40}")
 
 
 class SessionStore(db.SessionStore):
+    def save(self, must_create: bool = False) -> None:
+        """Note whose session it is where somebody is signed in, so that they can see and end it.
+
+        The session's row is locked meanwhile: nobody ends it between the two.
+        """
+        with transaction.atomic():
+            super().save(must_create)
+            key = self.get(SESSION_KEY)
+            if key and (user := get_user_model().objects.filter(pk=key).first()):
+                browser = {"user": user, "browser": self.get("browser", "")}
+                AccountSession.objects.get_or_create(session_id=self.session_key, defaults=browser)
+
     def _validate_session_key(self, key: str | None) -> bool:
         """A cookie may hold a NUL character, which PostgreSQL cannot be asked for."""
         return bool(key) and KEY.fullmatch(key or "") is not None

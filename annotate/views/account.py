@@ -7,7 +7,7 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
 from django.contrib.auth.models import User
@@ -16,13 +16,14 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, accounts, invitations, members
+from annotate import access, accounts, invitations, members, second_factor
 from annotate.forms import complain
 from annotate.judging import demo
 from annotate.models import Annotator, Invitation, Membership, Token
@@ -31,6 +32,7 @@ from annotate.reports import plots
 from annotate.server import email, limits
 from annotate.views.judging import trying
 from annotate.views.limited import limited
+from annotate.views.second_factor import enter, let_in
 from formats.plots import IntervalRow
 
 
@@ -103,9 +105,7 @@ class SignIn(LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         limits.reset(limits.WRONG_PASSWORDS_OF_NAME, self._visitor_and_name())
-        response = super().form_valid(form)
-        accounts.note_sign_in(form.get_user(), "password")
-        return response
+        return enter(self.request, form.get_user(), "password", self.get_success_url())
 
     def _visitor_and_name(self) -> str:
         """In one spelling, as names are compared."""
@@ -153,9 +153,7 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     user, page = read
     if request.method != "POST":
         return render(request, "account/sign_in_link.html", {"person": user})
-    login(request, user)
-    accounts.note_sign_in(user, "link")
-    return redirect(page)
+    return enter(request, user, "link", page)
 
 
 @sensitive_post_parameters("password")
@@ -177,7 +175,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         except Refusal as refusal:
             complain(form, refusal)
         else:
-            login(request, user)
+            let_in(request, user)
             return redirect("join", token=token) if invitation else redirect("home")
     return render(request, "account/sign_up.html", {"form": form, "invitation": invitation, "token": token})
 
@@ -199,7 +197,7 @@ def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """The visitor's own account: password and tokens."""
+    """The visitor's own account: password, sessions and tokens."""
     form = TokenForm(request.POST or None)
     secret = None
     if form.is_valid():
@@ -208,10 +206,31 @@ def account(request: HttpRequest) -> HttpResponse:
             form = TokenForm()
         except Refusal as refusal:
             complain(form, refusal)
-    tokens = Token.objects.filter(user=cast(User, request.user), revoked_at__isnull=True).order_by("-pk")
-    shown = {"form": form, "tokens": tokens, "secret": secret, "has_email": email.is_set_up()}
+    user = cast(User, request.user)
+    shown = {
+        "form": form,
+        "tokens": user.tokens.filter(revoked_at__isnull=True).order_by("-pk"),
+        "secret": secret,
+        "has_email": email.is_set_up(),
+        "has_second_factor": second_factor.is_on(user),
+        "sessions": user.sessions.filter(session__expire_date__gt=timezone.now()).order_by("-pk"),
+        "this_session": request.session.session_key,
+    }
     # The one page that answers a POST without leading on: the secret is shown once, and kept nowhere.
     return render(request, "account/account.html", shown)
+
+
+@login_required
+@require_POST
+def session_end(request: HttpRequest, session_id: int | None = None) -> HttpResponse:
+    """End one session of the visitor's, or all but this one."""
+    user = cast(User, request.user)
+    sessions = user.sessions.exclude(session=request.session.session_key)
+    if session_id is not None:
+        sessions = sessions.filter(pk=get_object_or_404(sessions, pk=session_id).pk)
+    accounts.end_sessions(user, sessions)
+    messages.success(request, _("The session was ended.") if session_id else _("All other sessions were ended."))
+    return redirect("account")
 
 
 @login_required
@@ -250,5 +269,7 @@ urlpatterns = [
     path("sign-up/", sign_up, name="sign_up"),
     path("account/", account, name="account"),
     path("account/password/", password, name="password"),
+    path("account/sessions/end/", session_end, name="sessions_end"),
+    path("account/sessions/<int:session_id>/end/", session_end, name="session_end"),
     path("account/tokens/<int:token_id>/revoke/", token_revoke, name="token_revoke"),
 ]

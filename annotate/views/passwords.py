@@ -11,7 +11,6 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordResetForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordResetConfirmView, PasswordResetView
-from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -24,6 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate import accounts
+from annotate.forms import OwnPasswordForm
 from annotate.server import email, limits
 from annotate.views.limited import limited
 
@@ -59,9 +59,10 @@ class NewPasswordForm(NewPasswordBase):
         return self.user
 
 
-class AddressForm(forms.Form):
-    """The address of an account; the password, so that nobody sets one who only found a browser signed in."""
+class AddressForm(OwnPasswordForm):
+    """The address of an account."""
 
+    field_order = ("email", "password")
     email = forms.EmailField(
         label=gettext_lazy("E-mail address"),
         required=False,
@@ -69,20 +70,6 @@ class AddressForm(forms.Form):
         help_text=gettext_lazy("Only for a forgotten password. If you leave it empty, the address is removed."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
-    password = forms.CharField(
-        label=gettext_lazy("Your password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.user = user
-
-    def clean_password(self) -> str:
-        if not self.user.check_password(self.cleaned_data["password"]):
-            raise ValidationError(_("This is not your password."))
-        return str(self.cleaned_data["password"])
 
 
 @method_decorator(METHODS, name="dispatch")

@@ -6,6 +6,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
@@ -165,10 +166,14 @@ def test_the_database_lets_no_two_accounts_have_a_name_that_is_the_same_when_fol
     assert first.account_name.folded == "ada"
 
 
-def test_two_who_sign_up_at_once_do_not_both_get_a_name(settings, monkeypatch):
+@pytest.mark.parametrize("blind", ["at first", "always"])
+def test_two_who_sign_up_at_once_do_not_both_get_a_name(settings, monkeypatch, blind):
+    """The other one is there after the first look, or after both."""
     settings.SIGN_UP_OPEN = True
     making.person("ada")
-    monkeypatch.setattr(accounts, "check_name", lambda user: None)  # both looked before either was there
+    if blind == "always":
+        monkeypatch.setattr(QuerySet, "exists", lambda _rows: False)
+    monkeypatch.setattr(accounts, "check_name", lambda _user: None)
     with pytest.raises(Refusal) as refused:
         accounts.sign_up("ADA", PASSWORD)
     assert refused.value.fields == {"username": ["This name is taken."]}

@@ -38,10 +38,13 @@ POST 404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten new_password
 GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 GET    L   L   L   L   L   L 404 404 200 200 404 200 200  health
-GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password studies
-POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account markdown_preview
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code
+GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password second_factor studies
+POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account second_factor markdown_preview
+POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end
 POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
-POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke
+POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke session_end
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
 POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
 GET  200 200 200 200 200 200 200 200 200 200 200 200 200  demo_pair demo_guidelines demo_context

@@ -99,6 +99,7 @@ FORMS = {
         "what_if_do",
         "annotator_rest",
         "account",
+        "second_factor",
         "password",
         "markdown_preview",
         "account_email",
@@ -107,7 +108,7 @@ FORMS = {
         "sign_out",
     ],
     "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"],
-    "nobody": ["sign_in", "sign_up", "forgotten", "demo_pair", "demo_skip"],
+    "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo_pair", "demo_skip"],
 }
 #: Whose answer says which fields are wrong.
 COMPLAINING = {
@@ -118,6 +119,7 @@ FILES = ["upload_new", "gold_pairs"]
 #: What is done by these is in their address.
 NO_FIELDS = """
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
+    sessions_end session_end
     data_restore document_unmend kind_leaderboard draw pause ahead leave
     try try_ahead try_undo try_draw try_pause demo_ahead demo_undo demo_draw demo_pause
     new_password email_confirm sign_in_link moved

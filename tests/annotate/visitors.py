@@ -19,7 +19,7 @@ import formats
 from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
-from annotate.models import AgreementReport, Annotator, Assignment, Membership, Sentence, Study, Topic
+from annotate.models import AccountSession, AgreementReport, Annotator, Assignment, Membership, Sentence, Study, Topic
 from evaluation.worker import tasks
 from formats.records import HumanScore
 from formats.results import Agreement, Bounded, StudyAgreement, to_json
@@ -48,7 +48,9 @@ CONSENT = "You may stop at any time."
 
 #: What is sent with a POST where something must be, so that whoever may do a thing does it.
 BODIES: dict[str, dict[str, object]] = {
-    "account": {"name": "x"},
+    "account": {"name": "x", "expires_at": "2100-01-01T12:00"},
+    "second_factor": {"password": "a long enough password", "code": "wrong"},
+    "sign_in_code": {"code": "wrong"},
     "password": {
         "old_password": "a long enough password",
         "new_password1": "seven unrelated words",
@@ -208,6 +210,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "system_id": topic.summaries.first().system_id,
             "sentence_id": Sentence.objects.filter(topic=topic).first().pk,
             "token_id": mine.pk,
+            "session_id": AccountSession.objects.get(session=signed_in(owner).session.session_key).pk,
             "number": 0,
             "side": "left",
             "trial": "7",

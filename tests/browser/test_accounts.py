@@ -1,18 +1,20 @@
-"""The pages of accounts in a real Chromium: signing in, a forgotten password, a new one, an address to confirm."""
+"""The pages of accounts in a real Chromium: signing in, passwords, an address to confirm, a second factor, sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import pyotp
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from annotate import accounts
+from annotate import accounts, second_factor
 from tests.browser.conftest import fits, sign_in
 from tests.conftest import Web
 
@@ -21,7 +23,8 @@ PASSWORD, NEW = "four unrelated words here", "quite other words than before"
 
 
 @pytest.fixture
-def ada(web: Web) -> User:
+def ada(web: Web, settings: Any) -> User:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]  # the one that the website knows
     return User.objects.create_user("ada", "ada@example.org", PASSWORD)
 
 
@@ -90,4 +93,55 @@ def test_an_address_is_set_and_confirmed_on_good_pages(page: Page, ada: User, is
     is_good(page)
     ada.refresh_from_db()
     assert ada.email == "new@example.org"
+    assert page.problems == []
+
+
+def test_a_second_factor_is_set_up_and_used_on_good_pages_without_a_script(
+    page: Page, browser: Browser, web: Web, ada: User, is_good: Callable[[Page], None]
+) -> None:
+    sign_in(page, ada, "/account/")
+    page.get_by_role("link", name="Set it up").click()
+    is_good(page)
+    app = pyotp.TOTP(page.locator("figcaption code").inner_text())
+    enter(page, "Switch on", password=PASSWORD, code="000000")
+    expect(page.get_by_text("This code is wrong")).to_be_visible()
+    is_good(page)
+    enter(page, "Switch on", password=PASSWORD, code=app.now())
+    expect(page.get_by_text("Keep these recovery codes")).to_be_visible()
+    is_good(page)
+    recovery = page.locator("main li code").all_inner_texts()
+
+    elsewhere = browser.new_context(base_url=web.url, java_script_enabled=False).new_page()
+    elsewhere.goto("/sign-in/")
+    enter(elsewhere, "Sign in", username="ADA", password=PASSWORD)
+    enter(elsewhere, "Sign in", code=recovery[0])
+    expect(elsewhere.get_by_role("button", name="Sign out")).to_be_visible()
+
+    page.goto("/account/second-factor/")
+    expect(page.get_by_text("9 recovery codes are left")).to_be_visible()
+    is_good(page)
+    page.goto("/account/")
+    is_good(page)
+    page.get_by_role("button", name="End this session").click()
+    expect(page.get_by_text("The session was ended.")).to_be_visible()
+    elsewhere.goto("/account/")
+    expect(elsewhere.get_by_role("heading", name="Sign in")).to_be_visible()
+    elsewhere.context.close()
+
+    page.goto("/account/second-factor/")
+    enter(page, "Switch off", password=PASSWORD, code=recovery[1])
+    expect(page.get_by_text("asks for no codes any more")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    assert page.problems == []
+
+
+def test_the_page_that_asks_for_a_code_is_good(page: Page, ada: User, is_good: Callable[[Page], None]) -> None:
+    app = pyotp.TOTP(pyotp.random_base32())
+    second_factor.switch_on(ada, app.secret, app.now())
+    page.goto("/sign-in/")
+    enter(page, "Sign in", username="ada", password=PASSWORD)
+    is_good(page)
+    enter(page, "Sign in", code="000000")
+    expect(page.get_by_text("This code is wrong")).to_be_visible()
+    is_good(page)
     assert page.problems == []

@@ -1,0 +1,115 @@
+"""The second factor of an account: codes of an app (TOTP, RFC 6238), and recovery codes for when the app is lost.
+
+Each code is taken once. Of a recovery code only the hash is kept; its 120 bits need no slow one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import textwrap
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pyotp
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.audit_log import note
+from annotate.models import SecondFactor
+from annotate.refusal import Refusal, invalid
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+RECOVERY_CODES = 10
+#: So many steps of half a minute a clock may be ahead or behind.
+DRIFT = 1
+
+
+def new_secret() -> str:
+    """What an app and the site share, in base 32."""
+    return pyotp.random_base32()
+
+
+def link(user: User, secret: str) -> str:
+    """What an app reads from a QR code."""
+    issuer = f"Preferendum {urlsplit(settings.ORIGIN).hostname}"
+    return pyotp.TOTP(secret).provisioning_uri(name=user.get_username(), issuer_name=issuer)
+
+
+def is_on(user: User) -> bool:
+    """Whether the account asks for a code."""
+    return SecondFactor.objects.filter(user=user).exists()
+
+
+@transaction.atomic
+def switch_on(user: User, secret: str, code: str) -> list[str]:
+    """Ask for codes from now on; the recovery codes. Raises `Refusal` where `code` shows that the app is not set up."""
+    step = _step_of(secret, code, after=0)
+    if step is None:
+        raise wrong_code()
+    codes = [base64.b32encode(secrets.token_bytes(15)).decode().lower() for _number in range(RECOVERY_CODES)]
+    kept = {"secret": secret, "used_step": step, "recovery": [_digest(code) for code in codes]}
+    SecondFactor.objects.update_or_create(user=user, defaults=kept)
+    note(None, user, "switch on second factor")
+    return ["-".join(textwrap.wrap(code, 6)) for code in codes]
+
+
+@transaction.atomic
+def switch_off(user: User, code: str) -> None:
+    """Ask for no codes any more. Raises `Refusal` for a wrong code."""
+    if not take(user, code):
+        raise wrong_code()
+    remove(user)
+
+
+@transaction.atomic
+def remove(user: User) -> None:
+    """What an operator does for somebody who has lost app and recovery codes."""
+    SecondFactor.objects.filter(user=user).delete()
+    note(None, user, "switch off second factor")
+
+
+@transaction.atomic
+def take(user: User, code: str) -> bool:
+    """Whether the code is right, which uses it up. The row is locked: two requests cannot both use one."""
+    factor = SecondFactor.objects.select_for_update().filter(user=user).first()
+    if factor is None:
+        return False
+    if (digest := _digest(code)) in factor.recovery:
+        factor.recovery.remove(digest)
+        note(None, user, "use recovery code", left=len(factor.recovery))
+    elif (step := _step_of(factor.secret, code, factor.used_step)) is not None:
+        factor.used_step = step
+    else:
+        return False
+    factor.save()
+    return True
+
+
+def _step_of(secret: str, code: str, after: int) -> int | None:
+    """The step of half a minute whose code this is, of those around now that are later than `after`."""
+    totp = pyotp.TOTP(secret)
+    now = int(time.time()) // totp.interval
+    for step in range(max(now - DRIFT, after + 1), now + DRIFT + 1):
+        if hmac.compare_digest(totp.generate_otp(step).encode(), _plain(code)):
+            return step
+    return None
+
+
+def _plain(code: str) -> bytes:
+    return "".join(code.split()).replace("-", "").lower().encode("utf-8", "surrogatepass")
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(_plain(code)).hexdigest()
+
+
+def wrong_code() -> Refusal:
+    """What is said of every code that is not taken."""
+    return invalid("code", _("This code is wrong, or was used already. Wait for the next one."))
