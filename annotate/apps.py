@@ -1,6 +1,9 @@
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate, post_save, pre_save
+from django.utils.translation import gettext, ngettext
+
+from formats import words
 
 
 class AnnotateConfig(AppConfig):
@@ -11,6 +14,7 @@ class AnnotateConfig(AppConfig):
         from annotate import accounts  # only now: they need the settings
         from annotate.database import append_only
 
+        words.translate_with(gettext, ngettext)
         connection_created.connect(append_only.register_function, dispatch_uid="append_only")
         pre_save.connect(accounts.check_name, sender="auth.User", dispatch_uid="account_name")
         post_save.connect(accounts.keep_name, sender="auth.User", dispatch_uid="account_name")

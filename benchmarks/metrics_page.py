@@ -32,7 +32,7 @@ from evaluation.evidence import SummaryText
 LONGEST = 900.0
 PER_DOCUMENT = 20
 DIMENSIONS = ("responsiveness", "readability", "content")
-PAGES = ("study_metrics", "metrics_systems", "study_metrics_csv")
+PAGES = ("study_metrics", "results", "study_metrics_csv")
 
 
 @dataclass(frozen=True)

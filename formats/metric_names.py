@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, MIXED
+from formats.words import gettext as _
+from formats.words import gettext_noop
+
 _FLAG, _WHOLE, _NUMBER = "", "=[1-9][0-9]{0,4}", r"=[1-9][0-9]{0,2}(\.[0-9]{1,5})?"
 _SHARE = r"=(0(\.[0-9]{1,5})?|1)"
 _MODELS = {"models": _WHOLE}
@@ -65,3 +69,56 @@ def _is_known(name: str) -> bool:
         name in options and re.fullmatch(f"{name}({options[name]})", option)
         for name, option in zip(names, given, strict=True)
     )
+
+
+#: What metrics are called on pages.
+_TITLES = {
+    IMPORTANCE: gettext_noop("Preferences: importance"),
+    COMBINED: gettext_noop("Preferences: combined"),
+    AS_PRINTED: gettext_noop("Preferences: as published"),
+    COVERAGE: gettext_noop("Coverage (words alone)"),
+    "autosummeng": "AutoSummENG",
+    "memog": "MeMoG",
+    "js": gettext_noop("JS divergence"),
+    "js-smoothed": gettext_noop("JS divergence, smoothed"),
+    "js-consensus": gettext_noop("JS divergence from the consensus"),
+    "kl": gettext_noop("KL divergence of the documents"),
+    "kl-summary": gettext_noop("KL divergence of the summary"),
+    "js-pool": gettext_noop("JS divergence from standard summarizers"),
+    "cosine": gettext_noop("Cosine of documents and summary"),
+    "cosine-topic": gettext_noop("Cosine of topic words"),
+    "topic-share": gettext_noop("Share of topic words in the summary"),
+    "topic-fraction": gettext_noop("Fraction of the topic words"),
+    "unigram": gettext_noop("Unigram probability"),
+    "multinomial": gettext_noop("Multinomial probability"),
+    "pyramid": gettext_noop("Pyramid"),
+    "pyramid-original": gettext_noop("Pyramid, original"),
+}
+#: The same after the name of a mixture: plots have little room for names.
+_SHORT = {
+    IMPORTANCE: gettext_noop("importance"),
+    COMBINED: gettext_noop("combined"),
+    AS_PRINTED: gettext_noop("as published"),
+    COVERAGE: gettext_noop("coverage"),
+}
+
+
+def title_of(metric: str) -> str:
+    """What a metric is called on pages."""
+    whose, _space, mixture = metric.partition(" ")
+    if MIXED in metric and whose in _SHORT:
+        return f"{mixture}, {_(_SHORT[whose])}"
+    name, _colon, options = metric.partition(":")
+    if metric in _TITLES:
+        return _(_TITLES[metric])
+    if name == "given":
+        return options
+    title = _(_TITLES[name]) if name in _TITLES else name.upper()
+    if options == "jackknife":
+        return f"{title}, {_('one reference less')}"
+    return f"{title} ({options})" if options else title
+
+
+def scorer_name(by: str, by_human: bool) -> str:
+    """What people in a dimension, or a metric, are called on pages."""
+    return _("People: %(dimension)s") % {"dimension": by} if by_human else title_of(by)

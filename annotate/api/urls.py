@@ -7,6 +7,7 @@ from annotate.api.errors import not_found
 from annotate.api.paths import Id
 from annotate.api.views import (
     account,
+    analyses,
     annotators,
     data,
     docs,
@@ -52,8 +53,8 @@ urlpatterns = [
     path(f"{STUDY}leaderboard/", results.Leaderboard.as_view(), name="api_leaderboard"),
     path(f"{STUDY}metrics/", results.Metrics.as_view(), name="api_metrics"),
     path(f"{STUDY}metrics/convergence/", results.Convergence.as_view(), name="api_convergence"),
-    path(f"{STUDY}metrics/systems/", results.SystemPairs.as_view(), name="api_system_pairs"),
-    path(f"{STUDY}metrics/sets/", results.DocumentSets.as_view(), name="api_document_sets"),
+    path(f"{STUDY}results/", analyses.Analyses.as_view(), name="api_results"),
+    path(f"{STUDY}results/<slug:analysis>/", analyses.OneAnalysis.as_view(), name="api_result"),
     path(f"{STUDY}judgments/", results.Judgments.as_view(), name="api_judgments"),
     path(f"{STUDY}uploads/", files.Uploads.as_view(), name="api_uploads"),
     path(f"{STUDY}uploads/baselines/", files.Baselines.as_view(), name="api_baselines"),

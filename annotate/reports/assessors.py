@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from annotate.models import Study, StudyAssessors, StudyMetrics
 from annotate.reports import metrics
-from annotate.reports.metrics import AgreementTable, name_of
+from annotate.reports.metrics import AgreementTable
+from formats.metric_names import title_of
 from formats.results import (
     AssessedDimension,
     AssessorFigure,
@@ -79,7 +80,7 @@ class Effect:
         """Every metric beside all scores, without the worst, without the two worst."""
         rows = [row.metrics for row in self.ranking.without]
         missing = (None,) * (3 - len(rows))
-        return [(name_of(own[0].metric), (*own, *missing)) for own in zip(*rows, strict=True)]
+        return [(title_of(own[0].metric), (*own, *missing)) for own in zip(*rows, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

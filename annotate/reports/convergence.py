@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 
 from annotate.models import ConvergenceReport, Fit, Study, StudyMetrics
 from annotate.reports import metrics
-from annotate.reports.metrics import AgreementTable, name_of
+from annotate.reports.metrics import AgreementTable
 from annotate.reports.rests_on import Judged
+from formats.metric_names import title_of
 from formats.results import Baseline, Convergence, ConvergencePoint, MetricConvergence, Passing
 
 #: Which of the flat lines the page speaks of, if it is there.
@@ -75,7 +76,7 @@ class Flat:
 
     @property
     def name(self) -> str:
-        return name_of(self.baseline.metric)
+        return title_of(self.baseline.metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class ConvergenceTable:
 
     @property
     def names(self) -> list[str]:
-        return [name_of(curve.metric) for curve in self.curves]
+        return [title_of(curve.metric) for curve in self.curves]
 
     @property
     def topics(self) -> int:
@@ -132,7 +133,7 @@ class ConvergenceTable:
         for passing in self.record.passings if self.record else ():
             if passing.baseline == baseline:
                 most = self.record.sizes[-1] if self.record else 0
-                yield Crossing(name_of(passing.metric), name_of(baseline), passing, most)
+                yield Crossing(title_of(passing.metric), title_of(baseline), passing, most)
 
 
 def of_study(study: Study, dimension: str = "", peers: str = "") -> ConvergenceTable | None:

@@ -13,11 +13,11 @@ from django.utils.translation import ngettext
 from annotate.audit_log import SettingChange
 from annotate.models import Recruitment
 from annotate.reports.method import name_in_words, phrase, value_in_words
-from annotate.reports.metrics import name_of
 from annotate.reports.study_facts import StudyFacts
 from formats import citations
 from formats.citations import CITATIONS, PROGRAM, ZOPF
 from formats.latex import escaped
+from formats.metric_names import title_of
 from formats.results import Bounded
 from formats.settings import SETTINGS
 
@@ -231,7 +231,8 @@ def _metrics(facts: StudyFacts) -> Iterator[str]:
     if not facts.human_scores:
         return
     named = [
-        f"{name_of(name)} [[{key}]]" if (key := citations.of_metric(name)) else name_of(name) for name in facts.metrics
+        f"{title_of(name)} [[{key}]]" if (key := citations.of_metric(name)) else title_of(name)
+        for name in facts.metrics
     ]
     if named:
         yield _(

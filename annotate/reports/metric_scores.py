@@ -10,7 +10,8 @@ from django.db.models import CharField, F, FloatField, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
-from annotate.reports.metrics import name_of, why_absent
+from annotate.reports.metrics import why_absent
+from formats.metric_names import title_of
 from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
 
 #: The study's own scores, in the order in which they stand before other metrics.
@@ -50,7 +51,7 @@ class ScoresTable:
 
     @property
     def names(self) -> list[str]:
-        return list(map(name_of, self.metrics))
+        return list(map(title_of, self.metrics))
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -58,7 +59,7 @@ class ScoresTable:
         return [
             {
                 "summary": row.summary,
-                "metrics": [(name_of(name), row.metrics.get(name), self._rests_on(name)) for name in self.metrics],
+                "metrics": [(title_of(name), row.metrics.get(name), self._rests_on(name)) for name in self.metrics],
                 "human": [(name, row.human.get(name), row.rated(name)) for name in self.dimensions],
             }
             for row in self.summaries

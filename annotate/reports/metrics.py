@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from annotate.models import HumanScore, MetricAgreementReport, Study, StudyMetrics, TopicMetrics
 from annotate.reports import minutes
+from formats.metric_names import title_of
 from formats.results import Bounded, Correlation, DimensionAgreement, MetricAgreement, MetricDifference, Tested
 from formats.results.metrics import Level, Peers
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, MIXED, PREFERENCES
+from formats.results.scores import MIXED, PREFERENCES
 
 #: What correlations are between, in the order in which they are shown.
 LEVELS: dict[Level, object] = {
@@ -24,35 +25,6 @@ LEVELS: dict[Level, object] = {
 #: So many topics are named; the rest are counted.
 SHOWN = 8
 COEFFICIENTS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
-_NAMES = {
-    IMPORTANCE: gettext_lazy("Preferences: importance"),
-    COMBINED: gettext_lazy("Preferences: combined"),
-    AS_PRINTED: gettext_lazy("Preferences: as published"),
-    COVERAGE: gettext_lazy("Coverage (words alone)"),
-    "autosummeng": "AutoSummENG",
-    "memog": "MeMoG",
-    "js": gettext_lazy("JS divergence"),
-    "js-smoothed": gettext_lazy("JS divergence, smoothed"),
-    "js-consensus": gettext_lazy("JS divergence from the consensus"),
-    "kl": gettext_lazy("KL divergence of the documents"),
-    "kl-summary": gettext_lazy("KL divergence of the summary"),
-    "js-pool": gettext_lazy("JS divergence from standard summarizers"),
-    "cosine": gettext_lazy("Cosine of documents and summary"),
-    "cosine-topic": gettext_lazy("Cosine of topic words"),
-    "topic-share": gettext_lazy("Share of topic words in the summary"),
-    "topic-fraction": gettext_lazy("Fraction of the topic words"),
-    "unigram": gettext_lazy("Unigram probability"),
-    "multinomial": gettext_lazy("Multinomial probability"),
-    "pyramid": gettext_lazy("Pyramid"),
-    "pyramid-original": gettext_lazy("Pyramid, original"),
-}
-#: The same behind the name of a mixture: pictures have little room for names.
-_SHORT = {
-    IMPORTANCE: gettext_lazy("importance"),
-    COMBINED: gettext_lazy("combined"),
-    AS_PRINTED: gettext_lazy("as published"),
-    COVERAGE: gettext_lazy("coverage"),
-}
 #: What a topic may lack for a metric (`evaluation.metrics.registry.Need`).
 _LACKING = {
     "documents": gettext_lazy("%(metric)s needs documents. Topics without any: %(topics)s."),
@@ -76,7 +48,7 @@ class Line:
 
     @property
     def name(self) -> str:
-        return name_of(self.metric.metric)
+        return title_of(self.metric.metric)
 
     @property
     def is_preference(self) -> bool:
@@ -205,26 +177,6 @@ def _version(progress: StudyMetrics | None) -> str:
     return f"{progress.version}-{progress.bounds}-{progress.problem}" if progress else ""
 
 
-def name_of(metric: str) -> str:
-    """What a metric is called on pages."""
-    whose, _space, mixture = metric.partition(" ")
-    if MIXED in metric and whose in _SHORT:
-        return f"{mixture}, {_SHORT[whose]}"
-    name, _colon, options = metric.partition(":")
-    if metric in _NAMES:
-        return str(_NAMES[metric])
-    if name == "given":
-        return options
-    shown = str(_NAMES.get(name, name.upper()))
-    return (
-        f"{shown}, {_('one reference less')}"
-        if options == "jackknife"
-        else f"{shown} ({options})"
-        if options
-        else shown
-    )
-
-
 def _dimensions(study: Study) -> tuple[str, ...]:
     rows = HumanScore.objects.filter(summary__topic__study=study).order_by("dimension")
     return tuple(rows.values_list("dimension", flat=True).distinct())
@@ -246,7 +198,7 @@ def why_absent(rows: Iterable[TopicMetrics]) -> Iterable[str]:
             if (plain := metric.partition(":")[0]) == metric or plain not in row.absent:
                 lacking.setdefault((metric, need), []).append(row.topic.name)
     for (metric, need), topics in lacking.items():
-        yield str(_LACKING[need]) % {"metric": name_of(metric), "topics": _listed(topics)}
+        yield str(_LACKING[need]) % {"metric": title_of(metric), "topics": _listed(topics)}
 
 
 def _listed(names: Sequence[str]) -> str:

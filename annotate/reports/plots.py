@@ -5,34 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotate.reports.convergence import ConvergenceTable
-from annotate.reports.document_sets import DocumentSetsTable
 from annotate.reports.forecast import ForecastTable
 from annotate.reports.leaderboard import Board
-from annotate.reports.metrics import AgreementTable, name_of
+from annotate.reports.metrics import AgreementTable
+from formats.metric_names import title_of
 from formats.plots import (
     NARROW,
     PAPER,
     WIDE,
     Drawing,
-    GridWords,
     IntervalRow,
     Line,
-    Mark,
     convergence_lines,
     course_plot,
     curve_plot,
     interval_plot,
     rank_plot,
-    scatter_plot,
-    score_grid,
 )
-from formats.results import DocumentSet, LeaderboardRow, StudyAgreement
+from formats.results import LeaderboardRow, StudyAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ def convergence(curves: ConvergenceTable) -> Plot | None:
     if curves.record is None:
         return None
     label = _("Agreement with people against the number of judgments; the tables say the same in numbers")
-    lines = convergence_lines(curves.record, name_of)
+    lines = convergence_lines(curves.record, title_of)
     return plot_of(curve_plot, lines, label, _("judgments a topic"), _("agreement with people"))
 
 
@@ -131,48 +126,3 @@ def alpha_over_time(record: StudyAgreement) -> Plot | None:
     course = [(point.judgments, point.alpha) for point in record.time]
     label = _("Krippendorff’s alpha against the number of judgments")
     return plot_of(course_plot, course, label, _("judgments"), _("Krippendorff’s alpha"))
-
-
-def topic_ranks(shown: DocumentSetsTable) -> Plot | None:
-    """Topics by mean rank, the highest on top; a click chooses the one that others are held against."""
-    if shown.scorer is None or not shown.scorer.sets:
-        return None
-    topics = sorted(shown.scorer.sets, key=lambda topic: (-topic.mean_rank, topic.topic))
-    rows = [_topic_row(topic, shown) for topic in topics]
-    label = _("Mean ranks of the topics with Tukey’s intervals")
-    title = _("mean rank: %(name)s") % {"name": shown.name}
-    return plot_of(interval_plot, rows, label, title, ("", _("topic")))
-
-
-def _topic_row(topic: DocumentSet, shown: DocumentSetsTable) -> IntervalRow:
-    asked = {"dimension": shown.table.dimension, "peers": shown.table.peers, "by": shown.by, "topic": topic.topic}
-    mark = _mark(topic, shown.topic)
-    more = {"differs": _("differs"), "chosen": _("chosen")}.get(mark, "")
-    href = f"?{urlencode(asked)}#mean-ranks"
-    return IntervalRow(topic.topic, topic.mean_rank, topic.low, topic.high, mark=mark, href=href, more=more)
-
-
-def _mark(topic: DocumentSet, chosen: DocumentSet | None) -> Mark:
-    if chosen is None:
-        return ""
-    return "chosen" if topic.topic == chosen.topic else "differs" if topic.topic in chosen.differs else ""
-
-
-def all_scores(shown: DocumentSetsTable) -> Plot | None:
-    """Topics by systems in colours."""
-    words = GridWords(
-        label=_("All scores: topics by systems, darker is higher; the CSV file has them in numbers"),
-        machines=_("machines"),
-        authors=_("people"),
-        missing=_("no score"),
-    )
-    return plot_of(score_grid, shown.scorer.matrix, words) if shown.scorer else None
-
-
-def systems_by_two(shown: DocumentSetsTable) -> Plot | None:
-    """Systems by a metric and by people."""
-    if shown.scatter is None:
-        return None
-    label = _("Systems’ means by the metric and by people; the CSV file has them in numbers")
-    upwards = _("human %(dimension)s") % {"dimension": shown.table.dimension}
-    return plot_of(scatter_plot, shown.scatter, label, shown.metric, upwards)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from evaluation.commands import common, compared
-from evaluation.commands.agreement_tables import agreement_rows, agreement_tables, beside_table, pairs_table
+from evaluation.commands.agreement_tables import agreement_rows, agreement_tables, beside_table
 from evaluation.commands.common import Command, InputError, Output
 from evaluation.evidence import Evidence, Settings
 from evaluation.meta.reports import Sampling, dimension_agreement
@@ -19,6 +19,7 @@ from evaluation.meta.system_pairs import all_system_pairs
 from evaluation.metrics.preferences import Preferences, mixed
 from evaluation.metrics.registry import Metric
 from evaluation.scoring.simulations import Simulation, Source
+from formats.analyses.system_pairs import counts_table
 from formats.results import AgreementReport, SystemPairs, to_json
 
 DRAWS = 1000
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> Output:
     return Output(
         tables=[
             *agreement_tables(report, label),
-            *([pairs_table(pairs)] if pairs else []),
+            *([counts_table(pairs[: len(scores.human)], pairs[len(scores.human) :])] if pairs else []),
             *([beside_table(report, other, (options.topics.name, options.also.name))] if other else []),
         ],
         rows=agreement_rows(report),

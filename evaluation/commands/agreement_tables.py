@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from statistics import fmean
 
 from evaluation.commands.tables import Cell, Table
 from evaluation.meta.agreement import COEFFICIENTS, LEVELS
-from evaluation.meta.system_pairs import TESTS
-from formats.results import AgreementReport, DimensionAgreement, MetricAgreement, SystemPairs
+from formats.results import AgreementReport, DimensionAgreement, MetricAgreement
 from formats.results.agreement import Bounded
 from formats.results.metrics import Level
 
@@ -209,27 +208,6 @@ def beside_table(report: AgreementReport, other: AgreementReport, names: tuple[s
 def _change(figure: Figure, metric: MetricAgreement, again: MetricAgreement) -> tuple[Cell, Cell, Cell]:
     before, after = figure(metric), figure(again)
     return before, after, None if before is None or after is None else after - before
-
-
-def pairs_table(scorers: Sequence[SystemPairs]) -> Table:
-    """How many pairs of systems each test tells apart, before and after correction."""
-    rows: list[tuple[Cell, ...]] = [
-        (scorer.by, count.kind, count.pairs, corrected, *(significant[test] for test in TESTS))
-        for scorer in scorers
-        for count in scorer.counts
-        for corrected, significant in (("no", count.p), ("Holm", count.holm), ("BH", count.bh))
-    ]
-    return Table(
-        title=f"Pairs of systems that differ at {scorers[0].level:g}, by people and by each metric",
-        notes=(
-            "unpaired and paired t, Wilcoxon's signed ranks; swap tests by |T| and |W|, and their hybrids with the "
-            "bootstrap;",
-            "corrected, for the number of all pairs, by Holm or by Benjamini and Hochberg; mixed: a machine and a "
-            f"person; {scorers[0].draws} draws; --format json lists every pair",
-        ),
-        columns=("by", "systems", "pairs", "corrected", *TESTS),
-        rows=tuple(rows),
-    )
 
 
 def _three(interval: Bounded) -> tuple[Cell, Cell, Cell]:

@@ -21,7 +21,7 @@ from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with
 from evaluation.fit.similarity import similarity
 from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
-from formats import Bundle, Preference, existing_from, read
+from formats import Bundle, Preference, existing_from, read, shown
 from formats.settings import SCORING, Setting, as_word, idle_among
 
 PAIRS = 1000
@@ -37,8 +37,8 @@ class InputError(Exception):
 class Output:
     """What a command found: `tables` for people and papers, `rows` as one table for a CSV, `data` for JSON."""
 
-    tables: Sequence[Table]
-    rows: Table
+    tables: Sequence[Table | shown.Table]
+    rows: Table | shown.Table
     data: Mapping[str, Any]
 
 

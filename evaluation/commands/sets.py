@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 from evaluation.commands import common, compared
 from evaluation.commands.common import Command, Output
-from evaluation.commands.tables import Cell, Table
 from evaluation.meta.document_sets import document_sets_report
-from formats.results import DocumentSets, DocumentSetsReport, RankTest, Scatter, to_json
+from formats.analyses import document_sets
+from formats.results import DocumentSetsReport, to_json
+from formats.shown import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +30,7 @@ def run(options: argparse.Namespace) -> Output:
     label = common.judgments_are_simulated(options)
     return Output(
         tables=list(_tables(report, label)),
-        rows=_rows(report),
+        rows=document_sets.scores(report.scorers),
         data={
             **to_json(report),
             "settings": common.settings_as_json(settings),
@@ -48,76 +50,8 @@ COMMAND = Command(
 
 
 def _tables(report: DocumentSetsReport, label: str) -> Iterator[Table]:
-    yield _tests_table(report, label)
-    yield from (_sets_table(scorer, report.level) for scorer in report.scorers)
-    yield _gaps_table(report.scatters)
-
-
-def _tests_table(report: DocumentSetsReport, label: str) -> Table:
-    return Table(
-        title="Do scores depend on the topic?",
-        notes=(
-            "H: Kruskal and Wallis, over topics; different: pairs of topics that differ by Tukey's intervals at "
-            f"{report.level:g}; Friedman's chi-squared: over systems, where no score is missing",
-            *((f"judgments {label}",) if label else ()),
-        ),
-        columns=("by", "topics", "H", "df", "p", "pairs", "different", "chi-squared", "df", "p"),
-        rows=tuple(
-            (
-                scorer.by,
-                len(scorer.sets),
-                *_cells(scorer.kruskal),
-                scorer.pairs,
-                scorer.different,
-                *_cells(scorer.friedman),
-            )
-            for scorer in report.scorers
-        ),
-    )
-
-
-def _cells(test: RankTest | None) -> tuple[Cell, Cell, Cell]:
-    return (test.statistic, test.df, test.p) if test else (None, None, None)
-
-
-def _sets_table(scorer: DocumentSets, level: float) -> Table:
-    return Table(
-        title=f"Topics by mean rank, {scorer.by}",
-        notes=(f"with Tukey's intervals at {level:g}, and the number of topics that differ",),
-        columns=("topic", "scores", "mean rank", "low", "high", "differ"),
-        rows=tuple(
-            (topic.topic, topic.n, topic.mean_rank, topic.low, topic.high, len(topic.differs))
-            for topic in sorted(scorer.sets, key=lambda topic: -topic.mean_rank)
-        ),
-    )
-
-
-def _gaps_table(scatters: Sequence[Scatter]) -> Table:
-    return Table(
-        title="People above the line through the machines",
-        notes=(
-            "line: people's score = intercept + slope x metric, of systems' means; gap in the machines' sd from it",
-        ),
-        columns=("dimension", "metric", "machines", "people", "slope", "intercept", "sd", "gap"),
-        rows=tuple(
-            (
-                *(scatter.dimension, scatter.metric),
-                *(sum(point.machine is machine for point in scatter.points) for machine in (True, False)),
-                *(scatter.slope, scatter.intercept, scatter.sd, scatter.gap),
-            )
-            for scatter in scatters
-        ),
-    )
-
-
-def _rows(report: DocumentSetsReport) -> Table:
-    """One row for each score of the matrices."""
-    return Table(
-        ("by", "topic", "system", "machine", "score"),
-        tuple(
-            (scorer.by, topic, system, int(k < scorer.matrix.machines), score)
-            for scorer in report.scorers
-            for topic, row in zip(scorer.matrix.topics, scorer.matrix.scores, strict=True)
-            for k, (system, score) in enumerate(zip(scorer.matrix.systems, row, strict=True))
-        ),
-    )
+    """Of every scorer, since a terminal has no choice."""
+    tests = document_sets.tests(report.scorers, {})
+    yield replace(tests, note=f"{tests.note} Judgments {label}.") if label else tests
+    yield from map(document_sets.topics, report.scorers)
+    yield document_sets.gaps(report.scatters)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from formats import shown
 from formats.latex import write_latex
 from formats.tables import write_rows
 
@@ -17,6 +19,8 @@ Cell = str | int | float | None
 UNDEFINED = "–"
 P_VALUES = frozenset(("p", "Holm", "Williams"))
 P_DECIMALS = 4
+#: How long the lines of a note are.
+NOTE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +38,31 @@ class Table:
     digits: int = 4
 
 
-def as_text(tables: Sequence[Table]) -> str:
+def as_text(tables: Sequence[Table | shown.Table]) -> str:
     """Tables as they are read in a terminal."""
-    return "\n\n".join(_text(table) for table in tables) + "\n"
+    return "\n\n".join(map(_text, tables)) + "\n"
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: Table | shown.Table) -> str:
     """One table with every digit."""
+    if isinstance(table, shown.Table):
+        return table.csv().decode()
     file = io.BytesIO()
     write_rows(file, table.columns, table.rows)
     return file.getvalue().decode()
 
 
-def as_latex(tables: Sequence[Table]) -> str:
+def as_latex(tables: Sequence[Table | shown.Table]) -> str:
     """Tables for a paper that uses the package booktabs."""
-    return "\n\n".join(_latex(table) for table in tables) + "\n"
+    return "\n\n".join(map(_latex, tables)) + "\n"
 
 
-def _text(table: Table) -> str:
-    cells = [list(table.columns), *_shown(table)]
-    widths = [max(_width(row[k]) for row in cells) for k in range(len(table.columns))]
-    right = _numeric(table)
+def _text(table: Table | shown.Table) -> str:
+    heads, rows, right = _laid_out(table)
+    cells = [heads, *rows]
+    widths = [max(_width(row[k]) for row in cells) for k in range(len(heads))]
     lines = _heading(table)
-    for row in cells if table.rows else []:
+    for row in cells if rows else []:
         padded = [
             " " * (width - _width(cell)) + cell if to_the_right else cell + " " * (width - _width(cell))
             for cell, width, to_the_right in zip(row, widths, right, strict=True)
@@ -65,12 +71,23 @@ def _text(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _latex(table: Table) -> str:
-    alignment = "".join("r" if right else "l" for right in _numeric(table))
-    return write_latex(table.columns, alignment, _shown(table), _heading(table))
+def _latex(table: Table | shown.Table) -> str:
+    if isinstance(table, shown.Table):
+        return table.latex([table.note] if table.note else [])
+    heads, rows, right = _laid_out(table)
+    return write_latex(heads, "".join("r" if number else "l" for number in right), rows, _heading(table))
 
 
-def _heading(table: Table) -> list[str]:
+def _laid_out(table: Table | shown.Table) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Heads and cells as people read them, and which columns stand to the right."""
+    if isinstance(table, shown.Table):
+        return table.heads, table.texts(), [not column.is_text for column in table.read]
+    return list(table.columns), _shown(table), _numeric(table)
+
+
+def _heading(table: Table | shown.Table) -> list[str]:
+    if isinstance(table, shown.Table):
+        return [table.title, *textwrap.wrap(table.note, NOTE)]
     return [_one_line(line) for line in (table.title, *table.notes) if line]
 
 

@@ -60,6 +60,15 @@ class PairCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyPairs:
+    """The counts of people in every dimension and of every metric, among whose systems."""
+
+    peers: Peers
+    human: tuple[PairCounts, ...]
+    metrics: tuple[PairCounts, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SystemPairs:
     """Every two systems compared by one scorer: people in a dimension, or a metric. `level` of significance."""
 

@@ -109,6 +109,7 @@ def furnish(study: Study) -> Keys:
             "sentence_id": apart.sentences.first().pk,
             "summary_id": apart.summaries.first().pk,
             "system_id": apart.summaries.first().system_id,
+            "analysis": "document-sets",
             "token_id": token.pk,
             "path": "no/such/thing/",
             "key": assignment.key,

@@ -15,7 +15,7 @@ from django.urls import reverse
 import formats
 from annotate import imports
 from annotate.models import Study, StudyDocumentSets, StudyMetrics
-from formats.results import DocumentSetsReport, to_json
+from formats.results import DocumentSetsReport
 from tests.annotate import making, scored
 from tests.annotate.making import owner
 from tests.annotate.test_api import API, client_of
@@ -81,8 +81,9 @@ def compared_study() -> Study:
     return made
 
 
-def address(made: Study, file: str = "") -> str:
-    return reverse(f"metrics_sets{file}", args=[made.pk])
+def address(made: Study, part: str = "", form: str = "") -> str:
+    names = ["document-sets", *([part] if part else [])]
+    return reverse(f"analysis_{form}" if form else "analysis", args=[made.pk, *names])
 
 
 def text_of(client: Client, url: str, **asked: str) -> str:
@@ -101,10 +102,10 @@ def test_the_page_tests_people_and_every_metric(compared: Study) -> None:
     human = record(compared).scorers[0]
     assert human.kruskal is not None
     assert f">{human.kruskal.statistic:.1f}<" in text
-    assert f"{human.different} of 6" in text
+    assert f"{human.different} of 6 pairs differ" in text
     assert "Topics by mean rank: People: overall" in text
-    assert "Gap:" not in text
-    assert address(compared) in text_of(signed_in(compared), reverse("study_metrics", args=[compared.pk]))
+    assert "People ahead" not in text
+    assert address(compared) in text_of(signed_in(compared), reverse("results", args=[compared.pk]))
 
 
 def test_the_topics_that_differ_from_the_chosen_one_are_marked(compared: Study) -> None:
@@ -113,12 +114,12 @@ def test_the_topics_that_differ_from_the_chosen_one_are_marked(compared: Study) 
     assert plain.count('class="differs"') == plain.count('class="chosen"') == 0
     (differing,) = (topic.differs for topic in record(compared).scorers[0].sets if topic.topic == ODD)
     assert differing
-    link = next(link for link in re.findall(r'<a href="(\?[^"]*#mean-ranks)"', plain) if "T3" in link)
+    link = next(link for link in re.findall(r'<a href="(\?[^"]*#topics)"', plain) if "T3" in link)
     chosen = client.get(address(compared) + link.replace("&amp;", "&").partition("#")[0]).content.decode()
     # Drawn wide and drawn narrow.
     assert chosen.count('class="chosen"') == 2
     assert chosen.count('class="differs"') == 2 * len(differing)
-    assert "T3 &amp; &quot;&lt;b&gt;</bdi> differs from" in chosen
+    assert "T3 &amp; &quot;&lt;b&gt; differs from" in chosen
     assert text_of(client, address(compared), topic="nothing").count('class="chosen"') == 0
 
 
@@ -128,7 +129,7 @@ def test_a_metric_and_people_among_the_systems_can_be_chosen(compared: Study) ->
     assert "ROUGE-1, one reference less against human style" in text
     assert "People: style" in text
     assert "People: overall" not in text
-    assert "Gap:" in text
+    assert "People ahead" in text
     unknown = text_of(signed_in(compared), address(compared), peers="nobody", by="nothing", dimension="nothing")
     assert "All scores: People: overall" in unknown
 
@@ -143,7 +144,7 @@ def test_every_score_is_a_cell_and_a_missing_one_is_crossed_out(compared: Study)
 
 @pytest.mark.parametrize(("part", "form"), FILES)
 def test_every_part_is_a_file(compared: Study, part: str, form: str) -> None:
-    response = signed_in(compared).get(address(compared, f"_{part}_{form}"), {"topic": ODD, "peers": "all"})
+    response = signed_in(compared).get(address(compared, part, form), {"topic": ODD, "peers": "all"})
     assert response.status_code == 200
     assert f'.{form}"' in response["Content-Disposition"]
     if form in ("pdf", "png"):
@@ -157,12 +158,12 @@ def test_every_part_is_a_file(compared: Study, part: str, form: str) -> None:
         assert "Preferences rest on: 0 by people" in content
     if form == "tex":
         assert content.isascii()
-        assert {line.count(" & ") for line in content.splitlines() if line.endswith(r"\\")} in ({4}, {8})
+        assert {line.count(" & ") for line in content.splitlines() if line.endswith(r"\\")} in ({4}, {10})
 
 
 def test_the_files_say_what_the_record_says(compared: Study) -> None:
     def rows(part: str, **asked: str) -> list[dict[str, str]]:
-        content = signed_in(compared).get(address(compared, f"_{part}_csv"), asked).content.decode()
+        content = signed_in(compared).get(address(compared, part, "csv"), asked).content.decode()
         return list(csv.DictReader(io.StringIO(content)))
 
     report = record(compared, "all")
@@ -171,7 +172,8 @@ def test_the_files_say_what_the_record_says(compared: Study) -> None:
     tests = rows("tests", peers="all")
     assert [row["scorer"] for row in tests][:2] == ["people", "metric"]
     assert float(tests[0]["kruskal_p"]) == first.kruskal.p
-    assert [float(row["mean_rank"]) for row in rows("topics", peers="all")] == [topic.mean_rank for topic in first.sets]
+    ranks = {row["topic"]: float(row["mean_rank"]) for row in rows("topics", peers="all")}
+    assert ranks == {topic.topic: topic.mean_rank for topic in first.sets}
     scores = rows("scores", peers="all")
     assert [(row["system"], row["machine"]) for row in scores[:7]][-1] == ("A", "0")
     assert sum(row["score"] == "" for row in scores) == 1
@@ -183,11 +185,11 @@ def test_the_files_say_what_the_record_says(compared: Study) -> None:
 def test_what_is_to_come_and_what_never_comes_look_different(compared: Study) -> None:
     compared.document_sets.all().delete()
     client = signed_in(compared)
-    assert "Not compared here" in text_of(client, address(compared))
+    assert "Not worked out here" in text_of(client, address(compared))
     StudyMetrics.objects.update(sets_version=0)
     assert "Being worked out" in text_of(client, address(compared))
-    assert {client.get(address(compared, f"_{part}_{form}")).status_code for part, form in FILES} == {404}
-    assert "Upload human scores" in text_of(signed_in(other := making.study()), address(other))
+    assert {client.get(address(compared, part, form)).status_code for part, form in FILES} == {404}
+    assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other))
 
 
 def test_a_picture_of_nothing_is_not_there() -> None:
@@ -199,25 +201,28 @@ def test_a_picture_of_nothing_is_not_there() -> None:
     scored.score_with_metrics(made)
     client = signed_in(made)
     assert "Topics by mean rank" not in text_of(client, address(made))
-    assert client.get(address(made, "_topics_svg")).status_code == 404
-    assert client.get(address(made, "_tests_csv")).status_code == 200
+    assert client.get(address(made, "topics", "svg")).status_code == 404
+    assert client.get(address(made, "tests", "csv")).status_code == 200
 
 
 def test_the_page_and_its_files_take_few_queries(compared: Study, django_assert_max_num_queries: Any) -> None:
     client = signed_in(compared)
-    for file in ("", *(f"_{part}_{form}" for part, form in FILES)):
+    for file in (("", ""), *FILES):
         with django_assert_max_num_queries(20):
-            assert client.get(address(compared, file)).status_code == 200
+            assert client.get(address(compared, *file)).status_code == 200
 
 
-def test_the_api_has_the_same_report(compared: Study) -> None:
+def test_the_api_has_the_same_tables(compared: Study) -> None:
     client = client_of(owner(compared))
-    said = client.get(f"{API}/studies/{compared.pk}/metrics/sets/?dimension=style&peers=all").json()
-    stored = to_json(record(compared, "all"))
-    assert said["report"]["scorers"][0]["by"] == "style"
-    assert said["report"]["scorers"] == [
-        one for one in stored["scorers"] if not one["by_human"] or one["by"] == "style"
-    ]
-    assert said["report"]["scatters"] == [one for one in stored["scatters"] if one["dimension"] == "style"]
-    assert client.get(f"{API}/studies/{compared.pk}/metrics/sets/?dimension=nothing").status_code == 404
-    assert client.get(f"{API}/studies/{compared.pk}/metrics/sets/?peers=nobody").status_code == 400
+    url = f"{API}/studies/{compared.pk}/results/document-sets/"
+    answer = client.get(f"{url}?dimension=style&peers=all").json()
+    tests = next(table for table in answer["tables"] if table["name"] == "tests")
+    scorers = [one for one in record(compared, "all").scorers if not one.by_human or one.by == "style"]
+    assert [row["by"] for row in tests["rows"]] == [scorer.by for scorer in scorers]
+    assert [row["kruskal_p"] for row in tests["rows"]] == [one.kruskal.p if one.kruskal else None for one in scorers]
+    assert client.get(f"{url}?dimension=nothing").status_code == 404
+    assert client.get(f"{url}?peers=nobody").status_code == 404
+    questions = client.get(f"{API}/studies/{compared.pk}/results/").json()
+    assert {"name": "document-sets", "verdict": client.get(url).json()["verdict"]}.items() <= next(
+        question for question in questions if question["name"] == "document-sets"
+    ).items()

@@ -138,17 +138,16 @@ def test_the_api_has_the_same_figures(graded: Study) -> None:
 
 
 def systems_address(made: Study, form: str = "") -> str:
-    return reverse(f"metrics_systems{form}", args=[made.pk])
+    return reverse(f"analysis{form}", args=[made.pk, "pairs-of-systems", *(["pairs"] if form else [])])
 
 
 def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Study) -> None:
     client = signed_in(graded)
-    text = text_of(client, systems_address(graded) + "?dimension=style_2")
+    text = text_of(client, systems_address(graded) + "?dimension=style_2").partition("<tbody>")[2]
     assert text.index("People: style_2") < text.index("Preferences: importance") < text.index("ROUGE-2")
     assert "People: overall" not in text
     assert "Benjamini" in text
     assert "Pyramid needs Pyramids. Topics without one: T0, T1, T2." in text
-    assert systems_address(graded) in text_of(client, address(graded))
 
 
 def test_the_file_of_pairs_says_what_the_record_says(graded: Study) -> None:
@@ -162,11 +161,11 @@ def test_the_file_of_pairs_says_what_the_record_says(graded: Study) -> None:
 
 def test_pairs_that_are_to_come_and_pairs_that_never_come_look_different(graded: Study) -> None:
     graded.system_pairs.all().delete()
-    assert "Not tested here" in text_of(signed_in(graded), systems_address(graded))
+    assert "Not worked out here" in text_of(signed_in(graded), systems_address(graded))
     StudyMetrics.objects.update(pairs_version=0)
     assert "Being worked out" in text_of(signed_in(graded), systems_address(graded))
     assert signed_in(graded).get(systems_address(graded, "_csv")).status_code == 404
-    assert "Upload human scores" in text_of(signed_in(other := study()), systems_address(other))
+    assert "Nothing to work with yet" in text_of(signed_in(other := study()), systems_address(other))
 
 
 def test_too_few_draws_for_so_many_pairs_are_a_dash_not_a_zero(graded: Study) -> None:
@@ -180,11 +179,11 @@ def test_too_few_draws_for_so_many_pairs_are_a_dash_not_a_zero(graded: Study) ->
 
 
 def test_the_api_counts_the_same_pairs(graded: Study) -> None:
-    client = client_of(owner(graded))
-    counted = client.get(f"{API}/studies/{graded.pk}/metrics/systems/?dimension=style_2").json()
-    assert counted["human"] == SystemPairsReport.objects.get(by_human=True, by="style_2").figures
-    assert counted["metrics"][0]["by"] == "preferences:importance"
-    assert client.get(f"{API}/studies/{graded.pk}/metrics/systems/?dimension=nothing").status_code == 404
+    url = f"{API}/studies/{graded.pk}/results/pairs-of-systems/?dimension=style_2"
+    rows = client_of(owner(graded)).get(url).json()["tables"][0]["rows"]
+    counted = SystemPairsReport.objects.get(by_human=True, by="style_2").record.counts[0]
+    assert {test: rows[0][test] for test in counted.p} == counted.p
+    assert next(row["by"] for row in rows if row["scorer"] == "metric") == "preferences:importance"
 
 
 def test_simulated_judgments_stand_beside_peoples_in_rows_of_their_own(graded: Study) -> None:

@@ -79,18 +79,10 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_pdf 
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf topic_leaderboard_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_pdf study_metrics_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_topics_pdf metrics_sets_topics_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scores_pdf metrics_sets_scores_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scatter_pdf metrics_sets_scatter_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_pdf metrics_convergence_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_systems metrics_systems_csv metrics_systems_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_metrics metrics_scores metrics_scores_csv
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_tests_csv metrics_sets_tests_tex
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_topics_csv metrics_sets_topics_tex
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_topics_svg metrics_sets_scores_csv
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scores_svg metrics_sets_scatter_csv
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_sets_scatter_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analysis_csv analysis_tex analysis_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence metrics_convergence_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_tex metrics_convergence_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv
@@ -192,7 +184,9 @@ def test_the_matrix_forgets_no_page_and_names_none_that_is_not_there():
 def inside_a_study() -> list[tuple[str, str]]:
     """Pages of things that lie in a study; every study has the same kinds of annotators."""
     deep = {
-        name for name, _address, holes in pages() if "study_id" in holes and len(holes - {"kind", "trial", "side"}) > 1
+        name
+        for name, _address, holes in pages()
+        if "study_id" in holes and len(holes - {"kind", "trial", "side", "analysis", "part"}) > 1
     }
     return sorted(line for line in lines() if line[1] in deep)
 

@@ -196,6 +196,9 @@ def furnish(study: Study, visitor: Client) -> Keys:
     return Keys(
         {
             "study_id": study.pk,
+            "analysis": "document-sets",
+            "part": "scores",
+            ("part", "analysis_tex"): "tests",
             "user_id": person.pk,
             "invitation_id": invitation.pk,
             "topic_id": topic.pk,

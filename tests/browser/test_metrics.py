@@ -87,7 +87,7 @@ def test_topics_that_differ_are_seen_on_a_phone_without_scripts(browser: Browser
 
 def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web: Web, axe: Axe) -> None:
     compared = compared_study()
-    sign_in(page, making.owner(compared), reverse("metrics_sets", args=[compared.pk]))
+    sign_in(page, making.owner(compared), reverse("analysis", args=[compared.pk, "document-sets"]))
     axe(page)
     page.get_by_label("Summaries of").select_option("all")
     page.get_by_role("button", name="Show").click()

@@ -181,7 +181,7 @@ def test_the_table_says_what_the_figures_rest_on(capsys: pytest.CaptureFixture[s
     assert "rouge-2: ROUGE-1.5.5 ROUGE-2 -n 2 -m -f A recall" in out
     assert "judgments simulated from references, seed 0" in out
     assert "Differences between metrics" in out
-    assert "Pairs of systems that differ at 0.05" in out
+    assert "Pairs of systems that differ" in out
 
 
 def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[str], topics: str) -> None:

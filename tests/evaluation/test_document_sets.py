@@ -237,6 +237,6 @@ def test_the_command_prints_and_writes_the_same(tmp_path: Path, capsys: pytest.C
     rows = capsys.readouterr().out.splitlines()
 
     assert data["scorers"][0]["kruskal"]["statistic"] == pytest.approx(7.2)
-    assert "Do scores depend on the topic?" in table
-    assert "Topics by mean rank, js" in table
+    assert "Differences between topics and between systems" in table
+    assert "Topics by mean rank: JS divergence" in table
     assert len(rows) == 1 + 2 * 3 * 3

@@ -16,9 +16,7 @@ from formats.results import (
     Convergence,
     Difference,
     DimensionAgreement,
-    DocumentSetsReport,
     LeaderboardRow,
-    PairCounts,
     Part,
     SentenceReport,
     WordTerm,
@@ -294,31 +292,6 @@ class _OfTableSerializer(serializers.Serializer[Any]):
     dimensions = serializers.ListField(child=serializers.CharField(), source="table.dimensions")
     peers = serializers.CharField(source="table.peers")
     is_old = serializers.BooleanField()
-
-
-class SystemPairsSerializer(_OfTableSerializer):
-    """How many pairs of systems human scores (null before the worker was there) and metrics tell apart.
-
-    `is_old`: some counts are of scores that have changed since, or still to come; `is_left_out`: there are too many
-    systems or topics, or fewer than two systems that people scored, and there will be none.
-    """
-
-    is_left_out = serializers.BooleanField()
-    absent = serializers.ListField(child=serializers.CharField(), source="table.absent")
-    human = serializer_of(PairCounts)(allow_null=True)
-    metrics = serializers.ListField(child=serializer_of(PairCounts)())
-
-
-class StudyDocumentSetsSerializer(_OfTableSerializer):
-    """Whether scores depend on the topic: by people in one dimension, and by every metric.
-
-    `report`: null before the worker was there, or where `is_left_out`: there are too many topics or summaries.
-    `is_old`: it is of scores that have changed since, or still to come.
-    """
-
-    is_left_out = serializers.BooleanField()
-    absent = serializers.ListField(child=serializers.CharField(), source="table.absent")
-    report = serializer_of(DocumentSetsReport)(allow_null=True)
 
 
 class StudyConvergenceSerializer(_OfTableSerializer):

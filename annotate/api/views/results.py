@@ -16,13 +16,11 @@ from annotate.api.serializers.results import (
     LeaderboardSerializer,
     MetricsSerializer,
     StudyConvergenceSerializer,
-    StudyDocumentSetsSerializer,
-    SystemPairsSerializer,
     TopicSentencesSerializer,
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
-from annotate.reports import convergence, document_sets, leaderboard, metrics, sentence_ranking, system_pairs
+from annotate.reports import convergence, leaderboard, metrics, sentence_ranking
 from formats.results.metrics import Peers
 
 SCORED_BY = OpenApiParameter(
@@ -95,32 +93,6 @@ class Metrics(View):
         if table is None or (dimension and dimension != table.dimension):
             raise Http404
         return self.show(MetricsSerializer, table)
-
-
-@extend_schema(tags=["results"])
-class SystemPairs(View):
-    @extend_schema(operation_id="read_system_pairs", parameters=CHOICE, responses=SystemPairsSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """How many pairs of systems people and metrics tell apart, by every test; 404 without human scores."""
-        study = self.study(study_id)
-        dimension, peers = choice(request)
-        pairs = system_pairs.of_study(study, dimension, peers)
-        if pairs is None or (dimension and dimension != pairs.table.dimension):
-            raise Http404
-        return self.show(SystemPairsSerializer, pairs)
-
-
-@extend_schema(tags=["results"])
-class DocumentSets(View):
-    @extend_schema(operation_id="read_document_sets", parameters=CHOICE, responses=StudyDocumentSetsSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """Whether scores depend on the topic, and how far people are from machines; 404 without human scores."""
-        study = self.study(study_id)
-        dimension, peers = choice(request)
-        sets = document_sets.of_study(study, dimension, peers)
-        if sets is None or (dimension and dimension != sets.table.dimension):
-            raise Http404
-        return self.show(StudyDocumentSetsSerializer, sets)
 
 
 @extend_schema(tags=["results"])

@@ -1,10 +1,10 @@
 """What researchers see: their studies, what comes in, who judges, and what it all comes to."""
 
 from annotate.views.research import (
+    analyses,
     comparing,
     convergence,
     data,
-    document_sets,
     exports,
     forecast,
     gold_pairs,
@@ -20,7 +20,6 @@ from annotate.views.research import (
     score_map,
     sentence_ranking,
     studies,
-    system_pairs,
     systems,
     topics,
     uploads,
@@ -41,8 +40,7 @@ urlpatterns = [
     *forecast.urlpatterns,
     *metrics.urlpatterns,
     *metric_scores.urlpatterns,
-    *system_pairs.urlpatterns,
-    *document_sets.urlpatterns,
+    *analyses.urlpatterns,
     *convergence.urlpatterns,
     *systems.urlpatterns,
     *comparing.urlpatterns,

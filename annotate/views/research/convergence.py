@@ -15,10 +15,10 @@ from annotate.access import in_study
 from annotate.models import Study
 from annotate.reports import convergence, plots
 from annotate.reports.convergence import ConvergenceTable
-from annotate.reports.metrics import name_of
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, is_seen, page, three_decimals
 from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
+from formats.metric_names import title_of
 from formats.results import Convergence, ConvergencePoint
 
 
@@ -90,11 +90,11 @@ def _latex(curves: ConvergenceTable, record: Convergence) -> Content:
     drawn = _("mean (sd) over %(runs)d samples, seed %(seed)d") % {"runs": record.runs, "seed": record.seed}
     signatures = {own.metric: own.signature for own in record.metrics}
     signatures |= {own.metric: own.signature for own in record.baselines}
-    named = [f"{name_of(metric)}: {signature}" for metric, signature in signatures.items()]
+    named = [f"{title_of(metric)}: {signature}" for metric, signature in signatures.items()]
     columns = [_("Metric"), *map(str, record.sizes)]
-    rows = [[name_of(own.metric), *map(_cell, own.points)] for own in record.metrics]
+    rows = [[title_of(own.metric), *map(_cell, own.points)] for own in record.metrics]
     last = [""] * (len(record.sizes) - 1)
-    rows += [[name_of(own.metric), *last, three_decimals(own.agreement)] for own in record.baselines]
+    rows += [[title_of(own.metric), *last, three_decimals(own.agreement)] for own in record.baselines]
     content = formats.write_latex(columns, "l" + "r" * len(record.sizes), rows, [comment % about, drawn, *named])
     return f"{content}\n".encode(), LATEX
 

@@ -13,11 +13,12 @@ from annotate.reports.figure_files import FIGURES, figure
 from annotate.reports.plots import Plot
 from annotate.views.research.pages import as_file
 
-__all__ = ["FIGURES", "Content", "PaperPart", "figure_file", "paper_part"]
+__all__ = ["FIGURES", "FORMS", "Content", "PaperPart", "figure_file", "paper_part"]
 
 #: A file's bytes and its media type.
 Content = tuple[bytes, str]
-_NAMES = {"svg": "SVG", "pdf": "PDF", "png": "PNG", "tex": "LaTeX", "csv": "CSV", "json": "JSON"}
+#: What the forms of files are called.
+FORMS = {"svg": "SVG", "pdf": "PDF", "png": "PNG", "tex": "LaTeX", "csv": "CSV", "json": "JSON"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class PaperPart:
 def paper_part(title: str, name: str, forms: Iterable[str], keys: Sequence[object], **asked: str) -> PaperPart:
     """The files of the addresses `name_form`, with what the page shows asked of each."""
     query = f"?{urlencode(asked)}" if asked else ""
-    return PaperPart(title, tuple((_NAMES[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))
+    return PaperPart(title, tuple((FORMS[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))
 
 
 def figure_file(plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:

@@ -1,0 +1,153 @@
+"""What the worker keeps for each analysis, opened for whoever reads it: page, file or API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.models import HumanScore, Study, StudyDocumentSets, StudyMetrics, SystemPairsReport, TopicMetrics
+from annotate.reports import rests_on
+from annotate.reports.metrics import why_absent
+from formats.analyses import ANALYSES, Analysis
+from formats.results.metrics import Peers, StudyPairs
+from formats.shown import Choice, Shown
+
+#: What an address may choose, in one analysis or another.
+CHOICES = ("dimension", "peers", "by", "topic")
+#: A record that is read only if it is shown.
+Record = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is kept for an analysis.
+
+    `records`: by the analysis's keys; `is_possible`: there is what it needs; `is_old`: newer data wait to be worked
+    in; `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks.
+    """
+
+    records: Mapping[tuple[str, ...], Record]
+    is_possible: bool
+    is_old: bool
+    version: str
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_left_out(self) -> bool:
+        """The worker has finished, and kept nothing: there is too much of it for a page, or too little."""
+        return self.is_possible and not self.is_old and not self.records
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An analysis with what is kept for it, and what is shown of the record that was asked for, if there is one.
+
+    `rests_on`: the judgments behind preferences, in words.
+    """
+
+    analysis: Analysis
+    stored: Stored
+    choices: tuple[Choice, ...]
+    shown: Shown | None
+    rests_on: str
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What an address says to choose the same."""
+        return {choice.name: choice.chosen for choice in self.choices if choice.chosen}
+
+    @property
+    def several(self) -> list[Choice]:
+        """Choices with more than one option: a reader is offered these."""
+        return [choice for choice in self.choices if len(choice.options) > 1]
+
+
+def opened(study: Study, analysis: Analysis, asked: Mapping[str, str]) -> Opened:
+    """The analysis of the study as it is asked for; what there is not is not asked for."""
+    stored = STORED[analysis.name](study)
+    if not stored.records:
+        return Opened(analysis, stored, (), None, "")
+    choices = list(_choices(analysis, list(stored.records), asked))
+    record = stored.records[tuple(choice.chosen for choice in choices)]()
+    shown = analysis.show(record, asked)
+    words = f"{_('Preferences rest on:')} {rests_on.of_study(study).counted.words}"
+    return Opened(analysis, stored, (*shown.choices, *choices), shown, words)
+
+
+def all_opened(study: Study, abilities: frozenset[str]) -> Iterator[Opened]:
+    """Every analysis of the study that its reader may see, as it is without a choice."""
+    return (opened(study, analysis, {}) for analysis in ANALYSES if analysis.ability in abilities)
+
+
+def _choices(analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str, str]) -> Iterator[Choice]:
+    """Of each key what there is for those before it."""
+    for k, name in enumerate(analysis.keys):
+        values = dict.fromkeys(key[k] for key in keys)
+        choice = Choice.of(name, str(_KEYS[name]()), ((value, _named(name, value)) for value in values), asked)
+        keys = [key for key in keys if key[k] == choice.chosen]
+        yield choice
+
+
+_KEYS: Mapping[str, Callable[[], str]] = {
+    "dimension": lambda: _("Scored by people for"),
+    "peers": lambda: _("Summaries of"),
+}
+
+
+def _named(key: str, value: str) -> str:
+    if key != "peers":
+        return value
+    return _("machines and people") if value == "all" else _("machines")
+
+
+# What is kept
+
+
+def _of_metrics(study: Study, records: Mapping[tuple[str, ...], Record], worked_in: str) -> Stored:
+    """Of human scores and metrics; `worked_in`: the column that says which version is in the records."""
+    progress = StudyMetrics.objects.filter(study=study).first()
+    lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
+    done = getattr(progress, worked_in) if progress else 0
+    return Stored(
+        records,
+        is_possible=HumanScore.objects.filter(summary__topic__study=study).exists(),
+        is_old=progress is None or progress.version == 0 or done < progress.version,
+        version=f"{progress.version}-{done}-{progress.problem}" if progress else "",
+        problem=progress.problem if progress else "",
+        notes=tuple(why_absent(lacking.select_related("topic"))),
+    )
+
+
+def _document_sets(study: Study) -> Stored:
+    rows = _machines_first(StudyDocumentSets.objects.filter(study=study))
+    return _of_metrics(study, {(row.peers,): partial(getattr, row, "record") for row in rows}, "sets_version")
+
+
+def _pairs_of_systems(study: Study) -> Stored:
+    rows = _machines_first(SystemPairsReport.objects.filter(study=study).order_by("pk"))
+    records: dict[tuple[str, ...], Record] = {
+        (peers,): partial(_study_pairs, peers, rows) for peers in dict.fromkeys(row.peers for row in rows)
+    }
+    return _of_metrics(study, records, "pairs_version")
+
+
+def _study_pairs(peers: Peers, rows: list[SystemPairsReport]) -> StudyPairs:
+    own = [row for row in rows if row.peers == peers]
+    people, metrics = ([row.record for row in own if row.by_human is by_human] for by_human in (True, False))
+    return StudyPairs(peers, tuple(people), tuple(metrics))
+
+
+def _machines_first(rows: QuerySet[Any]) -> list[Any]:
+    return sorted(rows, key=lambda row: row.peers, reverse=True)
+
+
+STORED: Mapping[str, Callable[[Study], Stored]] = {
+    "document-sets": _document_sets,
+    "pairs-of-systems": _pairs_of_systems,
+}

@@ -1,0 +1,146 @@
+"""Every analysis of a study: a page that updates itself, its tables and figures as files, and all questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path, reverse
+from django.utils.http import urlencode
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from annotate import access
+from annotate.access import in_study
+from annotate.database.snapshot import snapshot
+from annotate.models import Study
+from annotate.reports import analyses
+from annotate.reports.analyses import Opened
+from annotate.reports.plots import Plot
+from annotate.reports.study import worker_is_there
+from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
+from annotate.views.research.paper import FIGURES, FORMS, PaperPart, figure_file
+from formats.analyses import ANALYSES, BY_NAME
+from formats.shown import Figure, Table
+
+TABLES = ("csv", "tex")
+
+
+@in_study("see")
+@require_safe
+@snapshot()
+def results(request: HttpRequest, study: Study) -> HttpResponse:
+    """Every analysis as a question, with its verdict."""
+    can = access.abilities(request.user, study)
+    return page(request, study, "research/results.html", tab="results", all_opened=analyses.all_opened(study, can))
+
+
+@in_study("see")
+@require_safe
+@snapshot()
+def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpResponse:
+    """One analysis; asks for news while it is open."""
+    opened = _opened(request, study, analysis)
+    if is_seen(request, opened.stored.version):
+        return HttpResponse(status=UNCHANGED)
+    can = access.abilities(request.user, study)
+    return page(
+        request,
+        study,
+        "research/analysis.html",
+        tab="results",
+        opened=opened,
+        shown=opened.shown,
+        menu=[other for other in ANALYSES if other.ability in can],
+        parts=_parts(opened),
+        paper=list(_paper(study, opened)),
+        query=urlencode({**opened.asked, "seen": opened.stored.version}),
+        has_worker=worker_is_there(),
+    )
+
+
+@in_study("see")
+@require_safe
+@snapshot()
+def analysis_file(request: HttpRequest, study: Study, analysis: str, part: str, form: str) -> HttpResponse:
+    """A table or figure of it as a file; 404 before anything was worked out."""
+    opened = _opened(request, study, analysis)
+    if opened.shown is None:
+        raise Http404
+    kind: type = Figure if form in FIGURES else Table
+    shown = next((own for own in opened.shown.parts if own.name == part and isinstance(own, kind)), None)
+    if shown is None:
+        raise Http404
+    names = [analysis, part, slugify(study.title) or "study", *map(slugify, opened.asked.values())]
+    stem = "-".join(dict.fromkeys(filter(None, names)))
+    if isinstance(shown, Figure):
+        return figure_file(request, Plot(shown.draw), form, f"{shown.title} · {opened.rests_on}", stem)
+    if form == "csv":
+        return as_file(shown.csv(), CSV, f"{stem}.csv")
+    return as_file(f"{shown.latex([opened.rests_on])}\n".encode(), LATEX, f"{stem}.tex")
+
+
+def _opened(request: HttpRequest, study: Study, name: str) -> Opened:
+    """Raises `Http404` where there is no such analysis, `PermissionDenied` where its reader may not see it."""
+    asked = BY_NAME.get(name)
+    if asked is None:
+        raise Http404
+    if not access.may(request.user, study, asked.ability):
+        raise PermissionDenied
+    return analyses.opened(study, asked, request.GET.dict())
+
+
+def _parts(opened: Opened) -> list[Mapping[str, object]]:
+    """Tables and figures as the template shows them."""
+    parts = opened.shown.parts if opened.shown else ()
+    return [
+        {"figure": part, "plot": Plot(part.draw)} if isinstance(part, Figure) else _table(part, opened)
+        for part in parts
+        if isinstance(part, Figure) or not part.folded
+    ]
+
+
+def _table(table: Table, opened: Opened) -> Mapping[str, object]:
+    """Its cells with what a click on the first of a row chooses, and how it is aligned."""
+    chosen = table.links or [None] * len(table.rows)
+    links = [f"?{urlencode({**opened.asked, **link})}" if link else "" for link in chosen]
+    numbers = [not column.is_text for column in table.read][1:]
+    rows = [
+        {"link": link, "head": head, "cells": list(zip(cells, numbers, strict=True)), "marked": k in table.marked}
+        for k, (link, (head, *cells)) in enumerate(zip(links, table.texts(), strict=True))
+    ]
+    return {"table": table, "rows": rows, "groups": _groups(table)}
+
+
+def _groups(table: Table) -> list[tuple[str, int]]:
+    """Headings above columns with how many columns each spans; none where no column has one."""
+    groups: list[tuple[str, int]] = []
+    for column in table.read:
+        if groups and groups[-1][0] == column.group:
+            groups[-1] = (column.group, groups[-1][1] + 1)
+        else:
+            groups.append((column.group, 1))
+    return groups if any(name for name, _span in groups) else []
+
+
+def _paper(study: Study, opened: Opened) -> Iterator[PaperPart]:
+    """Each name once, with the forms of its figure and its table."""
+    parts = opened.shown.parts if opened.shown else ()
+    query = f"?{urlencode(opened.asked)}" if opened.asked else ""
+    for name in dict.fromkeys(part.name for part in parts):
+        own = [part for part in parts if part.name == name]
+        forms = [form for part in own for form in (FIGURES if isinstance(part, Figure) else TABLES)]
+        files = [(form, reverse(f"analysis_{form}", args=[study.pk, opened.analysis.name, name])) for form in forms]
+        yield PaperPart(own[0].title, tuple((FORMS[form], address + query) for form, address in files))
+
+
+_RESULTS = "studies/<int:study_id>/results/"
+urlpatterns = [
+    path(_RESULTS, results, name="results"),
+    path(f"{_RESULTS}<slug:analysis>/", one_analysis, name="analysis"),
+    *[
+        path(f"{_RESULTS}<slug:analysis>/<slug:part>.{form}", analysis_file, {"form": form}, name=f"analysis_{form}")
+        for form in (*FIGURES, *TABLES)
+    ],
+]

@@ -1,0 +1,70 @@
+"""Every analysis, in the order in which the page of results asks their questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from formats.analyses import document_sets, system_pairs
+from formats.shown import Shown
+from formats.words import gettext, gettext_noop
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """An analysis and what it asks.
+
+    `name`: in addresses, files and the API; `of`: what it is worked out for; `title`: in menus; `asks`: the question;
+    `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record, and what is asked of
+    it, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website leaves
+    it to the command line; `ability`: what a member must be able to do to see it.
+    """
+
+    name: str
+    title: str
+    asks: str
+    keys: tuple[str, ...]
+    show: Callable[[Any, Mapping[str, str]], Shown]
+    needs: str
+    left_out: str = ""
+    of: Literal["study", "topic"] = "study"
+    ability: str = "see"
+
+    @property
+    def question(self) -> str:
+        """In the reader's language, as what follows."""
+        return gettext(self.asks)
+
+
+_HUMAN_SCORES = gettext_noop(
+    "Upload what people think of the summaries, for example grades for relevance. This page then answers the question."
+)
+
+ANALYSES = (
+    Analysis(
+        name="pairs-of-systems",
+        title=gettext_noop("Pairs of systems"),
+        asks=gettext_noop("Which systems do human scores and metrics tell apart?"),
+        keys=("peers",),
+        show=system_pairs.show,
+        needs=_HUMAN_SCORES,
+        left_out=gettext_noop(
+            "This needs at least two systems with human scores. With more than 200 systems, or many systems and many "
+            "topics, the tests take too long for a page; use the command line (agree --pairs-of-systems)."
+        ),
+    ),
+    Analysis(
+        name="document-sets",
+        title=gettext_noop("Document sets"),
+        asks=gettext_noop("Do scores depend on the topic?"),
+        keys=("peers",),
+        show=document_sets.show,
+        needs=_HUMAN_SCORES,
+        left_out=gettext_noop(
+            "With more than 200 topics, or 10,000 scores by a metric, this takes too long for a page; use the command "
+            "line (sets)."
+        ),
+    ),
+)
+BY_NAME = {analysis.name: analysis for analysis in ANALYSES}
