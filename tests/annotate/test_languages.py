@@ -25,6 +25,8 @@ SOME = {
     "a pair that can be prepared": "annotate/judging/gold_pairs.py",
     "no zip": "formats/study.py",
     "fewer": "formats/tables.py",
+    "Do scores depend on the topic?": "formats/analyses/registry.py",
+    "Differ": "formats/analyses/document_sets.py",
 }
 
 

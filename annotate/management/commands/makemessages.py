@@ -32,14 +32,19 @@ def texts_of(source: str) -> list[tuple[int, str]]:
 
 
 class BuildFile(makemessages.BuildFile):
-    """A file on its way to gettext; of a module of `formats` a copy in which every text is marked on its line."""
+    """A file on its way to gettext; of a module of `formats` that marks no texts, a copy with every text marked."""
+
+    @property
+    def marks_nothing(self) -> bool:
+        path = Path(self.path)
+        return path.parts[0] == "formats" and "from formats.words import" not in path.read_text()
 
     @property
     def is_templatized(self) -> bool:
-        return Path(self.path).parts[0] == "formats" or super().is_templatized
+        return self.marks_nothing or super().is_templatized
 
     def preprocess(self) -> None:
-        if Path(self.path).parts[0] != "formats":
+        if not self.marks_nothing:
             super().preprocess()
             return
         source = Path(self.path).read_text()
