@@ -1,8 +1,7 @@
 """Letting people into a study, and the links that carry a signed word of ours.
 
 What is signed is a random value of the row, not its number: after a backup was restored, numbers are given anew, and a
-link must not open what somebody else made since. Rows that are older than these values (`link_key` is empty) are found
-by their number, as their links say.
+link must not open what somebody else made since.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ DEFAULT_TERM = timedelta(days=7)
 #: As long as somebody may try the demo before starting it anew.
 SIGN_IN_LINK_HOURS = 24
 Row = TypeVar("Row", bound=Model)
-#: Characters of a row's random value; no number of a row has as many.
-LINK_KEY_LENGTH = 32
 
 
 @transaction.atomic
@@ -106,7 +103,7 @@ def end_links(study: Study, invitation: Invitation | None) -> None:
 
 def invitation_path(invitation: Invitation) -> str:
     """The path that lets people in; whoever may see the invitation may see it again at any time."""
-    return reverse("join", args=[_signed("invitation", invitation.link_key or str(invitation.pk))])
+    return reverse("join", args=[_signed("invitation", invitation.link_key)])
 
 
 def find_invitation(token: str) -> Invitation | None:
@@ -116,12 +113,12 @@ def find_invitation(token: str) -> Invitation | None:
 
 def crowd_path(recruitment: Recruitment) -> str:
     """The path by which the people of a crowd platform come; the platform adds who they are."""
-    return reverse("crowd", args=[_signed("crowd", recruitment.link_key or str(recruitment.study_id))])
+    return reverse("crowd", args=[_signed("crowd", recruitment.link_key)])
 
 
 def find_crowd(token: str) -> Study | None:
     """The study that a crowd's link leads to, or None where the link is not one of ours."""
-    recruitment = _find("crowd", token, Recruitment.objects.select_related("study"), number="study")
+    recruitment = _find("crowd", token, Recruitment.objects.select_related("study"))
     return recruitment.study if recruitment else None
 
 
@@ -148,15 +145,13 @@ def _signed(purpose: str, value: str) -> str:
     return signing.Signer(salt=purpose).sign(value)
 
 
-def _find(purpose: str, token: str, rows: QuerySet[Row], number: str = "pk") -> Row | None:
-    """The row whose link this is, if it was signed for this purpose. `number`: what older links name a row by."""
+def _find(purpose: str, token: str, rows: QuerySet[Row]) -> Row | None:
+    """The row whose link this is, if it was signed for this purpose."""
     try:
         value = signing.Signer(salt=purpose).unsign(token)
     except signing.BadSignature:
         return None
-    if value.isascii() and value.isdecimal() and len(value) < LINK_KEY_LENGTH:
-        return rows.filter(**{number: int(value)}, link_key="").first()
-    return rows.filter(link_key=value).exclude(link_key="").first()
+    return rows.filter(link_key=value).first()
 
 
 def _may_give(user: User, study: Study, role: str) -> None:

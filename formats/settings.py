@@ -8,7 +8,7 @@ here, a column there with its migration, and the code that acts on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -32,8 +32,6 @@ KINDS_COUNTED: Mapping[CountedKinds, tuple[str, ...]] = {
     "all": ("human", "machine", "simulated"),
 }
 
-#: The format of archives in which one score took the place of five settings.
-SCORE_SINCE = 3
 #: What annotators are asked where a study does not say: the paper's question.
 QUESTION = "Which of these two sentences contains more important information?"
 
@@ -43,7 +41,7 @@ class Setting:
     """What is declared of one setting.
 
     `low`, `high`: bounds of a number, or of the length of a text. `group`: the part of a form that asks for it.
-    `since`: the first format of archives that has it. `changes_fits`: whether the same judgments give other scores.
+    `changes_fits`: whether the same judgments give other scores.
     Of scoring: `published`, its value in Zopf (2018); `idle`, values of others under which it says nothing; `about`,
     what it does, for the command line.
     """
@@ -54,7 +52,6 @@ class Setting:
     low: float = -math.inf
     high: float = math.inf
     group: Group = "scoring"
-    since: int = 1
     changes_fits: bool = False
     published: Any = None
     idle: Mapping[str, Any] = field(default_factory=dict)
@@ -93,20 +90,18 @@ def _judging(**declared: Any) -> Setting:
 
 
 def _quality(**declared: Any) -> Setting:
-    return Setting(group="quality", since=2, **declared)
+    return Setting(group="quality", **declared)
 
 
 def _stopping(**declared: Any) -> Setting:
-    return Setting(group="stopping", since=4, **declared)
+    return Setting(group="stopping", **declared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoring:
     """How judgments become scores; docs/model.md says what each setting does."""
 
-    score: Annotated[ScoreChoice, _scoring("what systems are ranked by", since=SCORE_SINCE, published="published")] = (
-        "importance"
-    )
+    score: Annotated[ScoreChoice, _scoring("what systems are ranked by", published="published")] = "importance"
     smooth: Annotated[SmoothChoice, _scoring("how judgments spread to similar sentences", published="paper")] = "kernel"
     prior: Annotated[
         float,
@@ -120,7 +115,7 @@ class Scoring:
         ),
     ] = 1.0
     similarity: Annotated[SimilarityChoice, _scoring("how the similarity of sentences is measured")] = "tfidf-jaccard"
-    weigh_annotators: Annotated[bool, _scoring("weight judgments by the annotators' reliability", since=2)] = False
+    weigh_annotators: Annotated[bool, _scoring("weight judgments by the annotators' reliability")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +132,9 @@ class StudySettings(Scoring):
     judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 300
     judgments_per_pair: Annotated[int, _judging(low=1, high=100)] = 1
     pairs_per_annotator: Annotated[int, _judging(low=1, high=100_000)] = 30
-    random_share: Annotated[float, _judging(low=0, high=1, since=2)] = 0.2
+    random_share: Annotated[float, _judging(low=0, high=1)] = 0.2
     seed: Annotated[int, _judging(low=0, high=2**63 - 1, changes_fits=True)] = 0
-    counted_kinds: Annotated[CountedKinds, _judging(changes_fits=True, since=3)] = "people"
+    counted_kinds: Annotated[CountedKinds, _judging(changes_fits=True)] = "people"
 
     stop_rule: Annotated[bool, _stopping(changes_fits=True)] = False
     equal_within: Annotated[float, _stopping(low=0, high=1)] = 0.0
@@ -155,7 +150,7 @@ class StudySettings(Scoring):
     judgments_per_hour: Annotated[int, _quality(low=0, high=100_000)] = 0
     pilot: Annotated[bool, _quality()] = False
 
-    metric_names: Annotated[str, Setting(group="metrics", high=500, since=3)] = (
+    metric_names: Annotated[str, Setting(group="metrics", high=500)] = (
         "rouge-1,rouge-2,rouge-su4,js,js-consensus,pyramid"
     )
 
@@ -180,19 +175,6 @@ SCORING = tuple(setting for setting in SETTINGS if setting.group == "scoring")
 PUBLISHED: Mapping[str, Any] = {setting.name: setting.published for setting in SCORING}
 
 
-#: Of archives before that: settings that `score` took the place of, with their values in Zopf (2018).
-REPLACED: Mapping[str, Any] = {"value": "strength", "match": "any", "normalize": "length", "redundancy": True}
-
-
-def modern(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of an archive before format 3, with the score that stands in the place of those that are gone."""
-    is_published = all(settings.get(name) == value for name, value in {**REPLACED, "smooth": "paper"}.items())
-    kept = {name: value for name, value in settings.items() if name not in REPLACED}
-    if kept.get("smooth") == "sharpened":  # similarities cubed: what the kernel has learnt to do better
-        kept["smooth"] = "kernel"
-    return {"score": "published" if is_published else "importance"} | kept
-
-
 def as_word(value: Any) -> str:
     """A value as the command line and metrics write it: on, 0.1, kernel."""
     if isinstance(value, bool):
@@ -211,9 +193,3 @@ def counting(settings: Mapping[str, Any]) -> list[tuple[Setting, Any]]:
 def idle_among(settings: Mapping[str, Any]) -> list[Setting]:
     """The scoring settings that say nothing beside the values of others."""
     return [setting for setting in SCORING if any(settings.get(name) == value for name, value in setting.idle.items())]
-
-
-def everyone(kinds: Collection[str]) -> CountedKinds:
-    """The choice under which people and all annotators of these kinds count: what older studies did."""
-    choices = (choice for choice in get_args(CountedKinds) if "human" in KINDS_COUNTED[choice])
-    return next(choice for choice in choices if set(kinds) <= set(KINDS_COUNTED[choice]))

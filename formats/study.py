@@ -7,11 +7,11 @@
     assignments.jsonl  the pairs as they were shown: who, which side, when, why
     judgments.jsonl    every answer and every revision, in the order in which they were stored
     fits.jsonl         what was made of them: utilities, scores, and what they rest on
-    known_pairs.jsonl  pairs of which a researcher said which sentence is right (since format 2)
-    history.jsonl      what was judged of topics and sentences that were removed or replaced since (since format 4)
-    uploads.jsonl      which files were stored, when, with what, and whose they were: numbers (since format 4)
-    removals.jsonl     what was removed or replaced, when, and by whom (since format 4)
-    reported_pairs.jsonl  pairs that were skipped, and what was said to be wrong with them (since format 6)
+    gold_pairs.jsonl   pairs of which a researcher said which sentence is right
+    history.jsonl      what was judged of topics and sentences that were removed or replaced since
+    uploads.jsonl      which files were stored, when, with what, and whose they were: numbers
+    removals.jsonl     what was removed or replaced, when, and by whom
+    reported_pairs.jsonl  pairs that were skipped, and what was said to be wrong with them
     README.txt         the same in words
     MANIFEST           SHA-256 sums of all of these
 
@@ -24,8 +24,7 @@ import hashlib
 import os
 import re
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -35,7 +34,7 @@ from formats.complaints import Complaints, Place, escaped, shown
 from formats.draft import Draft
 from formats.lines import read_lines
 from formats.results.serialization import to_json
-from formats.settings import SCORE_SINCE, StudySettings, everyone, modern
+from formats.settings import StudySettings
 from formats.sources import BROKEN, Source, read_text
 from formats.study_records import (
     ANSWERS,
@@ -93,7 +92,7 @@ annotators.jsonl   who judged, under pseudonyms, and of which kind: human, machi
 assignments.jsonl  pairs of sentences as they were shown: to whom, what was left and right, when, why
 judgments.jsonl    every answer, and every later revision of it, in the order in which they came
 fits.jsonl         what was computed from them: strengths and utilities of sentences, scores of systems
-known_pairs.jsonl  pairs of sentences whose right answer was prepared, for practice or hidden among the others
+gold_pairs.jsonl   pairs of sentences whose right answer was prepared, for practice or hidden among the others
 history.jsonl      what was judged of topics and sentences that were removed or replaced since; it counts nowhere
 uploads.jsonl      which files were stored, when, and what they brought; people are numbers
 removals.jsonl     what was removed or replaced, when, and how much went with it
@@ -112,14 +111,12 @@ _NAMES = (
     "assignments.jsonl",
     "judgments.jsonl",
     "fits.jsonl",
-    "README.txt",
-)
-_LATER = (
-    "known_pairs.jsonl",
+    "gold_pairs.jsonl",
     "history.jsonl",
     "uploads.jsonl",
     "removals.jsonl",
     "reported_pairs.jsonl",
+    "README.txt",
 )
 _MANIFEST = "MANIFEST"
 _SUM = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -143,7 +140,7 @@ def write(archive: StudyArchive, file: BinaryIO) -> None:
             ("assignments.jsonl", _lines(archive.assignments)),
             ("judgments.jsonl", _lines(archive.judgments)),
             ("fits.jsonl", _lines(archive.fits)),
-            ("known_pairs.jsonl", _lines(archive.gold_pairs)),
+            ("gold_pairs.jsonl", _lines(archive.gold_pairs)),
             ("history.jsonl", _lines(archive.history)),
             ("uploads.jsonl", _lines(archive.uploads)),
             ("removals.jsonl", _lines(archive.removals)),
@@ -228,9 +225,8 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
         if called not in sources:
             place.refuse("no %(name)s in it", "the archive of a study, as export_study writes it", name=called)
     for called, source in sources.items():
-        if called not in (*_NAMES, *_LATER, _MANIFEST):
-            expected = ", ".join((*_NAMES, *_LATER))
-            Place(place.complaints, source.label).refuse("a file that does not belong to a study", expected)
+        if called not in (*_NAMES, _MANIFEST):
+            Place(place.complaints, source.label).refuse("a file that does not belong to a study", ", ".join(_NAMES))
     place.complaints.raise_if_any()
     here = Place(place.complaints, sources[_MANIFEST].label)
     manifest = read_text(sources[_MANIFEST], here, 10_000) or ""
@@ -240,7 +236,7 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
             sums[match[2]] = match[1]
         else:
             here.at(number).refuse("%(line)s", "a SHA-256 sum, two spaces and a name", line=shown(line))
-    for called in (*_NAMES, *(name for name in _LATER if name in sources)):
+    for called in _NAMES:
         digest = hashlib.sha256()
         with sources[called].open() as stream:
             while chunk := stream.read(1 << 16):
@@ -251,14 +247,10 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
 
 
 def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | None:
-    optional: frozenset[str] = frozenset()
-
     def records(called: str, make: Callable[..., Record], shape: Mapping[str, shapes.Check]) -> tuple[Record, ...]:
-        if called not in sources:  # one that came with a later format
-            return ()
         source = sources[called]
         with source.open() as stream:
-            return tuple(_records(stream, Place(place.complaints, source.label), make, shape, optional))
+            return tuple(_records(stream, Place(place.complaints, source.label), make, shape))
 
     head = records("study.json", _head, study_checks.HEAD)
     draft = Draft()
@@ -268,11 +260,8 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     if len(head) != 1:
         here.refuse("%(count)s lines of settings", "one", count=len(head))
         return None
-    written, program_version, chosen = head[0]
-    optional = frozenset(name for name, since in study_checks.SINCE.items() if since > written)
-    if written < SCORE_SINCE:
-        chosen = modern(chosen)
-    settings = shapes.record(here.key("settings"), chosen, StudySettings, study_checks.SETTINGS, optional)
+    program_version, chosen = head[0]
+    settings = shapes.record(here.key("settings"), chosen, StudySettings, study_checks.SETTINGS)
     parts = (
         tuple(placed.record for placed in draft.topics),
         records("sentences.jsonl", SentenceRecord, study_checks.SENTENCE),
@@ -280,7 +269,7 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
         records("assignments.jsonl", AssignmentRecord, study_checks.ASSIGNMENT),
         records("judgments.jsonl", JudgmentRecord, study_checks.JUDGMENT),
         records("fits.jsonl", FitRecord, study_checks.FIT),
-        records("known_pairs.jsonl", GoldPairRecord, study_checks.GOLD_PAIR),
+        records("gold_pairs.jsonl", GoldPairRecord, study_checks.GOLD_PAIR),
         records("history.jsonl", HistoryRecord, study_checks.HISTORY),
         records("uploads.jsonl", UploadRecord, study_checks.UPLOAD),
         records("removals.jsonl", RemovalRecord, study_checks.REMOVAL),
@@ -288,17 +277,11 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     )
     if settings is None:
         return None
-    if study_checks.SINCE["random_share"] > written:  # then all pairs were random
-        settings = replace(settings, random_share=1.0)
-    archive = StudyArchive(settings, program_version, *parts)
-    if study_checks.SINCE["counted_kinds"] > written:  # then everyone's judgments counted
-        present = {annotator.kind for annotator in archive.annotators}
-        archive = replace(archive, settings=replace(settings, counted_kinds=everyone(present)))
-    return archive
+    return StudyArchive(settings, program_version, *parts)
 
 
-def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:  # noqa: A002
-    return format, program_version, settings
+def _head(format: int, program_version: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:  # noqa: A002
+    return program_version, settings
 
 
 def _records(
@@ -306,11 +289,10 @@ def _records(
     place: Place,
     make: Callable[..., Record],
     shape: Mapping[str, shapes.Check],
-    optional: Collection[str],
 ) -> Iterator[Record]:
     for number, line in read_lines(stream, place):
         here = place.at(number)
         given = strict_json.parse_object(here, line) if line is not None else None
-        record = shapes.record(here, given, make, shape, optional) if given is not None else None
+        record = shapes.record(here, given, make, shape) if given is not None else None
         if record is not None:
             yield record

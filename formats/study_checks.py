@@ -59,17 +59,8 @@ SETTINGS: dict[str, shapes.Check] = {
     "language": shapes.matching(LANGUAGE, "a language tag such as en, de or pt-BR"),
     "extra": shapes.free,
 }
-#: The formats in which settings, and other values of the records, first appear; 2 knows prepared pairs, too.
-SINCE = {setting.name: setting.since for setting in settings.SETTINGS} | {
-    "expected": 2,
-    "scored_by": 3,
-    "coverage": 3,
-    "not_judged": 4,
-    "design_weight": 5,
-    "drawn_for": 6,
-}
-#: What is written today.
-FORMAT = max(SINCE.values())
+#: Of archives.
+FORMAT = 1
 SENTENCE: dict[str, shapes.Check] = {
     "topic": shapes.name,
     "document": shapes.name,
@@ -197,7 +188,7 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     _check_reported_pairs(archive, at("reported_pairs.jsonl"))
     _check_history(archive, at("history.jsonl"))
     _check_fits(archive, topics, sentences, at("fits.jsonl"))
-    _check_gold_pairs(archive, topics, sentences, at("known_pairs.jsonl"))
+    _check_gold_pairs(archive, topics, sentences, at("gold_pairs.jsonl"))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:

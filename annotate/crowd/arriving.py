@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from annotate import judging
@@ -67,7 +65,7 @@ def find(study: Study, person: str) -> Annotator | None:
     or where it does not expect them.
     """
     named = _named(person)
-    participation = _participation(study, [digest_of(study, named), *_earlier_digests(study, named)])
+    participation = _participation(study, digest_of(study, named))
     if participation is None:
         _check_newcomer(study, named)
     return participation.annotator if participation else None
@@ -104,13 +102,6 @@ def digest_of(study: Study, person: str) -> str:
     """
     key = bytes.fromhex(recruitment_of(study).identity_key)
     return hashlib.scrypt(f"{study.pk}|{person}".encode(), salt=key, n=2**12, r=8, p=1, dklen=32).hex()
-
-
-def _earlier_digests(study: Study, person: str) -> list[str]:
-    """What stands in rows of earlier versions, which made digests with the installation's secret."""
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    value = f"{study.pk}|{person}"
-    return [salted_hmac("participation", value, secret, algorithm="sha256").hexdigest() for secret in secrets]
 
 
 def _begin(study: Study, person: str, session: str, digest: str, user: User | None) -> Annotator:
@@ -155,8 +146,8 @@ def _check_session(annotator: Annotator, session: str) -> None:
         raise Refusal(message, "other_session")
 
 
-def _participation(study: Study, digests: list[str]) -> Participation | None:
-    rows = Participation.objects.select_related("annotator__study").filter(study=study, digest__in=digests)
+def _participation(study: Study, digest: str) -> Participation | None:
+    rows = Participation.objects.select_related("annotator__study").filter(study=study, digest=digest)
     participation = rows.first()
     if participation and (participation.annotator is None or participation.outcome == Participation.Outcome.WITHDRAWN):
         raise Refusal(_("You have withdrawn from this study. Thank you for your time."), "withdrawn")

@@ -9,7 +9,6 @@ from functools import partial
 
 import pytest
 from django.db.models import F
-from django.utils.crypto import salted_hmac
 
 import formats.study
 from annotate import crowd, exports, invitations, judging, studies
@@ -402,15 +401,6 @@ def test_whoever_was_paid_is_known_after_the_secret_key_was_changed(settings):
     settings.SECRET_KEY = "yet another " * 10
     with pytest.raises(Refusal):
         crowd.enter(study, P1)
-
-
-def test_whoever_came_before_studies_had_keys_of_their_own_is_known():
-    study = crowd_study()
-    mine = crowd.enter(study, P1)
-    earlier = salted_hmac("participation", f"{study.pk}|{P1}", algorithm="sha256").hexdigest()
-    Participation.objects.filter(annotator=mine).update(digest=earlier)
-    assert crowd.enter(study, P1, session="second") == mine
-    assert Participation.objects.get(annotator=mine).session == "second"
 
 
 # Exporting

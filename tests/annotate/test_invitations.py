@@ -46,14 +46,6 @@ def test_a_link_never_opens_what_has_its_number_since_a_backup_was_restored():
     assert invitations.find_invitation(token_of(invitations.invitation_path(other))) == other
 
 
-def test_a_link_that_was_sent_out_before_links_had_random_values_still_opens_its_row():
-    study = making.study()
-    old = invitations.invite(study, making.owner(study))
-    Invitation.objects.filter(pk=old.pk).update(link_key="")
-    assert invitations.find_invitation(signing.Signer(salt="invitation").sign(str(old.pk))) == old
-    assert invitations.find_crowd(signing.Signer(salt="invitation").sign(str(old.pk))) is None
-
-
 def test_links_to_higher_roles_are_for_one_person_and_expire_where_nothing_else_is_said():
     study = making.study()
     link = invitations.invite(study, making.owner(study), role=Role.RESEARCHER)

@@ -536,15 +536,6 @@ def test_a_lease_that_the_script_shows_begins_anew_when_half_of_it_is_over(clien
     assert second.expires_at > timezone.now() + LEASE / 2
 
 
-def test_an_address_from_when_progress_was_called_a_desk_leads_on(client, link):
-    key = begin(client, link).annotator.key
-    old = reverse("progress", args=[key]).replace("/progress/", "/desk/")
-    assert client.get(f"{old}?nothing=done").url == f"{reverse('progress', args=[key])}?nothing=done"
-    moved = client.post(f"{old}pause/", follow=True)
-    assert [status for _url, status in moved.redirect_chain] == [308, 302]
-    assert "You have paused" in moved.content.decode()
-
-
 @pytest.mark.parametrize("showing", ["/", "nowhere", "/judge/00000000-0000-0000-0000-000000000000/"])
 def test_a_script_that_shows_no_pair_at_all_is_led_to_theirs(client, link, showing):
     got = script_answer(client, begin(client, link), showing)

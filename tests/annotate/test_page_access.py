@@ -58,8 +58,6 @@ GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pa
 POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
 POST 404 404 404 404 404 404 404 404 404 404 404 404 404  leave
-GET  308 308 308 308 308 308 308 308 308 308 308 308 308  moved
-POST 308 308 308 308 308 308 308 308 308 308 308 308 308  moved
 GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
 POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study study_topics topic topic_documents sentence summary

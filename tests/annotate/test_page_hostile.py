@@ -122,7 +122,7 @@ NO_FIELDS = """
     sessions_end session_end
     data_restore document_unmend kind_leaderboard draw pause ahead leave
     try try_ahead try_undo try_draw try_pause demo_ahead demo_undo demo_draw demo_pause
-    new_password email_confirm sign_in_link moved
+    new_password email_confirm sign_in_link
 """
 #: Fields that take any text, each with the others that take what it takes; and the pages that show what was stored.
 FREE = {

@@ -222,7 +222,6 @@ def furnish(study: Study, visitor: Client) -> Keys:
             ("token", "new_password"): "x",
             ("token", "email_confirm"): "x",
             "kind": "simulated",
-            "rest": f"{judge.key}/",
             ("kind", "data_remove"): "system",
             ("key", "data_restore"): removal.key,
             "gold_pair_id": judging.prepare_pair(study, owner, better=better, worse=worse, use="gold").pk,

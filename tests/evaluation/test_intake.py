@@ -165,26 +165,6 @@ def test_a_study_that_was_exported_and_taken_back_gives_the_identical_leaderboar
     assert Assignment.objects.filter(state="skipped").count() == 4
 
 
-def test_an_archive_that_an_earlier_version_wrote_is_scored_anew_by_importance() -> None:
-    """Format 2, two people and one who simulates, weighed by their reliability, one answer taken back, one skipped.
-
-    Its settings have become one score, and everything is scored anew; in one topic two random pairs alone say how sure.
-    """
-    path, told = Path(__file__).parents[1] / "data" / "study_of_format_2.zip", io.StringIO()
-    call_command("import_study", path, owner=studies.person().username, stdout=io.StringIO(), stderr=told)
-    study = Study.objects.get()
-    assert told.getvalue() == "An earlier version scored this study. It is scored anew: importance.\n"
-    expected = [
-        ("lead & co_", 0.1259388860502193, -0.12614806312970472, 0.3780258352301433, 1, 1, 2, 2),
-        ("=hat", -0.03401918882319582, -0.1133285692964015, 0.04529019165000986, 2, 1, 2, 2),
-    ]
-    assert study.score == "importance"
-    recommended = leaderboard(study)[-2:]
-    for row, (system, *numbers) in zip(recommended, expected, strict=True):
-        assert row[0] == system
-        assert row[1:] == pytest.approx(numbers, rel=1e-6)
-
-
 def test_a_study_may_be_taken_back_beside_itself(tmp_path: Path) -> None:
     made = judged_study()
     output = tmp_path / "study.zip"

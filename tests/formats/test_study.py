@@ -19,7 +19,7 @@ import formats
 from formats import study
 from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
 from formats.records import Summary, Text, Topic
-from formats.settings import SETTINGS, StudySettings
+from formats.settings import StudySettings
 from formats.study import (
     AnnotatorRecord,
     AssignmentRecord,
@@ -225,9 +225,9 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
         (edit("fits", 1, scores={"lead": [1]}), "fits.jsonl:1: scores.lead: found a list of 1; expected a list of 4"),
         (edit("fits", 1, utilities={"d:9": [1, 2, 3]}), 'fits.jsonl:1: utilities: found "d:9"; expected sentences of'),
         (edit("fits", 1, residual=None), "fits.jsonl:1: residual: found null; expected a number, 0 or more"),
-        (edit("known_pairs", 1, better="d:9"), 'known_pairs.jsonl:1: better: found "d:9"; expected a sentence of'),
-        (edit("known_pairs", 1, worse="d:1"), 'known_pairs.jsonl:1: worse: found "d:1" on both sides'),
-        (edit("known_pairs", 1, topic="U"), 'known_pairs.jsonl:1: topic: found "U", which is unknown'),
+        (edit("gold_pairs", 1, better="d:9"), 'gold_pairs.jsonl:1: better: found "d:9"; expected a sentence of'),
+        (edit("gold_pairs", 1, worse="d:1"), 'gold_pairs.jsonl:1: worse: found "d:1" on both sides'),
+        (edit("gold_pairs", 1, topic="U"), 'gold_pairs.jsonl:1: topic: found "U", which is unknown'),
         (edit("assignments", 1, expected=...), "assignments.jsonl:1: expected: found no such key; expected all of"),
         (edit("history", 1, key=KEY), f"history.jsonl:1: key: found the key {KEY} of an assignment"),
         (edit("history", 1, annotator="w2"), 'history.jsonl:1: annotator: found "w2", which is unknown'),
@@ -279,25 +279,6 @@ def test_a_study_that_does_not_hold_together_is_refused(
     messages = [formats.message(complaint) for complaint in refused.value.complaints]
     start = "s.zip" if message.startswith(":") else "s.zip/"
     assert any(found.startswith(start + message) for found in messages), messages
-
-
-def test_an_archive_of_the_first_format_is_still_read(tmp_path: Path) -> None:
-    def as_it_was(files: dict[str, str]) -> None:
-        head = json.loads(files["study.json"])
-        later = {setting.name for setting in SETTINGS if setting.since > 1}
-        assert "gold_share" in later
-        head["settings"] = {name: value for name, value in head["settings"].items() if name not in later}
-        files["study.json"] = json.dumps(head | {"format": 1})
-        edit("assignments", 1, expected=...)(files)
-        for name in ("known_pairs", "history", "uploads", "removals", "reported_pairs"):
-            del files[f"{name}.jsonl"]
-
-    path = rewritten(tmp_path / "study.zip", as_it_was)
-
-    settings = dataclasses.replace(STUDY.settings, random_share=1.0)  # then all pairs were
-    later = dict.fromkeys(("gold_pairs", "history", "uploads", "removals", "reported_pairs"), ())
-    expected = dataclasses.replace(STUDY, settings=settings, **later)
-    assert study.read(path) == expected
 
 
 def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotate import access, crowd, judging
 from annotate.judging import NoPair
@@ -118,16 +118,8 @@ def find_annotator(request: HttpRequest, key: UUID) -> Annotator:
     return annotator
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def moved(request: HttpRequest, rest: str) -> HttpResponse:
-    """Send on, with whatever a form sent, whoever holds an address of when these pages were called desks."""
-    target = request.get_full_path().replace("/desk/", "/progress/", 1)
-    return HttpResponsePermanentRedirect(target, preserve_request=True)
-
-
 # Annotators' browsers hold these addresses.
 urlpatterns = [
-    path("desk/<path:rest>", moved, name="moved"),
     path("progress/<uuid:key>/", progress, name="progress"),
     path("progress/<uuid:key>/draw/", draw, name="draw"),
     path("progress/<uuid:key>/pause/", pause, name="pause"),

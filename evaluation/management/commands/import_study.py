@@ -70,10 +70,7 @@ class Command(BaseCommand):
         path: Path = options["path"]
         try:
             if is_archive(path):
-                archive = formats.study.read(path)
-                study = restore(archive, owner, title=options["title"])
-                if any("score" not in fit.settings for fit in archive.fits):
-                    self.stderr.write(f"An earlier version scored this study. It is scored anew: {study.score}.")
+                study = restore(formats.study.read(path), owner, title=options["title"])
             else:
                 study = self._begin(path, owner, options)
         except formats.Refused as refused:
