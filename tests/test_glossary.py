@@ -54,7 +54,6 @@ STAY = {
     "path judges": "an address of the API",
     "url api_acts": "an address of the API",
     "path acts": "an address of the API",
-    "path desk": "annotators' browsers hold such addresses; they lead on to those of today",
     "field Participation.person": "a platform's name for a person, who may take part in many studies",
     "field Recruitment.person_parameter": "of a platform's link",
     "field Remark.said": "previews of uploads are stored with it",
