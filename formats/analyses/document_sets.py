@@ -76,11 +76,11 @@ def tests(scorers: Sequence[DocumentSets], scatters: Mapping[str, Scatter]) -> T
             Column("kruskal_statistic", "H", decimals(1), between),
             Column("kruskal_df", _("df"), group=between),
             Column("kruskal_p", "p", p_value, between),
+            Column("pairs", _("Pairs"), group=between),
+            Column("different", _("differ"), group=between),
             Column("friedman_statistic", "χ²", decimals(1), within),
             Column("friedman_df", _("df"), group=within),
             Column("friedman_p", "p", p_value, within),
-            Column("pairs", _("Pairs"), group=between),
-            Column("different", _("differ"), group=between),
             Column("gap", _("People ahead") if has_gaps else "", decimals(2)),
         ),
         tuple(
@@ -90,9 +90,9 @@ def tests(scorers: Sequence[DocumentSets], scatters: Mapping[str, Scatter]) -> T
                 scorer_name(scorer.by, scorer.by_human),
                 len(scorer.sets),
                 *_figures(scorer.kruskal),
-                *_figures(scorer.friedman),
                 scorer.pairs,
                 scorer.different,
+                *_figures(scorer.friedman),
                 None if scorer.by_human or scorer.by not in scatters else scatters[scorer.by].gap,
             )
             for scorer in scorers

@@ -21,7 +21,7 @@ from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.paper import FIGURES, FORMS, PaperPart, figure_file
-from formats.analyses import ANALYSES, BY_NAME
+from formats.analyses import BY_NAME
 from formats.shown import Figure, Table
 
 TABLES = ("csv", "tex")
@@ -44,7 +44,6 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpRespo
     opened = _opened(request, study, analysis)
     if is_seen(request, opened.stored.version):
         return HttpResponse(status=UNCHANGED)
-    can = access.abilities(request.user, study)
     return page(
         request,
         study,
@@ -52,7 +51,6 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpRespo
         tab="results",
         opened=opened,
         shown=opened.shown,
-        menu=[other for other in ANALYSES if other.ability in can],
         parts=_parts(opened),
         paper=list(_paper(study, opened)),
         query=urlencode({**opened.asked, "seen": opened.stored.version}),

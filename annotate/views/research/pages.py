@@ -13,6 +13,7 @@ from django.shortcuts import render
 import formats
 from annotate import access
 from annotate.models import Study
+from formats.analyses import ANALYSES
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -25,8 +26,8 @@ LATEX = "application/x-tex; charset=utf-8"
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    """A page of a study; `can` tells it what to offer."""
-    context |= {"study": study, "can": access.abilities(request.user, study)}
+    """A page of a study; `can` tells it what to offer, `analyses` what its menu of results has."""
+    context |= {"study": study, "can": access.abilities(request.user, study), "analyses": ANALYSES}
     return render(request, template, context, status=status)
 
 

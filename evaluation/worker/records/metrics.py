@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from annotate import exports
 from annotate.database.snapshot import snapshot
 from annotate.models import (
+    Claim,
     ComputedScore,
     HumanScore,
     MetricAgreementReport,
@@ -164,10 +165,16 @@ def _some(texts: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
 
 
 def studies_uncompared() -> QuerySet[Study]:
-    """The studies with human scores whose agreement with metrics is behind. Adds the `wanted` version."""
+    """The studies with human scores whose agreement with metrics is behind. Adds the `wanted` version.
+
+    Not before every topic is scored, but for those that failed: figures of a part would stand under the words of all.
+    """
     has_any = Exists(HumanScore.objects.filter(summary__topic__study=OuterRef("pk")))
     is_behind = Q(metrics__isnull=True) | Q(metrics__version__lt=F("wanted"))
-    return Study.objects.annotate(wanted=_version()).filter(has_any, is_behind, wanted__gt=0)
+    failed = Claim.objects.filter(name__startswith="metrics:", attempts__gt=1).values_list("name", flat=True)
+    keys = [int(name.partition(":")[2]) for name in failed]
+    to_score = Exists(Topic.objects.unscored().filter(study=OuterRef("pk")).exclude(pk__in=keys))
+    return Study.objects.annotate(wanted=_version()).filter(has_any, is_behind, ~to_score, wanted__gt=0)
 
 
 def studies_unbounded() -> QuerySet[Study]:
