@@ -93,7 +93,7 @@ def request_export(study: Study, user: User) -> Export:
 
     Raises `TooOften`.
     """
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     waiting = Export.objects.filter(study=study, user=user, state=State.WAITING).first()
     if waiting is not None:
         return waiting

@@ -28,7 +28,8 @@ def accept(invitation: Invitation, user: User) -> Membership:
     The invitation is locked: however often somebody accepts at once, they use it up once.
     """
     study, role = invitation.study, invitation.role
-    Invitation.objects.select_for_update().get(pk=invitation.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    Invitation.objects.select_for_update(no_key=True).get(pk=invitation.pk)
     membership = Membership.objects.filter(study=study, user=user).first()
     if membership is not None and RANK[Role(membership.role)] >= RANK[Role(role)]:
         return membership
@@ -83,7 +84,7 @@ def give_role(study: Study, user: User, role: str, invitation: Invitation | None
 
 def _keep_an_owner(study: Study, member: User, role: str = "") -> None:
     """Raises `Refusal` where only this member owns the study, and would no longer. No other owner leaves meanwhile."""
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     owners = Membership.objects.filter(study=study, role=Role.OWNER)
     if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [member.pk]:
         raise Refusal(_("A study needs an owner. Make somebody else an owner first."), "last_owner")

@@ -183,10 +183,11 @@ def delete_study(study: Study, user: User) -> None:
 
     Whoever draws or judges there is waited for, and whoever comes later finds nothing.
     """
+    Study.objects.select_for_update().get(pk=study.pk)  # with its key: nobody refers to it any more
     if not access.may(user, study, "members"):
         raise PermissionDenied
-    _locked(study)
     judging.lock_study(study.pk)
+    list(Topic.with_unfinished.select_for_update().filter(study=study).order_by("pk").values_list("pk"))
     uploads, exports = Upload.objects.filter(study=study), Export.objects.filter(study=study)
     files = [*(upload.file for upload in uploads), *(export.file for export in exports if export.file)]
     gone = {"study": study.pk, "title": study.title}
@@ -204,4 +205,4 @@ def _only_settings(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _locked(study: Study) -> Study:
-    return Study.objects.select_for_update().get(pk=study.pk)
+    return Study.objects.select_for_update(no_key=True).get(pk=study.pk)

@@ -13,7 +13,7 @@ from annotate.audit_log import note
 from annotate.crowd.arriving import recruitment_of
 from annotate.crowd.recruiting import forget
 from annotate.judging import NoPair
-from annotate.models import Annotator, Participation, Recruitment
+from annotate.models import Annotator, Participation, Recruitment, Study
 from annotate.refusal import Refusal
 
 Outcome = Participation.Outcome
@@ -65,6 +65,7 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
     they are paid by, if they had one.
     """
     with transaction.atomic():
+        Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)
         participation = Participation.objects.select_for_update().filter(annotator=annotator).first()
         if participation is None:  # came by an invitation: nobody's name to keep out, but a word on how it ended
             digest = f"withdrawn {annotator.key}"

@@ -36,7 +36,7 @@ def recruit(study: Study, user: User, **fields: str | bool) -> Recruitment:
     """Set what is given, leave the rest. A changed text of consent is a new version; people who agreed keep theirs."""
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of recruitment: {', '.join(unknown)}")
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     recruitment = Recruitment.objects.filter(study=study).first() or Recruitment(study=study)
     typed = {name: cleaned(name, value) if isinstance(value, str) else value for name, value in fields.items()}
     if "expected_ids" in typed:

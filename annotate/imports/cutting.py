@@ -66,7 +66,7 @@ def set_judged(sentence: Sentence, to_judge: bool, user: User) -> Sentence:
     Raises `Refusal` where it went meanwhile.
     """
     judging.lock([sentence.topic_id])
-    stored = Sentence.objects.select_for_update(of=("self",)).select_related("document", "topic__study")
+    stored = Sentence.objects.select_for_update(no_key=True, of=("self",)).select_related("document", "topic__study")
     row = stored.filter(pk=sentence.pk).first()
     if row is None:
         raise Refusal(_("This sentence is not there any more."), "no_sentence")
@@ -94,7 +94,7 @@ def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User, 
     hold(document.topic.study_id)
     judging.lock_study(document.topic.study_id)
     topic = Topic.objects.select_related("study").get(pk=document.topic_id)
-    stored = SourceDocument.objects.select_for_update().get(pk=document.pk)
+    stored = SourceDocument.objects.select_for_update(no_key=True).get(pk=document.pk)
     mended = None if sentences is None else [sentence.strip() for sentence in sentences if sentence.strip()]
     if mended == stored.mended:
         return stored

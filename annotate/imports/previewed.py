@@ -79,7 +79,7 @@ def has_judgments(upload: Upload) -> bool:
 
 def _as_seen(upload: Upload, number: int, version: int) -> tuple[Upload, dict[str, Any]]:
     """The upload, locked, and one of its documents, if they are still as the person saw them."""
-    row = Upload.objects.select_for_update(of=("self",)).select_related("study").get(pk=upload.pk)
+    row = Upload.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=upload.pk)
     cuts = row.preview.get("cuts", [])
     if row.state != Upload.State.READY or row.preview.get("changes", 0) != version or number >= len(cuts):
         raise changed_meanwhile()

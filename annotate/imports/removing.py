@@ -276,7 +276,7 @@ def restore_removed(removal: Removal, user: User) -> Removal:
     study = removal.study
     _hold(study)
     judging.lock_study(study.pk)
-    removal = Removal.objects.select_for_update(of=("self",)).select_related("study").get(pk=removal.pk)
+    removal = Removal.objects.select_for_update(no_key=True).get(pk=removal.pk)
     if removal.restored_at is not None:
         return removal
     if removal.restorable_until is None:

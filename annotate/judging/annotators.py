@@ -42,6 +42,7 @@ def join(
         return annotator
     try:
         with transaction.atomic():
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)
             if invitation is not None:
                 invitations.use(invitation)
             return Annotator.objects.create(

@@ -6,16 +6,19 @@ import enum
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Now
 
+from annotate.database.transactions import once_more
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Tally
+from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Removal, ReportedPair, Tally, Topic
 from annotate.refusal import cleaned
 
 #: Seconds that one pair adds to the time somebody has read, at most: whoever went for lunch was not reading.
@@ -81,7 +84,8 @@ def record_judgment(
     if answer not in (Answer.LEFT, Answer.RIGHT, Answer.TIE):
         raise ValueError(f"not an answer: {answer!r}")
     try:
-        return _record(assignment, revision, answer, seconds, showing)
+        # Once more, should its topic be restored in this very moment.
+        return once_more(partial(_record, assignment, revision, answer, seconds, showing))
     except NotDrawn:
         logger.exception("no pair could be drawn with an answer; it is stored by itself")
         return _record(assignment, revision, answer, seconds, None)
@@ -95,10 +99,14 @@ def _record(
     assignment: Assignment, revision: int, answer: str, seconds: float | None, showing: Assignment | None
 ) -> Recorded:
     with transaction.atomic(durable=True):
-        topic, annotator = _lock(assignment)
+        topic, annotator = _lock(assignment, removed=True)
         if revision <= assignment.revision:
             return _what_stands(assignment, revision, answer)
-        if revision != assignment.revision + 1 or assignment.state == State.JUDGED:
+        is_void = assignment.state == State.VOID
+        is_answered = assignment.state == State.JUDGED or (
+            is_void and assignment.last_answer not in (None, Answer.UNDONE)
+        )
+        if revision != assignment.revision + 1 or is_answered:
             _note_refusal(assignment, revision, answer, f"revision {assignment.revision} is the last one")
             raise OutOfTurn(f"revision {revision} after {assignment.revision}")
         if not assignment.holds_place and _take_place_again(assignment):
@@ -107,7 +115,7 @@ def _record(
         judgment = _store(assignment, topic.now, revision, answer, seconds)
         topic.answers = 1
         following = None
-        if showing is not None:
+        if showing is not None and not is_void:
             try:
                 following = draw_with_answer(topic, annotator, showing)
             except Exception as error:
@@ -117,18 +125,27 @@ def _record(
     return Recorded(Outcome.STORED, judgment, assignment.holds_place, following)
 
 
-def _lock(assignment: Assignment) -> tuple[LockedTopic, Annotator]:
-    """Lock the topic and the annotator, so that nothing of the assignment changes any more, and see how all are."""
+def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic, Annotator]:
+    """Lock the topic, be it `removed`, and the annotator; see how all are that can change no more."""
     topic = Tally.objects.lock(assignment.topic_id)
+    if topic is None and removed:
+        topic = _lock_removed(assignment.topic_id)
     if topic is None:  # then the assignment is gone, too
         raise Assignment.DoesNotExist
     # Not where its sentence went meanwhile, and took it along into the history of the topic.
-    here = Assignment.objects.filter(topic=topic.pk).select_for_update(of=("annotator",))
+    here = Assignment.objects.filter(topic=topic.pk).select_for_update(no_key=True, of=("annotator",))
     rows = here.select_related("annotator__study").only(*Assignment.LOCKED, "annotator")
     current = rows.get(pk=assignment.pk)
     for field in (*Assignment.LOCKED, "annotator"):
         setattr(assignment, field, getattr(current, field))
     return topic, assignment.annotator
+
+
+def _lock_removed(topic_id: int) -> LockedTopic | None:
+    """Lock a topic that was removed, so that nobody restores it meanwhile; None where it is not."""
+    removed = Removal.objects.filter(kind=Removal.Kind.TOPIC)
+    rows = Topic.with_unfinished.select_for_update(no_key=True).filter(pk=topic_id, removal__in=removed)
+    return next((LockedTopic(*row) for row in rows.values_list("pk", Value(0), Now())), None)
 
 
 def _take_place_again(assignment: Assignment) -> bool:
@@ -145,7 +162,9 @@ def _store(assignment: Assignment, now: datetime, revision: int, answer: str, se
     if not _add_up(assignment, now, seconds or 0.0):
         _note_refusal(assignment, revision, answer, "a moment after their last one")
         raise TooSoon
-    assignment.state, assignment.closed_at, assignment.revision = State.JUDGED, now, revision
+    if assignment.state != State.VOID:  # that it is until its topic is restored
+        assignment.state = State.JUDGED
+    assignment.closed_at, assignment.revision = now, revision
     assignment.save(update_fields=["state", "closed_at", "holds_place", "revision"])
     return Judgment.objects.create(
         assignment=assignment, topic_id=assignment.topic_id, revision=revision, answer=answer, seconds=seconds, at=now
@@ -163,11 +182,12 @@ def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:
     if annotator.judged_at is not None and now - pace < annotator.judged_at <= now + pace:
         return False
     annotator.judged_at, annotator.skips_in_a_row = now, 0
+    is_void = assignment.state == State.VOID
     if not assignment.is_practice:
         annotator.judged += 1
         annotator.seconds += min(seconds, LONGEST_READ)
-        annotator.previous = assignment.key
-    if assignment.state == State.SKIPPED:  # answered all the same
+        annotator.previous = annotator.previous if is_void else assignment.key
+    if assignment.state == State.SKIPPED or (is_void and assignment.skip_reason):  # answered all the same
         annotator.skipped -= 1
     annotator.save(update_fields=["judged_at", "judged", "seconds", "previous", "skipped", "skips_in_a_row"])
     return True

@@ -56,7 +56,7 @@ def ask_kind(study: Study, user: User, kind: str) -> WhatIfQuestion:
 
 @transaction.atomic
 def _ask(study: Study, user: User, keys: list[int], *, leave_out: bool = True, kind: str = "") -> WhatIfQuestion:
-    Study.objects.select_for_update().get(pk=study.pk)
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     questions = WhatIfQuestion.objects.filter(study=study, kind=kind)
     for earlier in questions.filter(leave_out=leave_out).order_by("-pk"):
         if earlier.annotators == keys and earlier.state != State.FAILED and not is_old(earlier):

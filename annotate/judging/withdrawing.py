@@ -17,7 +17,7 @@ def stop(annotator: Annotator) -> None:
     """
     with transaction.atomic():
         pause(annotator)
-        locked = Annotator.objects.select_for_update().get(pk=annotator.pk)
+        locked = Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
         locked.quota, locked.user, locked.invitation = locked.judged, None, None
         locked.save(update_fields=["quota", "user", "invitation"])
         ReportedPair.objects.filter(assignment__annotator=annotator).exclude(note="").delete()

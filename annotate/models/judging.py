@@ -94,7 +94,7 @@ class AnnotatorQuerySet(models.QuerySet["Annotator"]):
 
     def lock(self, annotator: int) -> Annotator:
         """Lock the annotator, after the topic where one is locked; as they and their study are now."""
-        return self.select_for_update(of=("self",)).select_related("study").get(pk=annotator)
+        return self.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=annotator)
 
 
 class Annotator(models.Model):

@@ -6,11 +6,12 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
 
-from annotate.database.transactions import end_stray_transactions
+from annotate.database.transactions import end_stray_transactions, once_more
 from evaluation.evaluate import UndeterminedTopic
 from evaluation.fit.preference_matrix import TooManySentences
 from evaluation.worker import agenda, claims
@@ -75,7 +76,7 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
             tell(key, KILLED % {"times": begun.number - 1}, begun.number > claims.HOPEFUL)
         try:
             with _told_in_time():
-                work(key)
+                once_more(partial(work, key))
         except SoftTimeLimitExceeded:
             end_stray_transactions()
             if _is_quick():

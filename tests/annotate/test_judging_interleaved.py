@@ -18,13 +18,28 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
-from annotate import imports, judging
+from annotate import audit_log, imports, invitations, judging, studies
 from annotate.judging import NoPair, Outcome, choosing, drawing
 from annotate.judging.drawing import LEASE
-from annotate.models import Annotator, Assignment, Judgment, Sentence, SourceDocument, Study, Suggestion
-from tests.annotate import making
+from annotate.models import (
+    Annotator,
+    Assignment,
+    AuditEntry,
+    Judgment,
+    Ranking,
+    Sentence,
+    SourceDocument,
+    Study,
+    Suggestion,
+    System,
+    SystemScore,
+)
+from evaluation.worker import tasks
+from tests.annotate import making, scored
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, let_lapse, ready_study
 
 pytestmark = [
@@ -428,3 +443,177 @@ def test_an_answer_and_somebody_who_joins_its_sentence_in_any_order_leave_it_in_
     orders = in_every_order(sessions, make, monkeypatch, FirstLock())
     print(orders, "orders")
     assert orders >= 2
+
+
+def test_an_answer_and_the_removal_of_its_topic_in_any_order_keep_it_once(sessions, monkeypatch):
+    """It is stored in time, and becomes history, or after, and is surplus should the topic be restored."""
+
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study()
+        held = drawn(joined(study))
+
+        def check(results: list[Any]) -> None:
+            recorded, removal = results
+            assert recorded.outcome == Outcome.STORED
+            assert Assignment.objects.get(pk=held.pk).state == "void"
+            imports.restore_removed(removal, making.owner(study))
+            assert Judgment.objects.counted().filter(assignment=held.pk).count() == recorded.counted
+            assert Assignment.objects.get(pk=held.pk).state == "judged"
+
+        remove = partial(imports.remove, study, making.owner(study), "topic", str(held.topic_id))
+        return study, [answer(held), remove], check
+
+    orders = in_every_order(sessions, make, monkeypatch, locks_or_ends)
+    print(orders, "orders")
+    assert orders >= 2
+
+
+def test_an_answer_and_the_return_of_its_topic_in_any_order_keep_it_once(sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study()
+        held = drawn(joined(study))
+        removal = imports.remove(study, making.owner(study), "topic", str(held.topic_id))
+
+        def check(results: list[Any]) -> None:
+            recorded, _removal = results
+            assert recorded.outcome == Outcome.STORED
+            assert Assignment.objects.get(pk=held.pk).state == "judged"
+            assert Judgment.objects.counted().filter(assignment=held.pk).count() == recorded.counted
+
+        return study, [answer(held), partial(imports.restore_removed, removal, making.owner(study))], check
+
+    orders = in_every_order(sessions, make, monkeypatch, locks_or_ends)
+    print(orders, "orders")
+    assert orders >= 2
+
+
+def locks_or_ends(statement: str) -> bool:
+    """What locks a row, and the end of the transaction; in between, what it writes is nobody's concern."""
+    return statement.endswith("FOR UPDATE") or "FOR NO KEY UPDATE" in statement or statement in ("COMMIT", "ROLLBACK")
+
+
+def of_systems(statement: str) -> bool:
+    """What locks the study, writes a system's place or deletes a system, and the end of the transaction."""
+    locks = '"annotate_study"' in statement and "FOR NO KEY UPDATE" in statement
+    writes = statement.startswith(('INSERT INTO "annotate_systemscore', 'DELETE FROM "annotate_system'))
+    return locks or writes or statement == "COMMIT"
+
+
+def test_a_removal_and_a_ranking_in_any_order_leave_a_board_of_what_is_there(sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = scored.scored_study()
+        for topic in study.topics.all():
+            tasks.cut_topic(topic.pk)
+            tasks.refit_topic(topic.pk)
+        Ranking.objects.filter(study=study).delete()
+        system = System.objects.get(study=study, name="=hat")
+
+        def check(results: list[Any]) -> None:
+            assert not System.objects.filter(pk=system.pk).exists()
+            assert tasks.catch_up(study.pk) == {}
+            board = SystemScore.objects.filter(ranking__study=study, ranking__scored_by="recommended")
+            assert [row.system.name for row in board] == ["lead & co_"]
+
+        rank = partial(tasks.rank_study, study.pk)
+        return study, [rank, partial(imports.remove, study, making.owner(study), "system", str(system.pk))], check
+
+    orders = in_every_order(sessions, make, monkeypatch, of_systems)
+    print(orders, "orders")
+    assert orders >= 4
+
+
+def test_changed_settings_and_an_invitation_never_wait_for_each_other(sessions, monkeypatch):
+    """One locks the study, then its log; the other writes into the log, and refers to the study at COMMIT."""
+
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study()
+        change = partial(studies.change_settings, study, making.owner(study), title="Another")
+        invite = partial(invitations.invite, study, making.owner(study))
+
+        def check(results: list[Any]) -> None:
+            assert list(audit_log.verify()) == []
+            assert AuditEntry.objects.filter(study=study, action__in=["invite", "change settings"]).count() == 2
+
+        return study, [change, invite], check
+
+    orders = in_every_order(sessions, make, monkeypatch, locks_study_or_log)
+    print(orders, "orders")
+    assert orders >= 4
+
+
+def locks_study_or_log(statement: str) -> bool:
+    locks = '"annotate_study"' in statement and "UPDATE" in statement
+    return locks or "advisory" in statement or statement == "COMMIT"
+
+
+def by_browser(client: Client, address: str, fields: dict[str, Any]) -> Job:
+    """A request's status; what goes wrong on the way is answered as the website answers it."""
+    client.raise_request_exception = False
+    return lambda: client.post(address, fields).status_code
+
+
+@pytest.mark.parametrize("what", ["delete", "answer", "draw", "join"])
+def test_a_deletion_and_whatever_comes_beside_it_in_any_order_meet_no_error(what, sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = ready_study()
+        owner, visitor = Client(), Client()
+        owner.force_login(making.owner(study))
+        link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+        here = visitor.post(link).url
+        home = reverse("progress", args=[Annotator.objects.get(study=study).key])
+        deletion = reverse("study_delete", args=[study.pk]), {"title": study.title}
+        other = {
+            "delete": (owner, *deletion),
+            "answer": (visitor, here, {"answer": "left", "revision": 1, "seconds": 5.0}),
+            "draw": (visitor, f"{home}draw/", {}),
+            "join": (Client(), link, {}),
+        }[what]
+
+        def check(results: list[Any]) -> None:
+            assert results[0] == 302 or (what == "delete" and sorted(results) == [302, 404]), results
+            assert results[1] in (302, 404), results
+            assert not Study.objects.filter(pk=study.pk).exists()
+
+        deleter = Client()
+        deleter.cookies = owner.cookies
+        return study, [by_browser(deleter, *deletion), by_browser(*other)], check
+
+    orders = in_every_order(sessions, make, monkeypatch, FirstLockOrEnd())
+    print(orders, "orders")
+    assert orders >= 2
+
+
+class FirstLockOrEnd(threading.local):
+    """Stops where a transaction first locks a row, and where it ends."""
+
+    locked = False
+
+    def __call__(self, statement: str) -> bool:
+        ends = statement in ("COMMIT", "ROLLBACK")
+        locks = "FOR UPDATE" in statement or "FOR NO KEY UPDATE" in statement
+        first = locks and not self.locked
+        self.locked = (self.locked or locks) and not ends
+        return first or ends
+
+
+def test_a_deletion_and_a_fit_never_wait_for_each_other(sessions, monkeypatch):
+    def make() -> tuple[Study, list[Job], Check]:
+        study = scored.scored_study()
+        topic = study.topics.get(name="rain")
+        tasks.cut_topic(topic.pk)
+        found = Study.objects.get(pk=study.pk)
+
+        def check(results: list[Any]) -> None:
+            assert not Study.objects.filter(pk=study.pk).exists()
+
+        return study, [partial(tasks._refit, topic.pk), partial(studies.delete_study, found, study.created_by)], check
+
+    orders = in_every_order(sessions, make, monkeypatch, of_topics)
+    print(orders, "orders")
+    assert orders >= 2
+
+
+def of_topics(statement: str) -> bool:
+    locks = '"annotate_topic"' in statement and "UPDATE" in statement and statement.startswith("SELECT")
+    deletes = statement.startswith(('DELETE FROM "annotate_sentence', 'DELETE FROM "annotate_topic"'))
+    return locks or deletes or statement == "COMMIT"

@@ -32,7 +32,8 @@ from annotate.models import (
     Upload,
 )
 from annotate.refusal import Refusal
-from evaluation.worker import tasks
+from evaluation.scoring.ranking import Comparison
+from evaluation.worker import records, tasks
 from tests.annotate import judging_study, making, scored
 from tests.annotate.everything import program
 from tests.annotate.making import TOPIC, lines
@@ -101,23 +102,64 @@ def test_a_removed_topic_keeps_its_judgments_as_history_that_nothing_uses(study:
     judging_study.assert_books_balance(study)
 
 
-def test_nobody_draws_or_answers_a_pair_of_a_removed_topic_and_undo_takes_back_what_is_left() -> None:
+def test_nobody_draws_a_pair_of_a_removed_topic_and_undo_takes_back_what_is_left() -> None:
     study = judging_study.ready_study(topics=2)
     annotator = judging_study.joined(study)
-    first, held = judging_study.judged(annotator), judging_study.drawn(annotator)
+    first = judging_study.judged(annotator)
     away = study.topics.exclude(pk=first.topic_id).get()
     imports.remove(study, making.owner(study), "topic", str(away.pk))
     removal = take_out(study, "topic", first.topic_id)
 
     assert judging.draw(annotator) == judging.NoPair.NO_WORK
-    with pytest.raises(type(held).DoesNotExist):
-        judging.record_judgment(held, 1, "left", 5.0)
     annotator.refresh_from_db()
     assert (annotator.judged, annotator.previous) == (1, None)
+    with pytest.raises(judging.OutOfTurn):  # it was answered, and counts again once its topic is back
+        judging.record_judgment(first, 2, "right", 5.0)
     put_back(removal)
     first.refresh_from_db()
     assert (first.state, first.holds_place) == ("judged", True)
     assert judging_study.drawn(annotator).topic_id == first.topic_id
+
+
+def test_an_answer_on_its_way_while_its_topic_is_removed_is_stored_once_and_stays_surplus() -> None:
+    study = judging_study.ready_study(sentences=2, topics=2)
+    annotator = judging_study.joined(study)
+    held = judging_study.drawn(annotator)
+    showing = judging.draw(annotator, besides=held)
+    removal = take_out(study, "topic", held.topic_id)
+
+    for outcome in (judging.Outcome.STORED, judging.Outcome.REPEATED):
+        recorded = judging.record_judgment(held, 1, "left", 5.0, showing=showing)
+        assert (recorded.outcome, recorded.counted, recorded.following) == (outcome, False, None)
+    with pytest.raises(judging.OutOfTurn):
+        judging.record_judgment(held, 2, "right", 5.0)
+    annotator.refresh_from_db()
+    assert (annotator.judged, annotator.previous) == (1, None)
+    judging_study.assert_books_balance(study)
+
+    put_back(removal)
+    held.refresh_from_db()
+    annotator.refresh_from_db()
+    assert (held.state, held.holds_place, annotator.previous) == ("judged", False, held.key)
+    assert not Judgment.objects.counted().exists()
+    judging_study.assert_books_balance(study)
+    other = judging_study.judged(judging_study.joined(study))
+    assert (other.pair_id, Judgment.objects.counted().get().assignment_id) == (held.pair_id, other.pk)
+    judging_study.assert_books_balance(study)
+
+
+def test_a_skipped_pair_of_a_removed_topic_that_is_answered_after_all_is_no_skip_any_more() -> None:
+    study = judging_study.ready_study()
+    annotator = judging_study.joined(study)
+    held = judging_study.drawn(annotator)
+    judging.skip(held, "unclear")
+    removal = take_out(study, "topic", held.topic_id)
+    assert not judging.record_judgment(held, 1, "left", 5.0).counted
+    put_back(removal)
+    annotator.refresh_from_db()
+    held.refresh_from_db()
+    assert (annotator.judged, annotator.skipped, held.state) == (1, 0, "judged")
+    judging_study.assert_books_balance(study)
 
 
 def test_skipped_undone_and_judged_pairs_come_back_as_they_were() -> None:
@@ -151,6 +193,29 @@ def test_a_name_is_free_at_once_and_what_took_it_is_not_overwritten() -> None:
         with pytest.raises(Refusal, match="was uploaded since"):
             put_back(removal)
     assert Summary.objects.get(topic=again, system__name="lead").text == "Rain."
+
+
+def test_a_study_is_ranked_while_a_topic_has_lost_its_last_summary(study: Study) -> None:
+    board(study)
+    for summary in Summary.objects.filter(topic__name="snow"):
+        take_out(study, "summary", summary.pk)
+    standings = records.standings_by_topic(study.pk)
+    assert [set(standing.systems) for standing in standings.values()] == [{"lead & co_", "=hat"}]
+    assert set(board(study)) == {"lead & co_", "=hat"}
+
+
+def test_a_ranking_of_a_system_that_was_removed_meanwhile_is_thrown_away(study: Study) -> None:
+    board(study)
+    judging.raise_version(Topic.objects.filter(study=study).values_list("pk", flat=True))
+    for topic in Topic.objects.filter(study=study):
+        tasks.refit_topic(topic.pk)
+    Ranking.objects.update(version=0)
+    standings = records.load_standings(study.pk)
+    take_out(study, "system", System.objects.get(study=study, name="=hat").pk)
+    for one in standings:
+        comparison = Comparison(one.topics)
+        assert not records.save_ranking(one, comparison.ranked(-1.0), comparison.differences())
+    assert set(board(study)) == {"lead & co_"}
 
 
 def test_scores_come_back_after_the_summaries_that_they_belong_to(study: Study) -> None:

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from annotate.api.access import SignedIn, find_study, user_of
+from annotate.database.transactions import is_lost, once_more
 from annotate.models import Study
 
 if TYPE_CHECKING:
@@ -25,6 +26,21 @@ class View(GenericAPIView[Any]):
     @property
     def user(self) -> User:
         return user_of(self.request)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Ask again where another transaction was faster; else answer the exception."""
+        if is_lost(exc):
+            try:
+                return once_more(self._ask)
+            except Exception as again:
+                exc = again
+        return super().handle_exception(exc)
+
+    def _ask(self) -> Response:
+        self.initial(self.request, *self.args, **self.kwargs)  # permissions are looked at again, too
+        handler = getattr(self, str(self.request.method).lower(), self.http_method_not_allowed)
+        response: Response = handler(self.request, *self.args, **self.kwargs)
+        return response
 
     def study(self, study_id: int, ability: str = "see") -> Study:
         """The study, if the caller may see it and has the ability. Raises `Http404` or `PermissionDenied`."""

@@ -84,6 +84,8 @@ def _wanted(study: Study, topics: tuple[Evidence, ...]) -> tuple[str, ...]:
 @transaction.atomic
 def save_across_topics(loaded: StudyTexts, name: str, scored: AcrossTopics) -> None:
     """Publish what one of these metrics says of all topics but those that have changed meanwhile."""
+    if not Study.objects.select_for_update(no_key=True).filter(pk=loaded.study_id).values_list("pk"):
+        return
     same = [
         topic
         for topic in Topic.objects.select_for_update(no_key=True).filter(study=loaded.study_id).order_by("pk")
@@ -101,7 +103,7 @@ def save_across_topics(loaded: StudyTexts, name: str, scored: AcrossTopics) -> N
         _put(row.signatures, name, scored.signature if row.topic.name in scored.scores else "")
         _put(row.absent, name, scored.absent.get(row.topic.name, ""))
     TopicMetrics.objects.bulk_update(rows, ["signatures", "absent"])
-    progress, _is_new = StudyMetrics.objects.select_for_update().get_or_create(
+    progress, _is_new = StudyMetrics.objects.get_or_create(
         study_id=loaded.study_id, defaults={"computed_at": timezone.now()}
     )
     progress.across[name] = loaded.version

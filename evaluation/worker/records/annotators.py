@@ -229,7 +229,7 @@ def save_annotators(
     loaded: StudyAnswers, figures: Sequence[Sequence[AnnotatorFigures]], agreement: StudyAgreement
 ) -> bool:
     """Publish the figures of each crowd's annotators; False where newer ones are there, or the study is gone."""
-    study = Study.objects.filter(pk=loaded.study_id).first()
+    study = Study.objects.select_for_update(no_key=True).filter(pk=loaded.study_id).first()
     if study is None:
         return False
     now = timezone.now()

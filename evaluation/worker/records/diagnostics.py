@@ -97,7 +97,7 @@ def load_examinations(study_id: int) -> tuple[int, tuple[TopicDiagnostics, ...]]
 @transaction.atomic
 def save_examination(study_id: int, version: int, influence: Influence | None) -> None:
     """Publish what single annotators move; a late one is thrown away."""
-    if not Study.objects.filter(pk=study_id).exists():
+    if not Study.objects.select_for_update(no_key=True).filter(pk=study_id).values_list("pk"):
         return
     now = timezone.now()
     Examination.objects.bulk_create([Examination(study_id=study_id, computed_at=now)], ignore_conflicts=True)

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -318,7 +319,7 @@ def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> 
     return {
         topic_id: unpack(from_json(ScoreCovariance, covariance), scores[topic_id], judgments)
         for topic_id, judgments, covariance in fits
-        if covariance.get("systems")
+        if covariance.get("systems") and topic_id in scores  # all of its summaries may have been removed since
     }
 
 
@@ -329,7 +330,8 @@ def save_ranking(standings: Standings, systems: Sequence[SystemResult], differen
     Of topics that were fitted under different settings there is none: the ranking before them stays.
     """
     study_id, scored_by = standings.study_id, standings.scored_by
-    if not Study.objects.filter(pk=study_id).exists():
+    study = Study.objects.select_for_update(no_key=True).filter(pk=study_id)  # nothing is removed meanwhile
+    if not study.values_list("pk") or _lacks_systems(standings):
         return False
     _ensure_ranking(study_id, scored_by)
     columns: dict[str, Any] = {"version": standings.version, "problem": ""}
@@ -348,6 +350,12 @@ def save_ranking(standings: Standings, systems: Sequence[SystemResult], differen
         _replace_systems(own.get(), standings, systems)
         studies.close_if_decided(study_id, differences)
     return True
+
+
+def _lacks_systems(standings: Standings) -> bool:
+    """Whether some were removed since: the study is ranked anew."""
+    present = System.objects.filter(study=standings.study_id).values_list("name", flat=True)
+    return not set(present).issuperset(chain.from_iterable(topic.systems for topic in standings.topics))
 
 
 def _replace_systems(ranking: Ranking, standings: Standings, systems: Sequence[SystemResult]) -> None:
