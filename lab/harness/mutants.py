@@ -69,8 +69,9 @@ MUTANTS: tuple[Mutant, ...] = (
             ONE_REVISION,
             Replace(
                 "_lock",
-                "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None:\n    ...\n"
-                "here = Assignment.objects.filter(topic=topic.pk).select_for_update(of=('annotator',))\n"
+                "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None and removed:\n    ...\n"
+                "if topic is None:\n    ...\n"
+                "here = Assignment.objects.filter(topic=topic.pk).select_for_update(no_key=True, of=('annotator',))\n"
                 "rows = here.select_related('annotator__study').only(*Assignment.LOCKED, 'annotator')\n"
                 "current = rows.get(pk=assignment.pk)",
                 "current = Assignment.objects.select_related('annotator__study').get(pk=assignment.pk)\n"
@@ -89,7 +90,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M02b",
         "two tabs of one person draw without waiting for each other",
-        (Replace("AnnotatorQuerySet.lock", "ANY.select_for_update(of=('self',))", "ANY"),),
+        (Replace("AnnotatorQuerySet.lock", "ANY.select_for_update(no_key=True, of=('self',))", "ANY"),),
         (f"{TOGETHER}::test_two_tabs_that_draw_at_once_get_the_same_pair",),
         services=True,
     ),
