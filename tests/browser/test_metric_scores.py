@@ -65,7 +65,7 @@ def judge(made: Study, ordered: Sequence[str]) -> None:
 
 def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
-    page.get_by_role("navigation", name="Metrics").get_by_role("link", name="Scores").click()
+    page.get_by_role("navigation", name="Results").get_by_role("link", name="Scores").click()
     table = page.get_by_role("region", name="Scores of summaries")
     expect(table.get_by_role("row")).to_have_count(2 + 9)
     axe(page)

@@ -76,7 +76,7 @@ def test_topics_that_differ_are_seen_on_a_phone_without_scripts(browser: Browser
     sign_in(page, making.owner(compared), reverse("study_metrics", args=[compared.pk]))
     page.get_by_role("link", name="Document sets").click()
     page.get_by_role("link", name=re.compile(r"^T0:")).click()
-    expect(page.get_by_text("T0 differs from")).to_be_visible()
+    expect(page.get_by_role("heading", name="T0 differs from")).to_be_visible()
     assert page.locator("svg .differs").count() > 0
     for region in page.get_by_role("region").all():
         box = region.bounding_box()
