@@ -78,7 +78,7 @@ def remove(user: User) -> None:
 @transaction.atomic
 def take(user: User, code: str) -> bool:
     """Whether the code is right, which uses it up. The row is locked: two requests cannot both use one."""
-    factor = SecondFactor.objects.select_for_update().filter(user=user).first()
+    factor = SecondFactor.objects.select_for_update(no_key=True).filter(user=user).first()
     if factor is None:
         return False
     if (digest := _digest(code)) in factor.recovery:

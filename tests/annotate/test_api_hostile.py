@@ -135,7 +135,7 @@ def addresses() -> dict[str, str]:
     for pattern in get_resolver("annotate.api.urls").url_patterns:
         if pattern.name:
             path = str(pattern.pattern)
-            for kind in ("id", "uuid"):
+            for kind in ("id", "uuid", "slug"):
                 path = path.replace(f"<{kind}:", "{")
             found["/api/v1/" + path.replace(">", "}")] = pattern.name
     return found

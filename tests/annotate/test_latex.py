@@ -57,7 +57,7 @@ def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
     client, topic = signed_in(graded), scored.topic(graded, "T1")
     named = [(name, holes) for name, _address, holes in pages() if name.endswith("_tex")]
     assert {"study_metrics_tex", "leaderboard_tex"} <= {name for name, _holes in named}
-    there = {"study_id": graded.pk, "topic_id": topic.pk}
+    there = {"study_id": graded.pk, "topic_id": topic.pk, "analysis": "document-sets", "part": "tests"}
     for name, holes in named:
         keys = {hole: there[hole] for hole in holes}
         table = text_of(client, reverse(name, kwargs=keys))
