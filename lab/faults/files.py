@@ -359,8 +359,8 @@ def old_links(trial: Trial) -> None:
         if number not in numbers:
             trial.complaints.append(f"{numbers} is not {number}: nothing was tried here")
         wait_until(lambda: other.asked(trial.given["link"]) > 0, "the page of the old link")
-        if other.asked(trial.given["link"]) != 200:
-            trial.complaints.append("a link that is as old as the backup opens nothing: nothing was tried here")
+        if (status := other.asked(trial.given["link"])) != 200:
+            trial.complaints.append(f"a link as old as the backup was answered {status}: nothing was tried here")
         if (status := other.asked(link)) != 404:
             trial.complaints.append(f"a link that is newer than the backup was answered {status}")
         trial.complaints += confirmed(other, account, confirm)
