@@ -29,11 +29,6 @@ def decimals(places: int) -> Show:
     return lambda number: DASH if number is None else f"{number:.{places}f}"
 
 
-def percent(share: float | None) -> str:
-    """A share in whole percent."""
-    return DASH if share is None else f"{100 * share:.0f}"
-
-
 def p_value(p: float | None) -> str:
     """As papers print it: three decimals, no zero before the point."""
     if p is None:
@@ -66,8 +61,8 @@ class Column:
 
 
 def as_text(cell: Cell) -> str:
-    """A name."""
-    return DASH if cell is None else str(cell)
+    """A name: the same, at the left of its column."""
+    return as_it_is(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +177,3 @@ class Shown:
     @property
     def tables(self) -> list[Table]:
         return [part for part in self.parts if isinstance(part, Table)]
-
-    @property
-    def figures(self) -> list[Figure]:
-        return [part for part in self.parts if isinstance(part, Figure)]

@@ -17,8 +17,9 @@ from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
 from annotate.reports.comparison import Comparison, TopicLine
 from annotate.views.research.pages import as_file, csv_table, keys, page
-from annotate.views.research.results import asked_scored_by, p_value, scale_of
+from annotate.views.research.results import asked_scored_by, scale_of
 from formats.plots import Scale, decimals
+from formats.shown import p_value
 
 COLUMNS = ("topic", "first", "second", "difference", "low", "high", "p")
 

@@ -19,9 +19,9 @@ from annotate.reports.metrics import COEFFICIENTS, LEVELS, AgreementTable, Line
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, is_seen, page, three_decimals
 from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
-from annotate.views.research.results import p_value
 from formats.plots import Scale
 from formats.results import Bounded
+from formats.shown import p_value
 
 MARGIN = 4.0
 
@@ -97,7 +97,7 @@ def _numbers(figure: Bounded) -> list[float]:
 def _p_of(line: Line) -> dict[str, str]:
     """The p-values of its difference from the first metric, as papers print them."""
     values = {"p": line.tested.p, "holm": line.tested.holm} if line.tested else {}
-    return {name: "–" if p is None else p_value(p) for name, p in values.items()}
+    return {name: p_value(p) for name, p in values.items()}
 
 
 # Files
@@ -135,7 +135,7 @@ def _latex_cells(line: Line) -> list[str]:
     figure, tested = line.agreement, line.tested
     interval = "–" if figure.low is None or figure.high is None else f"[{figure.low:.3f}, {figure.high:.3f}]"
     systems = [three_decimals(line.metric.correlations["system"][kind].value) for kind in COEFFICIENTS]
-    p = "–" if tested is None or tested.holm is None else p_value(tested.holm)
+    p = p_value(tested.holm if tested else None)
     return [line.name, three_decimals(figure.value), interval, *systems, p]
 
 

@@ -14,6 +14,7 @@ import formats
 from annotate import access
 from annotate.models import Study
 from formats.analyses import ANALYSES
+from formats.shown import decimals
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -23,6 +24,8 @@ UNCHANGED = 204
 #: The media types of tables.
 CSV = "text/csv; charset=utf-8"
 LATEX = "application/x-tex; charset=utf-8"
+#: As tables for papers print a figure.
+three_decimals = decimals(3)
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
@@ -58,11 +61,6 @@ def csv_table(columns: Sequence[str], rows: Iterable[Sequence[str | float | None
     file = io.BytesIO()
     formats.write_rows(file, columns, rows)
     return file.getvalue(), CSV
-
-
-def three_decimals(number: float | None) -> str:
-    """As tables for papers print a figure; a dash where there is none."""
-    return "–" if number is None else f"{number:.3f}"
 
 
 def digest(*shown: object) -> str:

@@ -31,6 +31,7 @@ from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_fi
 from formats.plots import Scale, decimals
 from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.statistics import MOST_COMPARED
+from formats.shown import p_value
 from formats.tables import tab_separated
 
 COLUMNS = (
@@ -267,11 +268,6 @@ def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
             cells.append({"same": name == other, "better": ahead, "p": p, "is_equal": is_equal})
         lines.append({"row": row, "cells": cells})
     return lines
-
-
-def p_value(p: float) -> str:
-    """As papers print it: three decimals, no zero before the point."""
-    return "< .001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
 def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpResponse:
