@@ -46,16 +46,18 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An analysis with what is kept for it, and what is shown of the record that was asked for, if there is one.
+    """An analysis with what is kept for it, and what is shown of the record that was asked for, if there is one."""
 
-    `rests_on`: the judgments behind preferences, in words.
-    """
-
+    study: Study
     analysis: Analysis
     stored: Stored
-    choices: tuple[Choice, ...]
-    shown: Shown | None
-    rests_on: str
+    choices: tuple[Choice, ...] = ()
+    shown: Shown | None = None
+
+    @property
+    def rests_on(self) -> str:
+        """The judgments behind preferences, in words."""
+        return f"{_('Preferences rest on:')} {rests_on.of_study(self.study).counted.words}"
 
     @property
     def asked(self) -> dict[str, str]:
@@ -68,16 +70,20 @@ class Opened:
         return [choice for choice in self.choices if len(choice.options) > 1]
 
 
+def stored_for(study: Study, analysis: Analysis) -> Stored:
+    """What is kept for the analysis; no record is read."""
+    return STORED[analysis.name](study)
+
+
 def opened(study: Study, analysis: Analysis, asked: Mapping[str, str]) -> Opened:
     """The analysis of the study as it is asked for; what there is not is not asked for."""
-    stored = STORED[analysis.name](study)
+    stored = stored_for(study, analysis)
     if not stored.records:
-        return Opened(analysis, stored, (), None, "")
+        return Opened(study, analysis, stored)
     choices = list(_choices(analysis, list(stored.records), asked))
     record = stored.records[tuple(choice.chosen for choice in choices)]()
     shown = analysis.show(record, asked)
-    words = f"{_('Preferences rest on:')} {rests_on.of_study(study).counted.words}"
-    return Opened(analysis, stored, (*shown.choices, *choices), shown, words)
+    return Opened(study, analysis, stored, (*shown.choices, *choices), shown)
 
 
 def all_opened(study: Study, abilities: frozenset[str]) -> Iterator[Opened]:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from formats.metric_names import scorer_name, title_of
 from formats.plots import GridWords, IntervalRow, Mark, interval_plot, scatter_plot, score_grid
 from formats.results import DocumentSet, DocumentSets, DocumentSetsReport, RankTest, Scatter, ScoreMatrix
-from formats.shown import Choice, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
+from formats.shown import DASH, Choice, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
 from formats.words import gettext as _
 from formats.words import ngettext
 
@@ -23,20 +23,23 @@ def show(report: DocumentSetsReport, asked: Mapping[str, str]) -> Shown:
     names = [("" if scorer.by_human else scorer.by, scorer_name(scorer.by, scorer.by_human)) for scorer in scorers]
     by = Choice.of("by", _("Pictures of the scores by"), names, asked)
     scorer = scorers[[value for value, _name in names].index(by.chosen)]
+    against = Choice.of(
+        "topic", _("Held against"), [("", DASH), *((own.topic, own.topic) for own in scorer.sets)], asked
+    )
     own = {"dimension": dimension.chosen, "peers": report.peers, "by": by.chosen}
     scatter = scatters.get(by.chosen) or next(iter(scatters.values()), None)
     return Shown(
         _verdict(scorers[0], report.level),
         [
             tests(scorers, scatters),
-            *_topics_figure(scorer, own, asked.get("topic", "")),
+            *_topics_figure(scorer, own, against.chosen),
             *([topics(scorer, folded=True)] if scorer.sets else ()),
             *_scores_figure(scorer),
             scores([scorer]),
             *(_scatter_figure(scatter) if scatter else ()),
             *([_scatter(scatter)] if scatter else ()),
         ],
-        choices=[dimension, by],
+        choices=[dimension, by, against],
     )
 
 

@@ -21,7 +21,7 @@ from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.paper import FIGURES, FORMS, PaperPart, figure_file
-from formats.analyses import BY_NAME
+from formats.analyses import BY_NAME, Analysis
 from formats.shown import Figure, Table
 
 TABLES = ("csv", "tex")
@@ -41,9 +41,10 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
 @snapshot()
 def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpResponse:
     """One analysis; asks for news while it is open."""
-    opened = _opened(request, study, analysis)
-    if is_seen(request, opened.stored.version):
+    asked = _analysis(request, study, analysis)
+    if "seen" in request.GET and is_seen(request, analyses.stored_for(study, asked).version):
         return HttpResponse(status=UNCHANGED)
+    opened = analyses.opened(study, asked, request.GET.dict())
     return page(
         request,
         study,
@@ -63,7 +64,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpRespo
 @snapshot()
 def analysis_file(request: HttpRequest, study: Study, analysis: str, part: str, form: str) -> HttpResponse:
     """A table or figure of it as a file; 404 before anything was worked out."""
-    opened = _opened(request, study, analysis)
+    opened = analyses.opened(study, _analysis(request, study, analysis), request.GET.dict())
     if opened.shown is None:
         raise Http404
     kind: type = Figure if form in FIGURES else Table
@@ -79,14 +80,14 @@ def analysis_file(request: HttpRequest, study: Study, analysis: str, part: str, 
     return as_file(f"{shown.latex([opened.rests_on])}\n".encode(), LATEX, f"{stem}.tex")
 
 
-def _opened(request: HttpRequest, study: Study, name: str) -> Opened:
+def _analysis(request: HttpRequest, study: Study, name: str) -> Analysis:
     """Raises `Http404` where there is no such analysis, `PermissionDenied` where its reader may not see it."""
     asked = BY_NAME.get(name)
     if asked is None:
         raise Http404
     if not access.may(request.user, study, asked.ability):
         raise PermissionDenied
-    return analyses.opened(study, asked, request.GET.dict())
+    return asked
 
 
 def _parts(opened: Opened) -> list[Mapping[str, object]]:
