@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -101,15 +103,26 @@ def _parts(opened: Opened) -> list[Mapping[str, object]]:
 
 
 def _table(table: Table, opened: Opened) -> Mapping[str, object]:
-    """Its cells with what a click on the first of a row chooses, and how it is aligned."""
+    """Of each row what a click on it chooses, and its cells: text, whether a number, whether a repeated name."""
     chosen = table.links or [None] * len(table.rows)
     links = [f"?{urlencode({**opened.asked, **link})}" if link else "" for link in chosen]
-    numbers = [not column.is_text for column in table.read][1:]
+    numbers = [not column.is_text for column in table.read]
+    texts = table.texts()
     rows = [
-        {"link": link, "head": head, "cells": list(zip(cells, numbers, strict=True)), "marked": k in table.marked}
-        for k, (link, (head, *cells)) in enumerate(zip(links, table.texts(), strict=True))
+        {
+            "link": link,
+            "marked": k in table.marked,
+            "cells": list(zip(row, numbers, _repeated(row, above, numbers), strict=True)),
+        }
+        for k, (link, row, above) in enumerate(zip(links, texts, [[], *texts], strict=False))
     ]
     return {"table": table, "rows": rows, "groups": _groups(table)}
+
+
+def _repeated(row: Sequence[str], above: Sequence[str], numbers: Sequence[bool]) -> list[bool]:
+    """Which of the first names say the same as those above: the eye needs them once."""
+    same = (bool(above) and row[k] == above[k] and not numbers[k] for k in range(len(row)))
+    return list(accumulate(same, operator.and_))
 
 
 def _groups(table: Table) -> list[tuple[str, int]]:
