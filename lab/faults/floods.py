@@ -50,6 +50,11 @@ from annotate.models import Export, Upload
 owned = {"study__created_by__username": "flooder"}
 result = Upload.waiting().filter(**owned).count() + Export.waiting().filter(**owned).count()
 """
+#: Run inside: how much the worker still has to do.
+WORK = """
+from evaluation.worker.agenda import look
+result = len(look().waiting) + len(look().running)
+"""
 #: What the worker and the website may keep of these files for the next time.
 MAY_KEEP = Footprint(memory=256 << 20)
 #: Topics and sentences of each: the file of the large one took the website 0.3 s to write, in the one transaction.
@@ -67,6 +72,7 @@ def prepare(trial: Trial, sizes: list[tuple[int, int]], judgments: int) -> list[
         trial.product.usual[footprint] += MAY_KEEP
     trial.study(sentences=40, judgments_per_topic=judgments)
     made: list[int] = trial.product.inside.run(MAKE, sizes=sizes)
+    wait_until(lambda: trial.product.inside.run(WORK) == 0, "the worker is at rest", LONG, 0.5)
     return made
 
 
