@@ -74,15 +74,15 @@ def human_scores(summary: SummaryText) -> dict[str, float]:
 
 def wait_for_metrics(study: int) -> tuple[float, float]:
     """Seconds until every summary is scored and the figures are there, and until intervals are, too."""
-    from annotate.models import StudyMetrics, Topic
+    from annotate.models import Result, Topic
 
     began, figures = time.monotonic(), 0.0
     while time.monotonic() < began + LONGEST:
-        row = StudyMetrics.objects.filter(study=study).first()
-        is_compared = row is not None and not Topic.objects.filter(study=study).unscored().exists() and row.version
+        row, intervals = (Result.objects.head(study, name) for name in ("metrics", "intervals"))
+        is_compared = not Topic.objects.filter(study=study).unscored().exists() and row.version
         if is_compared and not figures:
             figures = time.monotonic() - began
-        if is_compared and row and row.bounded_version == row.version:
+        if is_compared and intervals.version == row.version:
             return figures, time.monotonic() - began
         time.sleep(0.2)
     raise RuntimeError("no intervals came")

@@ -30,10 +30,7 @@ COLUMNS = ("topic", "document", "index", "position", "paragraph", "text", "not_j
 #: Documents with their sentences, in order.
 Cuts = Sequence[tuple[SourceDocument, Sequence[Cut]]]
 #: What the worker finds out about a topic from its sentences.
-OF_SENTENCES = (
-    *("Fit", "Suggestion", "TopicProgress", "TopicExamination"),
-    *("TopicSamples", "TopicMixtures", "SentenceRankingReport"),
-)
+OF_SENTENCES = ("Fit", "Suggestion", "TopicProgress", "Result")
 
 
 @dataclass(frozen=True)

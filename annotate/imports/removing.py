@@ -38,12 +38,18 @@ from annotate.models import (
     System,
     Topic,
 )
+from annotate.models.analysis import OfStudy
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 BATCH = 500
+#: What metrics and people say of summaries, and how they agree.
+OF_HUMAN_SCORES: tuple[OfStudy, ...] = (
+    *("across-topics", "metrics", "intervals", "pairs-of-systems"),
+    *("document-sets", "assessors", "mixtures", "convergence"),
+)
 Kind = Removal.Kind
 #: What is kept as text, in an order in which each row finds what it points to.
 ORDER: tuple[type[Model], ...] = (*(System, Reference, PyramidAnnotation, Summary, HumanScore, MetricScore, GoldPair),)
@@ -238,10 +244,10 @@ def _raise_removed_version(study: Study, topics: Iterable[Topic]) -> None:
     study.count_removed(lost)
 
 
-def _forget(what: str, keys: Collection[int] | QuerySet[Any, Any], *tables: str) -> None:
+def _forget(what: str, keys: Collection[int] | QuerySet[Any, Any], *tables: str, **only: Any) -> None:
     """Delete what the worker found out about these topics (`topic`), or this study (`study`): it can do so again."""
     for name in tables:
-        apps.get_model("annotate", name)._default_manager.filter(**{f"{what}__in": keys}).delete()
+        apps.get_model("annotate", name)._default_manager.filter(**{f"{what}__in": keys}, **only).delete()
 
 
 def _forget_unfounded(study: Study, keys: list[int]) -> None:
@@ -249,22 +255,22 @@ def _forget_unfounded(study: Study, keys: list[int]) -> None:
     topics = Topic.objects.filter(study=study)
     has_summaries = Exists(Summary.objects.filter(topic=OuterRef("pk")))
     unsummarized = topics.filter(~has_summaries, pk__in=keys)
-    _forget("topic", unsummarized.values("pk"), "TopicMetrics", "TopicMixtures")
+    _forget("topic", unsummarized.values("pk"), "TopicMetrics")
+    _forget("topic", unsummarized.values("pk"), "Result", analysis="mixtures")
     has_model = Exists(Reference.objects.filter(topic=OuterRef("pk"))) | Exists(
         PyramidAnnotation.objects.filter(topic=OuterRef("pk"))
     )
     without_model = topics.filter(~has_model, pk__in=keys)
-    _forget("topic", without_model.values("pk"), "SentenceRankingReport", "TopicMixtures")
+    _forget("topic", without_model.values("pk"), "Result", analysis__in=("sentence-ranking", "mixtures"))
     here = [study.pk]
     if not topics.filter(fits__isnull=False, summaries__isnull=False).exists():
         _forget("study", here, "Ranking")
     if not topics.filter(fits__isnull=False).exists():
-        _forget("study", here, "Examination")
+        _forget("study", here, "Result", analysis__in=("influence", "smallest-set"))
     if not topics.filter(tally__isnull=False).exists():
-        _forget("study", here, "AgreementReport")
+        _forget("study", here, "Result", analysis="annotators")
     if not HumanScore.objects.filter(summary__topic__in=topics).exists():
-        _forget("study", here, "StudyMetrics", "MetricAgreementReport", "SystemPairsReport")
-        _forget("study", here, "StudyDocumentSets", "StudyAssessors", "ConvergenceReport")
+        _forget("study", here, "Result", analysis__in=OF_HUMAN_SCORES)
 
 
 # Back again

@@ -1,6 +1,7 @@
 """The tables, one file a writer."""
 
 from annotate.models.account import AccountName, AccountSession, SecondFactor, Token
+from annotate.models.analysis import Result
 from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,
@@ -14,7 +15,6 @@ from annotate.models.corpus import (
     Upload,
 )
 from annotate.models.crowd import Consent, Participation, Recruitment
-from annotate.models.examination import Examination, TopicExamination
 from annotate.models.export import Export
 from annotate.models.forecast import Forecast
 from annotate.models.job import Job
@@ -34,21 +34,11 @@ from annotate.models.membership import Invitation, Membership
 from annotate.models.metric import MetricScore
 from annotate.models.metric_report import (
     ComputedScore,
-    ConvergenceReport,
-    MetricAgreementReport,
-    SentenceRankingReport,
-    StudyAssessors,
-    StudyDocumentSets,
-    StudyMetrics,
-    SystemPairsReport,
     TopicMetrics,
-    TopicMixtures,
-    TopicSamples,
 )
 from annotate.models.preparation import Suggestion, TopicProgress
 from annotate.models.removal import Removal
 from annotate.models.result import (
-    AgreementReport,
     AnnotatorReport,
     Fit,
     Ranking,
@@ -64,7 +54,6 @@ from annotate.models.worker import Claim, WorkerPulse
 __all__ = [
     "AccountName",
     "AccountSession",
-    "AgreementReport",
     "Allowance",
     "Annotator",
     "AnnotatorReport",
@@ -73,9 +62,7 @@ __all__ = [
     "Claim",
     "ComputedScore",
     "Consent",
-    "ConvergenceReport",
     "Design",
-    "Examination",
     "Export",
     "Fit",
     "Forecast",
@@ -86,7 +73,6 @@ __all__ = [
     "Judgment",
     "LockedTopic",
     "Membership",
-    "MetricAgreementReport",
     "MetricScore",
     "Pair",
     "Participation",
@@ -96,29 +82,22 @@ __all__ = [
     "Reference",
     "Removal",
     "ReportedPair",
+    "Result",
     "Score",
     "ScoredBy",
     "SecondFactor",
     "Sentence",
-    "SentenceRankingReport",
     "SourceDocument",
     "Study",
-    "StudyAssessors",
-    "StudyDocumentSets",
-    "StudyMetrics",
     "Suggestion",
     "Summary",
     "System",
-    "SystemPairsReport",
     "SystemScore",
     "Tally",
     "Token",
     "Topic",
-    "TopicExamination",
     "TopicMetrics",
-    "TopicMixtures",
     "TopicProgress",
-    "TopicSamples",
     "Upload",
     "Utility",
     "WhatIfQuestion",

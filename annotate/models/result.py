@@ -21,7 +21,6 @@ from formats.results import (
     Part,
     ScoreCovariance,
     SourceWords,
-    StudyAgreement,
     SystemResult,
     from_json,
 )
@@ -226,21 +225,3 @@ class AnnotatorReport(models.Model):
     @property
     def record(self) -> AnnotatorFigures:
         return from_json(AnnotatorFigures, {"figures": self.figures, "flags": self.flags})
-
-
-class AgreementReport(models.Model):
-    """How far a study's annotators agree: figures for the study, for each topic and over time, as of `version`."""
-
-    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="agreement")
-    version = models.PositiveBigIntegerField(default=0)
-    figures = models.JSONField(default=dict)
-    problem = models.TextField(blank=True)
-    computed_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.study} at {self.version}"
-
-    @property
-    def record(self) -> StudyAgreement | None:
-        """None before anything was worked out."""
-        return from_json(StudyAgreement, self.figures) if self.figures else None

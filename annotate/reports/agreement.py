@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import AgreementReport, Annotator, Judgment, Pair, Study, Topic
+from annotate.models import Annotator, Judgment, Pair, Result, Study, Topic
 from formats.results import Agreement, Bounded, PairwiseAgreement, StudyAgreement
 
 #: Why there is no alpha or kappa.
@@ -138,8 +138,7 @@ def _in_order(table: PairwiseAgreement) -> list[int]:
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:
     """The study's pairs on which annotators are divided most, as the worker found them."""
-    report = AgreementReport.objects.filter(study=study).first()
-    record = report.record if report else None
+    record = Result.objects.head(study, "annotators").read(StudyAgreement)
     keys = [pair.pair for pair in record.disputed[:DISPUTED]] if record else []
     disputes = {dispute.pair.pk: dispute for dispute in _disputes(_counted(study).filter(assignment__pair__in=keys))}
     return tuple(disputes[key] for key in keys if key in disputes)

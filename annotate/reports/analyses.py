@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.models import HumanScore, Study, StudyDocumentSets, StudyMetrics, SystemPairsReport, TopicMetrics
+from annotate.models import HumanScore, Result, Study, TopicMetrics
+from annotate.models.analysis import OfStudy
 from annotate.reports import rests_on
 from annotate.reports.metrics import why_absent
 from formats.analyses import ANALYSES, Analysis
-from formats.results.metrics import Peers, StudyPairs
+from formats.results import DocumentSetsReport, PairCounts, from_json
+from formats.results.metrics import StudyPairs
 from formats.shown import Choice, Shown
 
 #: What an address may choose, in one analysis or another.
@@ -115,42 +116,45 @@ def _named(key: str, value: str) -> str:
 # What is kept
 
 
-def _of_metrics(study: Study, records: Mapping[tuple[str, ...], Record], worked_in: str) -> Stored:
-    """Of human scores and metrics; `worked_in`: the column that says which version is in the records."""
-    progress = StudyMetrics.objects.filter(study=study).first()
+def _of_metrics(study: Study, analysis: OfStudy, records: Mapping[tuple[str, ...], Record]) -> Stored:
+    """Of human scores and metrics."""
+    metrics, own = Result.objects.head(study, "metrics"), Result.objects.head(study, analysis)
+    problem = own.problem or metrics.problem
     lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
-    done = getattr(progress, worked_in) if progress else 0
     return Stored(
         records,
         is_possible=HumanScore.objects.filter(summary__topic__study=study).exists(),
-        is_old=progress is None or progress.version == 0 or done < progress.version,
-        version=f"{progress.version}-{done}-{progress.problem}" if progress else "",
-        problem=progress.problem if progress else "",
+        is_old=own.version < metrics.version or not metrics.version,
+        version=f"{metrics.version}-{own.version}-{problem}" if metrics.pk else "",
+        problem=problem,
         notes=tuple(why_absent(lacking.select_related("topic"))),
     )
 
 
 def _document_sets(study: Study) -> Stored:
-    rows = _machines_first(StudyDocumentSets.objects.filter(study=study))
-    return _of_metrics(study, {(row.peers,): partial(getattr, row, "record") for row in rows}, "sets_version")
+    return _of_metrics(study, "document-sets", _records(study, "document-sets", DocumentSetsReport))
 
 
 def _pairs_of_systems(study: Study) -> Stored:
-    rows = _machines_first(SystemPairsReport.objects.filter(study=study).order_by("pk"))
-    records: dict[tuple[str, ...], Record] = {
-        (peers,): partial(_study_pairs, peers, rows) for peers in dict.fromkeys(row.peers for row in rows)
-    }
-    return _of_metrics(study, records, "pairs_version")
+    rows = Result.objects.by_keys(study, "pairs-of-systems")
+    of_peers = sorted({peers for peers, _whose, _by in rows}, reverse=True)
+    records: dict[tuple[str, ...], Record] = {(peers,): partial(_study_pairs, peers, rows) for peers in of_peers}
+    return _of_metrics(study, "pairs-of-systems", records)
 
 
-def _study_pairs(peers: Peers, rows: list[SystemPairsReport]) -> StudyPairs:
-    own = [row for row in rows if row.peers == peers]
-    people, metrics = ([row.record for row in own if row.by_human is by_human] for by_human in (True, False))
-    return StudyPairs(peers, tuple(people), tuple(metrics))
+def _study_pairs(peers: Any, rows: Mapping[tuple[str, ...], Result]) -> StudyPairs:
+    def counts(by_whom: str) -> Iterator[PairCounts]:
+        for (own, whose, _by), row in rows.items():
+            if (own, whose) == (peers, by_whom) and row.record:
+                yield from_json(PairCounts, row.record["counts"])
+
+    return StudyPairs(peers, tuple(counts("people")), tuple(counts("metric")))
 
 
-def _machines_first(rows: QuerySet[Any]) -> list[Any]:
-    return sorted(rows, key=lambda row: row.peers, reverse=True)
+def _records(study: Study, analysis: OfStudy, kind: type[Any]) -> dict[tuple[str, ...], Record]:
+    """What is kept under keys, machines before all."""
+    rows = Result.objects.by_keys(study, analysis)
+    return {keys: partial(rows[keys].read, kind) for keys in sorted(rows, reverse=True)}
 
 
 STORED: Mapping[str, Callable[[Study], Stored]] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.models import Study, StudyAssessors, StudyMetrics
+from annotate.models import Result, Study
 from annotate.reports import metrics
 from annotate.reports.metrics import AgreementTable
 from formats.metric_names import title_of
@@ -141,10 +141,10 @@ def of_study(study: Study, asked: str = "", peers: str = "") -> AssessorsTable |
     table = metrics.of_study(study, "", peers)
     if table is None:
         return None
-    row = StudyAssessors.objects.filter(study=study, peers=table.peers).first()
-    progress = StudyMetrics.objects.filter(study=study).first()
-    is_done = progress is not None and 0 < progress.version <= progress.assessors_version
-    report = row.record if row else None
+    row = Result.objects.by_keys(study, "assessors").get((table.peers,))
+    metrics_version = Result.objects.head(study, "metrics").version
+    is_done = 0 < metrics_version <= Result.objects.head(study, "assessors").version
+    report = row.read(AssessorsReport) if row else None
     told = [own for own in report.dimensions if own.rankings] if report else []
     return AssessorsTable(
         table=table,

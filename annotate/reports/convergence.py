@@ -8,12 +8,12 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from annotate.models import ConvergenceReport, Fit, Study, StudyMetrics
+from annotate.models import Fit, Result, Study
 from annotate.reports import metrics
 from annotate.reports.metrics import AgreementTable
 from annotate.reports.rests_on import Judged
 from formats.metric_names import title_of
-from formats.results import Baseline, Convergence, ConvergencePoint, MetricConvergence, Passing
+from formats.results import Baseline, Convergence, ConvergencePoint, MetricConvergence, Passing, StudyConvergence
 
 #: Which of the flat lines the page speaks of, if it is there.
 LEADING = ("rouge-2", "rouge-2:jackknife")
@@ -141,33 +141,33 @@ def of_study(study: Study, dimension: str = "", peers: str = "") -> ConvergenceT
     table = metrics.of_study(study, dimension, peers)
     if table is None:
         return None
-    rows = ConvergenceReport.objects.filter(study=study, dimension=table.dimension, peers=table.peers)
-    row = rows.first()
-    progress = StudyMetrics.objects.filter(study=study).first()
+    row = Result.objects.by_keys(study, "convergence").get((table.peers, table.dimension))
+    grown = row.read(StudyConvergence) if row else None
+    head, metrics_version = _progress(study)
+    note = head.record or {}
     return ConvergenceTable(
         table=table,
-        record=row.record if row else None,
-        rests_on=Judged(**row.judgments) if row else Judged(),
-        left_out=row.left_out if row else 0,
+        record=grown.curves if grown else None,
+        rests_on=Judged(**grown.judgments) if grown else Judged(),
+        left_out=grown.left_out if grown else 0,
         computed_at=row.computed_at if row else None,
-        is_old=progress is None or progress.converged_version < progress.version,
-        sampled=progress.sampled if progress else 0,
-        to_sample=progress.to_sample if progress else 0,
+        is_old=head.version < metrics_version or not metrics_version,
+        sampled=note.get("sampled", 0),
+        to_sample=note.get("to_sample", 0),
         has_judgments=row is not None or Fit.objects.newest().filter(topic__study=study, judgments__gt=0).exists(),
-        version=_version(progress),
+        version=version_of(study),
     )
 
 
 def version_of(study: Study) -> str:
     """What the page of the curves shows, before it is read."""
-    return _version(StudyMetrics.objects.filter(study=study).first())
+    head, metrics_version = _progress(study)
+    return f"{head.version}-{head.version < metrics_version}-{head.record}-{head.problem}"
 
 
-def _version(progress: StudyMetrics | None) -> str:
-    if progress is None:
-        return ""
-    is_old = progress.converged_version < progress.version
-    return f"{progress.converged_version}-{is_old}-{progress.sampled}-{progress.to_sample}-{progress.problem}"
+def _progress(study: Study) -> tuple[Result, int]:
+    """How far the curves are, and the version that they are to rest on."""
+    return Result.objects.head(study, "convergence"), Result.objects.head(study, "metrics").version
 
 
 def _in_two_digits(number: int) -> int:

@@ -12,12 +12,11 @@ from django.db.models import F, QuerySet
 from annotate.models import (
     Annotator,
     AnnotatorReport,
-    Examination,
     Judgment,
+    Result,
     Sentence,
     Study,
     Topic,
-    TopicExamination,
 )
 from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
 
@@ -86,18 +85,19 @@ def misfits(study: Study) -> tuple[tuple[Sentence, Misfit], ...]:
     return tuple((sentences[misfit.sentence], misfit) for misfit in worst if misfit.sentence in sentences)
 
 
-def _examined(study: Study, part: str) -> Iterator[tuple[TopicExamination, Any]]:
+def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
     """Examined topics in their order, each with one part of what was found; the whole of it is large."""
-    rows = TopicExamination.objects.filter(topic__study=study).select_related("topic").order_by("topic__position")
-    for row in rows.exclude(figures={}).defer("figures").annotate(part=F(f"figures__{part}")):
+    rows = Result.objects.of_topics(study, "diagnostics").filter(record__isnull=False).select_related("topic")
+    row: Any  # annotated
+    for row in rows.defer("record").annotate(part=F(f"record__{part}")):
         yield row, row.part
 
 
 def influence(study: Study) -> StudyInfluence | None:
     """What leaving out any one annotator does to the ranking; None before the worker has looked."""
-    row = Examination.objects.filter(study=study).first()
-    record = row.record if row else None
-    if row is None or record is None:
+    row, smallest = (Result.objects.head(study, name) for name in ("influence", "smallest-set"))
+    record = row.read(Influence)
+    if record is None:
         return None
     keys = [key for key, _system in record.new_firsts] + [system.annotator for system in record.systems]
     names = _names(key for key in keys if key is not None)
@@ -106,7 +106,7 @@ def influence(study: Study) -> StudyInfluence | None:
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
     )
-    return StudyInfluence(named, row.computed_at, row.set_record, row.searched_version < row.version)
+    return StudyInfluence(named, row.computed_at, smallest.read(SmallestSet), smallest.version < row.version)
 
 
 def _names(keys: Iterable[Key]) -> dict[Key, str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.models import HumanScore, MetricAgreementReport, Study, StudyMetrics, TopicMetrics
+from annotate.models import HumanScore, Result, Study, TopicMetrics
 from annotate.reports import minutes
 from formats.metric_names import title_of
 from formats.results import Bounded, Correlation, DimensionAgreement, MetricAgreement, MetricDifference, Tested
@@ -137,29 +137,30 @@ def of_study(study: Study, dimension: str = "", peers: str = "", *, timed: bool 
 
     `timed`: with how long the judgments took.
     """
-    progress = StudyMetrics.objects.filter(study=study).first()
-    rows = list(MetricAgreementReport.objects.filter(study=study).order_by("dimension", "peers"))
-    dimensions = tuple(dict.fromkeys(row.dimension for row in rows)) or _dimensions(study)
+    progress, intervals, mixed = (Result.objects.head(study, name) for name in ("metrics", "intervals", "mixtures"))
+    rows = Result.objects.by_keys(study, "metrics")
+    dimensions = tuple(sorted({dimension for _peers, dimension in rows})) or _dimensions(study)
     if not dimensions:
         return None
     dimension = dimension if dimension in dimensions else dimensions[0]
-    whose = _among([row.peers for row in rows if row.dimension == dimension], peers)
+    whose = _among([who for who, about in rows if about == dimension], peers)
     lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
-    row = next((row for row in rows if (row.dimension, row.peers) == (dimension, whose)), None)
+    record = rows[whose, dimension].read(DimensionAgreement) if (whose, dimension) in rows else None
+    bounded = Result.objects.by_keys(study, "intervals").get((whose, dimension))
     return AgreementTable(
         dimension=dimension,
         dimensions=dimensions,
         peers=whose,
-        with_human_peers=any(row.peers == "all" for row in rows),
-        record=row.record if row else None,
-        lines=_lines(row.record, row.bounded_record) if row else (),
+        with_human_peers=any(who == "all" for who, _dimension in rows),
+        record=record,
+        lines=_lines(record, bounded.read(DimensionAgreement) if bounded else None) if record else (),
         absent=tuple(why_absent(lacking.select_related("topic"))),
-        problem=progress.problem if progress else "",
-        is_old=progress is not None and progress.bounded_version < progress.version,
-        is_mixed_old=progress is not None and progress.mixed_version < progress.version - progress.mixed,
+        problem=progress.problem or intervals.problem,
+        is_old=intervals.version < progress.version,
+        is_mixed_old=mixed.version < progress.version - mixed.turns,
         minutes=minutes.by_topic(study) if timed else {},
-        computed_at=progress.computed_at if progress else None,
-        version=_version(progress),
+        computed_at=progress.computed_at,
+        version=version_of(study),
     )
 
 
@@ -170,11 +171,8 @@ def _among(there_are: Collection[str], asked: str) -> Peers:
 
 def version_of(study: Study) -> str:
     """What the page of the table shows, before it is read."""
-    return _version(StudyMetrics.objects.filter(study=study).first())
-
-
-def _version(progress: StudyMetrics | None) -> str:
-    return f"{progress.version}-{progress.bounds}-{progress.problem}" if progress else ""
+    progress, intervals = (Result.objects.head(study, name) for name in ("metrics", "intervals"))
+    return f"{progress.version}-{intervals.turns}-{progress.problem}{intervals.problem}"
 
 
 def _dimensions(study: Study) -> tuple[str, ...]:

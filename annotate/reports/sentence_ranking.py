@@ -8,9 +8,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext_lazy
 
-from annotate.models import PyramidAnnotation, SentenceRankingReport, Topic, TopicProgress
+from annotate.models import PyramidAnnotation, Result, Topic, TopicProgress
 from annotate.reports import minutes
-from formats.results import SentenceReport
+from formats.results import SentenceRankings, SentenceReport
 from formats.results.metrics import Judged, Values
 
 SMOOTHINGS = {
@@ -80,14 +80,15 @@ class TopicSentences:
 
 def of_topic(topic: Topic) -> TopicSentences:
     """How well the topic's sentences are ordered, as far as the worker is."""
-    row = SentenceRankingReport.objects.filter(topic=topic).first()
+    row = Result.objects.filter(topic=topic, analysis="sentence-ranking").first()
     has_values = topic.references.exists() or PyramidAnnotation.objects.filter(topic=topic).exists()
     fitted = TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
     is_old = row is None or row.version < topic.text_version + topic.peers_version + fitted
-    reports = row.records if row and has_values else ()
+    ranked = row.read(SentenceRankings) if row and has_values else None
+    reports = ranked.reports if ranked else ()
     return TopicSentences(
         reports=reports,
-        seed=row.seed if row else 0,
+        seed=ranked.seed if ranked else 0,
         minutes=minutes.of_topic(topic),
         has_values=has_values,
         is_old=has_values and is_old,

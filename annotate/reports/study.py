@@ -18,10 +18,10 @@ from annotate.models import (
     PyramidAnnotation,
     Ranking,
     Reference,
+    Result,
     Sentence,
     SourceDocument,
     Study,
-    StudyMetrics,
     Summary,
     System,
     Topic,
@@ -224,7 +224,7 @@ def look_at(study: Study) -> Overview:
         uploads=tuple(Upload.objects.filter(study=study).exclude(state=Upload.State.DISCARDED).order_by("-pk")[:5]),
         has_worker=worker_is_there(),
         ranking_problem=_problem_of(Ranking.objects.filter(study=study)),
-        metrics_problem=_problem_of(StudyMetrics.objects.filter(study=study)),
+        metrics_problem=_problem_of(Result.objects.filter(study=study).exclude(analysis="annotators")),
     )
 
 

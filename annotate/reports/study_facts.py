@@ -12,13 +12,13 @@ from django.db.models import Count, Max, Min, Q
 import annotate
 from annotate.audit_log import SettingChange, changes_of_settings
 from annotate.models import (
-    AgreementReport,
     Annotator,
     Assignment,
     GoldPair,
     HumanScore,
     Judgment,
     Recruitment,
+    Result,
     Sentence,
     SourceDocument,
     Study,
@@ -28,7 +28,7 @@ from annotate.models import (
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from formats.metric_names import listed_metrics
-from formats.results import Agreement
+from formats.results import Agreement, StudyAgreement
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
 
 #: Settings that are no choice of method: what a study is called, and in which language its texts are.
@@ -90,8 +90,7 @@ def of_study(study: Study) -> StudyFacts:
         random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
         telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED)),
     )
-    report = AgreementReport.objects.filter(study=study).first()
-    record = report.record if report else None
+    record = Result.objects.head(study, "annotators").read(StudyAgreement)
     gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
     return StudyFacts(

@@ -29,14 +29,11 @@ from annotate.models.study import sum_of_topics
 from evaluation.worker import claims
 from evaluation.worker.records.across_topics import studies_unscored
 from evaluation.worker.records.annotators import studies_unreported
-from evaluation.worker.records.assessors import studies_without_assessors
-from evaluation.worker.records.convergence import studies_unconverged
-from evaluation.worker.records.diagnostics import studies_unexamined, studies_unsearched, topics_unexamined
-from evaluation.worker.records.document_sets import studies_without_sets
-from evaluation.worker.records.metrics import studies_unbounded, studies_uncompared
+from evaluation.worker.records.derived import at_rest, studies_behind, with_intervals
+from evaluation.worker.records.diagnostics import studies_unexamined, topics_unexamined
+from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
-from evaluation.worker.records.system_pairs import studies_untested
 
 #: Work that takes so many seconds, or failed the last time, is long: it must not keep others waiting.
 QUICK = 2.0
@@ -160,75 +157,31 @@ TOPICS = (
     Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted()), large=LARGE_TOPIC),
 )
 RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
+#: Shows what scores rest on; nobody waits for it.
+SELDOM: Mapping[str, Any] = {"rest": timedelta(seconds=30), "patience": 20.0, "idle": True}
+
+
+def _of_study(task: str, claim: str, behind: Callable[[], QuerySet[Any, Any]], **when: Any) -> Kind:
+    return Kind(task, claim, behind, study="pk", large=LARGE_STUDY, **when)
+
+
 #: Metrics and figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
 OTHERS = (
     Kind("score_with_metrics", "metrics", lambda: Topic.objects.unscored(), large=LARGE_TOPIC),
-    Kind("score_across_topics", "across", studies_unscored, study="pk", large=LARGE_STUDY, turns=True),
-    Kind("compare_metrics", "agreement", studies_uncompared, study="pk", patience=2.0, large=LARGE_STUDY),
-    Kind(
-        "report_annotators",
-        "annotators",
-        studies_unreported,
-        study="pk",
-        rest=timedelta(seconds=10),
-        patience=20.0,
-    ),
-    Kind(
-        "draw_curve",
-        "curve",
-        _without_curve,
-        large=LARGE_TOPIC,
-        idle=True,
-    ),
-    Kind(
-        "examine_topic",
-        "examination",
-        topics_unexamined,
-        large=LARGE_TOPIC,
-        rest=timedelta(seconds=30),
-        patience=20.0,
-        idle=True,
-    ),
-    Kind("bound_metrics", "bounds", studies_unbounded, study="pk", large=LARGE_STUDY, turns=True),
-    Kind(
-        "compare_topics",
-        "document_sets",
-        studies_without_sets,
-        study="pk",
-        patience=10.0,
-        large=LARGE_STUDY,
-    ),
-    Kind(
-        "compare_assessors",
-        "assessors",
-        studies_without_assessors,
-        study="pk",
-        patience=10.0,
-        large=LARGE_STUDY,
-    ),
-    Kind("count_pairs", "system_pairs", studies_untested, study="pk", large=LARGE_STUDY, turns=True),
-    Kind("mix_judgments", "mixtures", studies_unmixed, study="pk", large=LARGE_STUDY, turns=True),
-    Kind("converge", "convergence", studies_unconverged, study="pk", large=LARGE_STUDY, turns=True),
-    Kind(
-        "rank_sentences",
-        "sentences",
-        topics_with_unranked_sentences,
-        large=LARGE_TOPIC,
-        rest=timedelta(seconds=30),
-        patience=20.0,
-        idle=True,
-    ),
-    Kind("examine_study", "robustness", studies_unexamined, study="pk", large=LARGE_STUDY, idle=True),
-    Kind(
-        "find_smallest_set",
-        "smallest_set",
-        studies_unsearched,
-        study="pk",
-        rest=timedelta(seconds=30),
-        patience=20.0,
-        large=LARGE_STUDY,
-        idle=True,
-    ),
+    _of_study("score_across_topics", "across", studies_unscored, turns=True),
+    _of_study("compare_metrics", "agreement", studies_uncompared, patience=2.0),
+    Kind("report_annotators", "annotators", studies_unreported, study="pk", rest=timedelta(seconds=10), patience=20.0),
+    Kind("draw_curve", "curve", _without_curve, large=LARGE_TOPIC, idle=True),
+    Kind("examine_topic", "examination", topics_unexamined, large=LARGE_TOPIC, **SELDOM),
+    _of_study("bound_metrics", "bounds", lambda: studies_behind("intervals"), turns=True),
+    _of_study("compare_topics", "document_sets", lambda: studies_behind("document-sets"), patience=10.0),
+    _of_study("compare_assessors", "assessors", lambda: studies_behind("assessors"), patience=10.0),
+    _of_study("count_pairs", "system_pairs", lambda: with_intervals(studies_behind("pairs-of-systems")), turns=True),
+    _of_study("mix_judgments", "mixtures", studies_unmixed, turns=True),
+    _of_study("converge", "convergence", lambda: at_rest(with_intervals(studies_behind("convergence"))), turns=True),
+    Kind("rank_sentences", "sentences", topics_with_unranked_sentences, large=LARGE_TOPIC, **SELDOM),
+    _of_study("examine_study", "robustness", studies_unexamined, idle=True),
+    _of_study("find_smallest_set", "smallest_set", lambda: studies_behind("smallest-set", "influence"), **SELDOM),
 )
 #: What is done once every topic was examined.
 AFTER_TOPICS = ("examine_study", "find_smallest_set")

@@ -104,16 +104,16 @@ def publish(work: Work) -> None:
     """Put one task into the queue. Its id begins with its claim, so that the heartbeat knows what runs here."""
     soft, hard = (SOFT_LIMIT, HARD_LIMIT) if work.is_long else (QUICK, QUICK_HARD)
     task_id = f"{work.claim} {uuid.uuid4()}"
-    app.send_task(work.task, (work.key,), task_id=task_id, soft_time_limit=soft, time_limit=hard)
+    app.send_task("work", (work.task, work.key), task_id=task_id, soft_time_limit=soft, time_limit=hard)
 
 
 _heartbeats: list[Heartbeat] = []
 
 
 @signals.task_prerun.connect
-def name_the_task(task_id: str, task: Any, args: tuple[Any, ...], **_: Any) -> None:
+def name_the_task(task_id: str, args: tuple[Any, ...], **_: Any) -> None:
     """From here on every line that this child logs says what it is at."""
-    logs.at_work.set({"task": task_id.rpartition(" ")[2], "work": " ".join([task.name, *map(str, args)])})
+    logs.at_work.set({"task": task_id.rpartition(" ")[2], "work": " ".join(map(str, args))})
 
 
 @signals.task_postrun.connect

@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 
 from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
@@ -46,6 +46,33 @@ BROKEN = "The program failed: %(error)s. The operator of this site finds more in
 
 #: (key, problem, whether it is given up): says in plain words why nothing came of an attempt; "" where all is well.
 Tell = Callable[[int, str, bool], object]
+
+
+def tell_the_log(_key: int, _problem: str, _is_given_up: bool) -> None:
+    """Nobody waits for it, and it is tried again."""
+
+
+#: What the worker can do, by the names of `agenda.KINDS`.
+TASKS: dict[str, Callable[[int], None]] = {}
+
+
+def task(
+    tell: Tell = tell_the_log, *, then: Callable[[int], object] | None = None
+) -> Callable[[Callable[[int], object]], Callable[[int], None]]:
+    """Have a function attempted under its own name. `then`: what follows once its claim is given back."""
+
+    def register(work: Callable[[int], object]) -> Callable[[int], None]:
+        @wraps(work)
+        def attempted(key: int) -> None:
+            attempt(work.__name__, key, work, tell)
+            if then is not None:
+                with within_its_time(work.__name__, key):
+                    then(key)
+
+        TASKS[work.__name__] = attempted
+        return attempted
+
+    return register
 
 
 def attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:

@@ -26,6 +26,7 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
+from annotate.models.analysis import OfStudy
 from evaluation import diagnostics
 from evaluation.annotators import agreement, reliability, what_if
 from evaluation.annotators.figures import describe
@@ -52,11 +53,11 @@ from evaluation.scoring.ranking import Comparison
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, forecasting, records
-from evaluation.worker.attempts import TOO_LONG, Tell, attempt, within_its_time
+from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
 from formats.late import BASELINE
-from formats.results import AnnotatorFigures, WhatIfTopic, from_json, to_json
+from formats.results import AnnotatorFigures, SentenceRankings, WhatIfTopic, from_json, to_json
 from formats.sentences import cut
 
 #: How many pairs are asked for after a fit; the next one brings others.
@@ -67,160 +68,10 @@ LONG_TURN = 10.0
 TURN = 1.0
 
 
-@shared_task(name="cut_topic")
-def cut_topic(topic_id: int) -> None:
-    """Cut the documents of a topic into sentences."""
-    attempt("cut_topic", topic_id, imports.cut_topic, records.note_topic_problem)
-
-
-@shared_task(name="refit_topic")
-def refit_topic(topic_id: int) -> None:
-    """Work out what the judgments of a topic say by now; then what they say of the systems, if nothing else waits."""
-    attempt("refit_topic", topic_id, _refit, records.note_topic_problem)
-    with within_its_time("refit_topic", topic_id):
-        _go_on(topic_id)
-
-
-def _go_on(topic_id: int) -> None:
-    """With what can be done at once because nothing else waits: by `run`, so that Celery goes on knowing how long the
-    task, which it is part of, may take."""
-    study_id = agenda.study_to_rank(topic_id)
-    if study_id is not None and agenda.is_quick("rank_study", study_id):
-        rank_study.run(study_id)
-    if agenda.may_idle() and agenda.is_quick("draw_curve", topic_id):
-        draw_curve.run(topic_id)
-
-
-@shared_task(name="draw_curve")
-def draw_curve(topic_id: int) -> None:
-    """Work out how a topic's scores came to be, once nobody waits for scores: it takes longer than the fit."""
-    attempt("draw_curve", topic_id, _draw, _tell_the_log)
-
-
-@shared_task(name="rank_study")
-def rank_study(study_id: int) -> None:
-    """Put a study's systems in order over all of its topics."""
-    attempt("rank_study", study_id, _rank, records.note_ranking_problem)
-
-
-@shared_task(name="report_annotators")
-def report_annotators(study_id: int) -> None:
-    """Work out how a study's annotators judge, and how far they agree."""
-    attempt("report_annotators", study_id, _report, records.note_annotators_problem)
-
-
-@shared_task(name="process_upload")
-def process_upload(upload_id: int) -> None:
-    """Read a file and say what it would bring, or store what a person has confirmed."""
-    attempt("process_upload", upload_id, _process, _give_up_upload)
-
-
-@shared_task(name="write_export")
-def write_export(export_id: int) -> None:
-    """Write a study into a file for whoever asked for it."""
-    attempt("write_export", export_id, _export, _give_up(Export))
-
-
-@shared_task(name="answer_what_if")
-def answer_what_if(question_id: int) -> None:
-    """Say what would change without some annotators, with them again, or with one kind of them alone; a long answer
-    comes in several turns."""
-    attempt("answer_what_if", question_id, _answer, _give_up(WhatIfQuestion))
-
-
-@shared_task(name="forecast_study")
-def forecast_study(key: int) -> None:
-    """Say how many judgments a study needs; it comes in several turns."""
-    attempt("forecast_study", key, _forecast, _give_up(Forecast))
-
-
-@shared_task(name="examine_topic")
-def examine_topic(topic_id: int) -> None:
-    """Look closely at what a topic's scores rest on."""
-    attempt("examine_topic", topic_id, _examine, _tell_the_log)
-
-
-@shared_task(name="examine_study")
-def examine_study(study_id: int) -> None:
-    """Say what leaving out any one annotator does to a study's ranking."""
-    attempt("examine_study", study_id, _examine_whole, _tell_the_log)
-
-
-@shared_task(name="find_smallest_set")
-def find_smallest_set(study_id: int) -> None:
-    """Find the fewest judgments that a study's first place hangs on."""
-    attempt("find_smallest_set", study_id, _find_smallest_set, _tell_the_log)
-
-
-@shared_task(name="score_with_metrics")
-def score_with_metrics(topic_id: int) -> None:
-    """Score a topic's summaries with every metric that has what it needs."""
-    attempt("score_with_metrics", topic_id, _score_with_metrics, _tell_the_log)
-
-
-@shared_task(name="score_across_topics")
-def score_across_topics(study_id: int) -> None:
-    """Score a study's summaries with the metrics for which those of one topic rest on other topics, too."""
-    attempt("score_across_topics", study_id, _score_across_topics, records.note_metrics_problem)
-
-
-@shared_task(name="compare_metrics")
-def compare_metrics(study_id: int) -> None:
-    """Say how well metrics order a study's summaries as people do, without intervals."""
-    attempt("compare_metrics", study_id, _compare_metrics, records.note_metrics_problem)
-
-
-@shared_task(name="bound_metrics")
-def bound_metrics(study_id: int) -> None:
-    """The same with intervals, and tests of the differences between metrics: a turn of it."""
-    attempt("bound_metrics", study_id, _bound_metrics, records.note_metrics_problem)
-
-
-@shared_task(name="count_pairs")
-def count_pairs(study_id: int) -> None:
-    """Say which systems people and metrics tell apart, once everything else about metrics is there."""
-    attempt("count_pairs", study_id, _count_pairs, records.note_metrics_problem)
-
-
-@shared_task(name="compare_topics")
-def compare_topics(study_id: int) -> None:
-    """Say whether scores depend on the topic, and how far people's summaries are from machines'."""
-    attempt("compare_topics", study_id, _compare_topics, records.note_metrics_problem)
-
-
-@shared_task(name="compare_assessors")
-def compare_assessors(study_id: int) -> None:
-    """Say how consistent those are who scored summaries, and what changes without the worst of them."""
-    attempt("compare_assessors", study_id, _compare_assessors, records.note_metrics_problem)
-
-
-@shared_task(name="mix_judgments")
-def mix_judgments(study_id: int) -> None:
-    """Score a study's summaries from its judgments and simulated ones together, while nobody judges."""
-    attempt("mix_judgments", study_id, _mix, records.note_metrics_problem)
-
-
-@shared_task(name="converge")
-def converge(study_id: int) -> None:
-    """Say how agreement with people grows with the number of judgments, while nobody judges."""
-    attempt("converge", study_id, _converge, records.note_metrics_problem)
-
-
-@shared_task(name="rank_sentences")
-def rank_sentences(topic_id: int) -> None:
-    """Say how well utilities order a topic's sentences, as its references and its Pyramid value them."""
-    attempt("rank_sentences", topic_id, _rank_sentences, _tell_the_log)
-
-
-def catch_up(study_id: int) -> dict[str, str]:
-    """Do now, in this process, whatever is behind in a study; by the names of its topics, what went wrong with them."""
-    for topic_id in list(Topic.objects.behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
-        cut_topic(topic_id)
-        refit_topic(topic_id)
-    rank_study(study_id)
-    for topic_id in list(Topic.objects.filter(study=study_id, fits__curve_owed=True).values_list("pk", flat=True)):
-        draw_curve(topic_id)
-    return records.problems_of(study_id)
+@shared_task(name="work")
+def work(task: str, key: int) -> None:
+    """The one task of the queue: do what is behind of this kind with one thing."""
+    TASKS[task](key)
 
 
 def _give_up(kind: type[Job]) -> Tell:
@@ -238,11 +89,28 @@ def _give_up_upload(key: int, problem: str, is_given_up: bool) -> None:
         _give_up(Upload)(key, problem, is_given_up)
 
 
-def _tell_the_log(_key: int, _problem: str, _is_given_up: bool) -> None:
-    """Nobody waits for it, and it is tried again."""
+def _note(analysis: OfStudy) -> Tell:
+    return lambda key, problem, _is_given_up: records.note(key, analysis, problem=problem)
 
 
-def _process(upload_id: int) -> None:
+def _go_on(topic_id: int) -> None:
+    """With what can be done at once because nothing else waits."""
+    study_id = agenda.study_to_rank(topic_id)
+    if study_id is not None and agenda.is_quick("rank_study", study_id):
+        rank_study(study_id)
+    if agenda.may_idle() and agenda.is_quick("draw_curve", topic_id):
+        draw_curve(topic_id)
+
+
+@task(records.note_topic_problem)
+def cut_topic(topic_id: int) -> None:
+    """Cut the documents of a topic into sentences."""
+    imports.cut_topic(topic_id)
+
+
+@task(_give_up_upload)
+def process_upload(upload_id: int) -> None:
+    """Read a file and say what it would bring, or store what a person has confirmed."""
     upload = Upload.objects.select_related("study").filter(pk=upload_id).first()
     if upload is not None and upload.baseline_words is not None:
         _write_baselines(upload, upload.baseline_words)
@@ -293,14 +161,20 @@ def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> None:
     written.hand_over(upload)
 
 
-def _export(export_id: int) -> None:
+@task(_give_up(Export))
+def write_export(export_id: int) -> None:
+    """Write a study into a file for whoever asked for it."""
     export = Export.objects.filter(pk=export_id).first()
     if export is not None:
         exports.write_export(export)
 
 
-def _rank(study_id: int) -> None:
-    """A second time, if a topic was fitted meanwhile: its task found this one at it, and left the ranking to it."""
+@task(records.note_ranking_problem)
+def rank_study(study_id: int) -> None:
+    """Put a study's systems in order over all of its topics.
+
+    A second time, if a topic was fitted meanwhile: its task found this one at it, and left the ranking to it.
+    """
     for standings in chain.from_iterable(records.load_standings(study_id) for _time in range(2)):
         topics = standings.topics if standings.settings is not None else ()
         comparison = Comparison(topics, stop_rule=standings.stop_rule)
@@ -308,7 +182,9 @@ def _rank(study_id: int) -> None:
         records.save_ranking(standings, comparison.ranked(lowest), comparison.differences())
 
 
-def _report(study_id: int) -> None:
+@task(_note("annotators"))
+def report_annotators(study_id: int) -> None:
+    """Work out how a study's annotators judge, and how far they agree."""
     loaded = records.load_answers(study_id)
     if loaded is not None:
         _describe(loaded)
@@ -332,7 +208,9 @@ def _figures(crowd: records.Crowd) -> tuple[AnnotatorFigures, ...]:
     return describe(crowd.answers, len(crowd.annotators), estimated)
 
 
-def _examine(topic_id: int) -> None:
+@task()
+def examine_topic(topic_id: int) -> None:
+    """Look closely at what a topic's scores rest on."""
     version = records.fitted_version(topic_id)
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is not None:
@@ -342,14 +220,19 @@ def _examine(topic_id: int) -> None:
         records.save_topic_examination(snapshot, version, diagnosis)
 
 
-def _examine_whole(study_id: int) -> None:
+@task()
+def examine_study(study_id: int) -> None:
+    """Say what leaving out any one annotator does to a study's ranking."""
     version, topics = records.load_examinations(study_id)
-    records.save_examination(study_id, version, diagnostics.influence(topics))
+    records.publish(study_id, "influence", version, {(): diagnostics.influence(topics)})
 
 
-def _find_smallest_set(study_id: int) -> None:
+@task()
+def find_smallest_set(study_id: int) -> None:
+    """Find the fewest judgments that a study's first place hangs on."""
     version, snapshots = records.load_judged(study_id, split)
-    records.save_smallest_set(study_id, version, smallest_set([_judged_topic(topic) for topic in snapshots]))
+    smallest = smallest_set([_judged_topic(topic) for topic in snapshots])
+    records.publish(study_id, "smallest-set", version, {(): smallest})
 
 
 def _judged_topic(snapshot: records.Snapshot) -> JudgedTopic:
@@ -357,8 +240,12 @@ def _judged_topic(snapshot: records.Snapshot) -> JudgedTopic:
     return JudgedTopic(snapshot.evidence, snapshot.settings, compared, snapshot.judgment_keys)
 
 
-def _score_with_metrics(topic_id: int) -> None:
-    """By the metrics that have not scored these very texts before."""
+@task()
+def score_with_metrics(topic_id: int) -> None:
+    """Score a topic's summaries with every metric that has what it needs.
+
+    By the metrics that have not scored these very texts before.
+    """
     loaded = records.load_texts(topic_id)
     if loaded is not None:
         asked = map(registry.metric, names_for(loaded.evidence, loaded.metrics))
@@ -369,8 +256,12 @@ def _score_with_metrics(topic_id: int) -> None:
         records.save_metric_scores(loaded, scores, signatures, absent)
 
 
-def _score_across_topics(study_id: int) -> None:
-    """A turn of it, of one metric at least."""
+@task(_note("across-topics"))
+def score_across_topics(study_id: int) -> None:
+    """Score a study's summaries with the metrics for which those of one topic rest on other topics, too.
+
+    A turn of it, of one metric at least.
+    """
     began = time.perf_counter()
     loaded = records.load_study_texts(study_id)
     if loaded is None:
@@ -382,8 +273,12 @@ def _score_across_topics(study_id: int) -> None:
     records.publish_across_topics(loaded)
 
 
-def _compare_metrics(study_id: int) -> None:
-    """What does not rest on judgments is taken from the last time, where its scores are the same."""
+@task(_note("metrics"))
+def compare_metrics(study_id: int) -> None:
+    """Say how well metrics order a study's summaries as people do, without intervals.
+
+    What does not rest on judgments is taken from the last time, where its scores are the same.
+    """
     loaded = records.load_study_scores(study_id)
     if loaded is None:
         return
@@ -392,49 +287,68 @@ def _compare_metrics(study_id: int) -> None:
     records.save_agreements(loaded, agreements(loaded.scores, before))
 
 
-def _bound_metrics(study_id: int) -> None:
-    """A turn of it; others are waiting, and the next one goes on from there."""
+@task(_note("intervals"))
+def bound_metrics(study_id: int) -> None:
+    """The same with intervals, and tests of the differences between metrics: a turn of it.
+
+    A turn of it; others are waiting, and the next one goes on from there.
+    """
     began = time.perf_counter()
     loaded = records.load_study_scores(study_id)
     if loaded is None:
         return
     for part, stored in records.stored_agreements(study_id).items():
         for step in bounded(loaded.scores, part, stored.now, stored.bounded, Sampling()):
-            records.save_bounds(study_id, part, step)
+            records.keep(study_id, "intervals", part, step)
             if time.perf_counter() - began > LONG_TURN:
                 return
-    records.note_bounded(loaded)
+    records.finish(study_id, "intervals", loaded.version, records.stored_agreements(study_id))
 
 
-def _count_pairs(study_id: int) -> None:
-    """A turn of it, of one scorer at least."""
+@task(_note("pairs-of-systems"))
+def count_pairs(study_id: int) -> None:
+    """Say which systems people and metrics tell apart, once everything else about metrics is there.
+
+    A turn of it, of one scorer at least.
+    """
     began = time.perf_counter()
     loaded = records.load_study_scores(study_id)
     if loaded is None:
         return
     for scorer, counts in counted(unmixed(loaded.scores), records.pairs_known(study_id)):
-        records.save_pairs(study_id, scorer, counts)
+        record = {"digest": scorer.digest, "counts": counts}
+        records.keep(study_id, "pairs-of-systems", records.keys_of(scorer.key), record)
         if time.perf_counter() - began > LONG_TURN:
             return
-    records.note_pairs_tested(loaded, {scorer.key for scorer in scorers(unmixed(loaded.scores))})
+    tested = [records.keys_of(scorer.key) for scorer in scorers(unmixed(loaded.scores))]
+    records.finish(study_id, "pairs-of-systems", loaded.version, tested)
 
 
-def _compare_topics(study_id: int) -> None:
+@task(_note("document-sets"))
+def compare_topics(study_id: int) -> None:
+    """Say whether scores depend on the topic, and how far people's summaries are from machines'."""
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
-        records.save_document_sets(loaded, study_sets(unmixed(loaded.scores)))
+        by_peers = study_sets(unmixed(loaded.scores))
+        records.publish(study_id, "document-sets", loaded.version, records.by_peers(by_peers))
 
 
-def _compare_assessors(study_id: int) -> None:
+@task(_note("assessors"))
+def compare_assessors(study_id: int) -> None:
+    """Say how consistent those are who scored summaries, and what changes without the worst of them."""
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
         assessed = records.load_assessed(study_id, MOST_RATINGS)
         reports = {} if assessed is None else study_assessors(unmixed(loaded.scores), assessed)
-        records.save_assessors(loaded, reports)
+        records.publish(study_id, "assessors", loaded.version, records.by_peers(reports))
 
 
-def _mix(study_id: int) -> None:
-    """A turn of it, of one topic at least."""
+@task(_note("mixtures"))
+def mix_judgments(study_id: int) -> None:
+    """Score a study's summaries from its judgments and simulated ones together, while nobody judges.
+
+    A turn of it, of one topic at least.
+    """
     began = time.perf_counter()
     loaded = records.load_to_mix(study_id)
     if loaded is None:
@@ -450,8 +364,12 @@ def _mix(study_id: int) -> None:
     records.publish_mixtures(loaded)
 
 
-def _converge(study_id: int) -> None:
-    """A turn of it, of one number of judgments in one topic at least."""
+@task(_note("convergence"))
+def converge(study_id: int) -> None:
+    """Say how agreement with people grows with the number of judgments, while nobody judges.
+
+    A turn of it, of one number of judgments in one topic at least.
+    """
     began = time.perf_counter()
     loaded = records.load_to_sample(study_id)
     if loaded is None:
@@ -473,13 +391,19 @@ def _converge(study_id: int) -> None:
     )
 
 
-def _rank_sentences(topic_id: int) -> None:
+@task()
+def rank_sentences(topic_id: int) -> None:
+    """Say how well utilities order a topic's sentences, as its references and its Pyramid value them."""
     loaded = records.load_ranked_sentences(topic_id, split)
     if loaded is not None:
-        records.save_sentence_ranking(loaded, list(topic_sentences(loaded.evidence, loaded.settings, loaded.seed)))
+        reports = tuple(topic_sentences(loaded.evidence, loaded.settings, loaded.seed))
+        ranked = SentenceRankings(loaded.seed, reports)
+        records.keep_of_topic(topic_id, "sentence-ranking", loaded.version, ranked)
 
 
-def _refit(topic_id: int) -> None:
+@task(records.note_topic_problem, then=_go_on)
+def refit_topic(topic_id: int) -> None:
+    """Work out what the judgments of a topic say by now; then what they say of the systems, if nothing else waits."""
     began = time.perf_counter()
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is None:
@@ -508,8 +432,12 @@ def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
     return asking.informative_pairs(result.utilities, result.errors, QUEUE, seed, filled)
 
 
-def _answer(question_id: int) -> None:
-    """Fit every topic that it concerns as if it were so already; what was fitted before is not fitted again."""
+@task(_give_up(WhatIfQuestion))
+def answer_what_if(question_id: int) -> None:
+    """Say what would change without some annotators, with them again, or with one kind of them alone.
+
+    A turn of it: every topic that it concerns is fitted as if it were so already, none of them twice.
+    """
     question = WhatIfQuestion.objects.select_related("study").filter(pk=question_id).first()
     if question is None:
         return
@@ -542,7 +470,9 @@ def _answer(question_id: int) -> None:
         questions.finish(question, to_json(change), loaded.version)
 
 
-def _forecast(key: int) -> None:
+@task(_give_up(Forecast))
+def forecast_study(key: int) -> None:
+    """Say how many judgments a study needs; it comes in several turns."""
     asked = Forecast.waiting().select_related("study").filter(pk=key).first()
     if asked is not None:
         try:
@@ -567,7 +497,9 @@ def _judgments_then(question: WhatIfQuestion, answers: records.StudyAnswers) -> 
     return crowd.judgments if again is None else again.leading.judgments
 
 
-def _draw(topic_id: int) -> None:
+@task()
+def draw_curve(topic_id: int) -> None:
+    """Work out how a topic's scores came to be, once nobody waits for scores: it takes longer than the fit."""
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is not None:
         for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
@@ -575,6 +507,17 @@ def _draw(topic_id: int) -> None:
                 continue
             points = curve(snapshot.evidence, settings, **_texts(snapshot.evidence, settings))
             records.save_curve(snapshot, scored_by, points)
+
+
+def catch_up(study_id: int) -> dict[str, str]:
+    """Do now, in this process, whatever is behind in a study; by the names of its topics, what went wrong with them."""
+    for topic_id in list(Topic.objects.behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
+        cut_topic(topic_id)
+        refit_topic(topic_id)
+    rank_study(study_id)
+    for topic_id in list(Topic.objects.filter(study=study_id, fits__curve_owed=True).values_list("pk", flat=True)):
+        draw_curve(topic_id)
+    return records.problems_of(study_id)
 
 
 def _evaluate(snapshot: records.Snapshot) -> TopicResult:

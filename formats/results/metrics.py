@@ -353,6 +353,18 @@ class Convergence:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyConvergence:
+    """How a study's agreement with people in a dimension grows with the number of judgments a topic.
+
+    `judgments`: all that it rests on, by kind of annotators; `left_out`: how many topics have too many sentences.
+    """
+
+    curves: Convergence
+    judgments: Mapping[str, int]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class SampledAgreement:
     """A topic's agreement with people in each run with so many of its judgments; in one run, if those are all."""
 
@@ -361,6 +373,29 @@ class SampledAgreement:
     peers: Peers
     dimension: str
     runs: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSamples:
+    """How a topic agrees with people when it has fewer judgments, as far as that is worked out.
+
+    `judgments`: how many the topic has, by kind of annotators; `remaining`: how many numbers of judgments are to come.
+    """
+
+    judgments: Mapping[str, int]
+    samples: tuple[SampledAgreement, ...]
+    remaining: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMixtures:
+    """Scores of a topic's summaries from its judgments and simulated ones together, by metric and system.
+
+    They count from when all topics of the study have theirs. `signatures`: by metric.
+    """
+
+    scores: Mapping[str, Mapping[str, float | None]]
+    signatures: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,3 +428,11 @@ class SentenceReport:
 
     against: Values
     rankings: tuple[SentenceRanking, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRankings:
+    """How well a topic's sentences are ordered, against each kind of values; `seed`: of the simulated judgments."""
+
+    seed: int
+    reports: tuple[SentenceReport, ...]

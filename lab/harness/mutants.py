@@ -53,7 +53,7 @@ class Verdict:
 ONE_REVISION = DropConstraint("judgment_first_answer_stands")
 NEVER_OVERTAKEN = DropConstraint("pair_never_overtaken")
 TALLY_UNLOCKED = Replace("TallyQuerySet.lock", "ANY.select_for_update(skip_locked=ANY_1)", "ANY")
-SEND = "from evaluation.worker.app import app\napp.send_task('refit_topic', (assignment.topic_id,))"
+SEND = "from evaluation.worker.app import app\napp.send_task('work', ('refit_topic', assignment.topic_id))"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(

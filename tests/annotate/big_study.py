@@ -9,16 +9,14 @@ from typing import Any
 from django.utils import timezone
 
 from annotate.models import (
-    AgreementReport,
     Annotator,
     AnnotatorReport,
     Assignment,
-    Examination,
     Judgment,
     Pair,
+    Result,
     Study,
     Topic,
-    TopicExamination,
 )
 from tests.annotate.judging_study import ready_study
 
@@ -100,11 +98,12 @@ def report(study: Study, people: list[Annotator], pairs: list[Pair], chance: ran
         ("percent", "alpha", "kappa"), bounded
     )
     forty = people[:40]
-    AgreementReport.objects.create(
+    Result.objects.create(
         study=study,
+        analysis="annotators",
         version=1,
         computed_at=now,
-        figures={
+        record={
             "study": agreement,
             "topics": [{"topic": topic.pk, **agreement} for topic in study.topics.all()],
             "time": [{"judgments": 1000 * k, "alpha": 0.3 + k / 100} for k in range(1, 11)],
@@ -119,11 +118,12 @@ def report(study: Study, people: list[Annotator], pairs: list[Pair], chance: ran
     for topic in Topic.objects.filter(study=study):
         sentences = list(topic.sentences.values_list("pk", flat=True))
         misfit = {"z": 2.5, "wins": 9.0, "expected": 5.5, "judgments": 12}
-        TopicExamination.objects.create(
+        Result.objects.create(
             topic=topic,
+            analysis="diagnostics",
             version=1,
             computed_at=now,
-            figures={
+            record={
                 "coverage": {
                     "sentences": len(sentences),
                     "judgments": [3, 10, 20, 27],
@@ -139,11 +139,12 @@ def report(study: Study, people: list[Annotator], pairs: list[Pair], chance: ran
             },
         )
     steady = {"rank": 1, "rank_low": 1, "rank_high": 2, "change": 0.01}
-    Examination.objects.create(
+    Result.objects.create(
         study=study,
+        analysis="influence",
         version=1,
         computed_at=now,
-        figures={
+        record={
             "people": len(people),
             "unknown": 0,
             "first": "system 0",

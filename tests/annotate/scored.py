@@ -8,9 +8,10 @@ from django.utils import timezone
 
 import formats
 from annotate import imports, judging
-from annotate.models import Study, StudyMetrics, Topic
+from annotate.models import Study, Topic
 from evaluation.worker import agenda, tasks
-from evaluation.worker.records.convergence import QUIET
+from evaluation.worker.records.derived import QUIET
+from tests import kept
 from tests.annotate import making
 
 RAIN = formats.Topic(
@@ -86,7 +87,7 @@ def in_turns(task: str, study: Study) -> None:
 
 def mix(study: Study) -> None:
     """Scores from judgments and simulated ones together, likewise, and what follows from them."""
-    StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)
+    kept.heads("metrics", study=study).update(computed_at=timezone.now() - 2 * QUIET)
     in_turns("mix_judgments", study)
     tasks.compare_metrics(study.pk)
     in_turns("bound_metrics", study)
@@ -94,7 +95,7 @@ def mix(study: Study) -> None:
 
 def converge(study: Study) -> None:
     """Curves, as if nobody had judged for a while."""
-    StudyMetrics.objects.filter(study=study).update(computed_at=timezone.now() - 2 * QUIET)
+    kept.heads("metrics", study=study).update(computed_at=timezone.now() - 2 * QUIET)
     in_turns("converge", study)
 
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 import formats
 from annotate import imports
-from annotate.models import Study, StudyAssessors, StudyMetrics, Topic
+from annotate.models import Study, Topic
 from annotate.reports import assessors
 from evaluation.meta import study_assessors
 from formats.complaints import Complaints, Place
@@ -22,6 +22,7 @@ from formats.pyramid import Annotation
 from formats.pyramid_json import annotation_from
 from formats.ratings import means
 from formats.results import AssessorsReport, to_json
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.making import owner
 from tests.annotate.test_api import API, client_of
@@ -106,7 +107,7 @@ def text_of(client: Client, url: str, **asked: str) -> str:
 
 
 def record(made: Study, peers: str = "machines") -> AssessorsReport:
-    return StudyAssessors.objects.get(study=made, peers=peers).record
+    return kept.rows("assessors", peers, study=made).get().read(AssessorsReport)
 
 
 def without_ratings(**human: float) -> Study:
@@ -194,28 +195,21 @@ def test_without_identical_summaries_and_with_one_assessor_nothing_can_be_told()
 
 def test_what_is_to_come_and_what_never_comes_look_different(assessed: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     client = signed_in(assessed)
-    StudyMetrics.objects.update(assessors_version=0)
+    kept.heads("assessors").update(version=0)
     assert "The newest scores are being compared." in text_of(client, address(assessed))
     for limit in ("MOST_PAIRS", "MOST_RATINGS"):
         with monkeypatch.context() as patched:
             patched.setattr(study_assessors if limit == "MOST_PAIRS" else scored.tasks, limit, 10)
-            StudyMetrics.objects.update(assessors_version=0)
+            kept.heads("assessors").update(version=0)
             scored.tasks.compare_assessors(assessed.pk)
-        assert not StudyAssessors.objects.exists()
+        assert not kept.rows("assessors").exists()
         assert "Not worked out here" in text_of(client, address(assessed))
-        StudyMetrics.objects.update(assessors_version=0)
+        kept.heads("assessors").update(version=0)
         assert "Being worked out" in text_of(client, address(assessed))
         assert {client.get(address(assessed, f"_{part}_{form}")).status_code for part, form in FILES} == {404}
         scored.tasks.compare_assessors(assessed.pk)
-        assert StudyAssessors.objects.exists()
+        assert kept.rows("assessors").exists()
     assert "Upload human scores" in text_of(signed_in(other := making.study()), address(other))
-
-
-def test_an_older_report_is_thrown_away(assessed: Study) -> None:
-    loaded = scored.tasks.records.load_study_scores(assessed.pk)
-    assert loaded is not None
-    assert not scored.tasks.records.save_assessors(replace(loaded, version=loaded.version - 1), {})
-    assert StudyAssessors.objects.exists()
 
 
 def test_the_files_say_what_the_record_says(assessed: Study) -> None:

@@ -14,8 +14,9 @@ from django.urls import reverse
 
 import formats
 from annotate import imports
-from annotate.models import Study, StudyDocumentSets, StudyMetrics
+from annotate.models import Study
 from formats.results import DocumentSetsReport
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.making import owner
 from tests.annotate.test_api import API, client_of
@@ -93,7 +94,7 @@ def text_of(client: Client, url: str, **asked: str) -> str:
 
 
 def record(made: Study, peers: str = "machines") -> DocumentSetsReport:
-    return StudyDocumentSets.objects.get(study=made, peers=peers).record
+    return kept.rows("document-sets", peers, study=made).get().read(DocumentSetsReport)
 
 
 def test_the_page_tests_people_and_every_metric(compared: Study) -> None:
@@ -183,10 +184,10 @@ def test_the_files_say_what_the_record_says(compared: Study) -> None:
 
 
 def test_what_is_to_come_and_what_never_comes_look_different(compared: Study) -> None:
-    compared.document_sets.all().delete()
+    kept.rows("document-sets").delete()
     client = signed_in(compared)
     assert "Not worked out here" in text_of(client, address(compared))
-    StudyMetrics.objects.update(sets_version=0)
+    kept.heads("document-sets").update(version=0)
     assert "Being worked out" in text_of(client, address(compared))
     assert {client.get(address(compared, part, form)).status_code for part, form in FILES} == {404}
     assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other))

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from annotate import judging
 from annotate.models import (
-    AgreementReport,
     AnnotatorReport,
     AuditEntry,
     Fit,
@@ -23,6 +22,7 @@ from annotate.models import (
 )
 from annotate.refusal import Refusal
 from evaluation.worker import tasks
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, ready_study
 
@@ -33,7 +33,7 @@ def computed(study: Study) -> dict[str, Any]:
     """Every value that the worker stored about a study, to the last bit; not when, and as which version."""
     tasks.catch_up(study.pk)
     # No study's people are looked at twice within ten seconds.
-    AgreementReport.objects.filter(study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
+    kept.heads("annotators", study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
     tasks.report_annotators(study.pk)
     apart = {
         "id",
@@ -41,6 +41,7 @@ def computed(study: Study) -> dict[str, Any]:
         "ranking",
         "data_version",
         "version",
+        "turns",
         "last_judgment_id",
         "seconds",
         "computed_at",
@@ -62,7 +63,7 @@ def computed(study: Study) -> dict[str, Any]:
         "scores": rows(Score.objects.filter(summary__topic__study=study).order_by("summary", "scored_by")),
         "systems": rows(SystemScore.objects.filter(system__study=study).order_by("system", "ranking__scored_by")),
         "people": rows(AnnotatorReport.objects.filter(annotator__study=study).order_by("annotator")),
-        "agreement": rows(AgreementReport.objects.filter(study=study)),
+        "agreement": rows(kept.heads("annotators", study=study)),
         "books": rows(row for topic in study.topics.order_by("pk") for row in topic.pairs.order_by("pk")),
         "taken": list(study.topics.order_by("pk").values_list("tally__taken", flat=True)),
     }

@@ -122,10 +122,7 @@ def test_a_line_stays_a_line_whatever_was_sent() -> None:
 
 
 def test_what_a_worker_says_names_its_task(said: io.StringIO) -> None:
-    class Task:
-        name = "refit_topic"
-
-    app.name_the_task(task_id="topic:12 5f2a", task=Task(), args=(12,))
+    app.name_the_task(task_id="topic:12 5f2a", args=("refit_topic", 12))
     logging.getLogger("evaluation").warning("inside")
     app.forget_the_task()
     logging.getLogger("evaluation").warning("outside")

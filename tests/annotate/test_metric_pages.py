@@ -12,10 +12,11 @@ from django.urls import reverse
 
 import formats
 from annotate import imports, judging
-from annotate.models import ConvergenceReport, Fit, Study, StudyMetrics, SystemPairsReport
-from annotate.reports import convergence
+from annotate.models import Fit, Study
+from annotate.reports import convergence, metrics
 from evaluation.worker import claims
-from formats.results import Passing
+from formats.results import PairCounts, Passing, StudyConvergence, from_json
+from tests import kept
 from tests.annotate import scored
 from tests.annotate.making import owner, study
 from tests.annotate.test_api import API, client_of
@@ -86,16 +87,14 @@ def test_without_human_scores_it_says_what_to_upload() -> None:
 
 
 def test_before_the_worker_it_says_that_figures_are_to_come(graded: Study) -> None:
-    StudyMetrics.objects.all().delete()
-    graded.metric_agreements.all().delete()
+    graded.results.all().delete()
     assert "Being worked out" in text_of(signed_in(graded), address(graded))
     assert signed_in(graded).get(address(graded, "_csv")).status_code == 404
 
 
 def test_an_open_page_hears_of_new_judgments_alone(graded: Study) -> None:
     client = signed_in(graded)
-    progress = graded.metrics
-    seen = f"{progress.version}-{progress.bounds}-"
+    seen = metrics.version_of(graded)
     assert client.get(f"{address(graded)}?seen={seen}").status_code == 204
     scored.judge(graded, ("T1", "d1:1", "d2:2", "b"), ("T1", "d1:1", "d1:0", "a"))
     assert scored.tasks.catch_up(graded.pk) == {}
@@ -150,38 +149,46 @@ def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Stu
     assert "Pyramid needs Pyramids. Topics without one: T0, T1, T2." in text
 
 
+def pair_counts(dimension: str) -> PairCounts:
+    return from_json(PairCounts, kept.rows("pairs-of-systems", "machines", "people", dimension).get().record["counts"])
+
+
 def test_the_file_of_pairs_says_what_the_record_says(graded: Study) -> None:
     content = signed_in(graded).get(systems_address(graded, "_csv")).content.decode()
     first, *others = csv.DictReader(io.StringIO(content))
-    count = SystemPairsReport.objects.get(by_human=True, by="overall").record.counts[0]
+    count = pair_counts("overall").counts[0]
     assert (first["scorer"], first["by"], first["corrected"], first["pairs"]) == ("people", "overall", "no", "3")
     assert {test: int(first[test]) for test in count.p} == count.p
     assert {row["scorer"] for row in others[2:]} == {"metric"}
 
 
 def test_pairs_that_are_to_come_and_pairs_that_never_come_look_different(graded: Study) -> None:
-    graded.system_pairs.all().delete()
+    kept.rows("pairs-of-systems").delete()
     assert "Not worked out here" in text_of(signed_in(graded), systems_address(graded))
-    StudyMetrics.objects.update(pairs_version=0)
+    kept.heads("pairs-of-systems").update(version=0)
     assert "Being worked out" in text_of(signed_in(graded), systems_address(graded))
     assert signed_in(graded).get(systems_address(graded, "_csv")).status_code == 404
     assert "Nothing to work with yet" in text_of(signed_in(other := study()), systems_address(other))
 
 
 def test_too_few_draws_for_so_many_pairs_are_a_dash_not_a_zero(graded: Study) -> None:
-    row = SystemPairsReport.objects.get(by_human=True, by="overall")
-    row.figures["draws"] = 10
+    row = kept.rows("pairs-of-systems", "machines", "people", "overall").get()
+    row.record["counts"]["draws"] = 10
     row.save()
     text = text_of(signed_in(graded), systems_address(graded))
     assert "A dash:" in text
     rows = list(csv.DictReader(io.StringIO(signed_in(graded).get(systems_address(graded, "_csv")).content.decode())))
-    assert [rows[1][test] for test in ("corrected", "t", "swap")] == ["Holm", str(row.record.counts[0].holm["t"]), ""]
+    assert [rows[1][test] for test in ("corrected", "t", "swap")] == [
+        "Holm",
+        str(pair_counts("overall").counts[0].holm["t"]),
+        "",
+    ]
 
 
 def test_the_api_counts_the_same_pairs(graded: Study) -> None:
     url = f"{API}/studies/{graded.pk}/results/pairs-of-systems/?dimension=style_2"
     rows = client_of(owner(graded)).get(url).json()["tables"][0]["rows"]
-    counted = SystemPairsReport.objects.get(by_human=True, by="style_2").record.counts[0]
+    counted = pair_counts("style_2").counts[0]
     assert {test: rows[0][test] for test in counted.p} == counted.p
     assert next(row["by"] for row in rows if row["scorer"] == "metric") == "preferences:importance"
 
@@ -194,7 +201,7 @@ def test_simulated_judgments_stand_beside_peoples_in_rows_of_their_own(graded: S
     assert text.index("Preferences: as published") < text.index("man+ref, importance")
     assert "200 a topic that are simulated" in text
     assert "These rows are of earlier judgments" not in text
-    StudyMetrics.objects.update(mixed_version=0)
+    kept.heads("mixtures").update(version=0)
     assert "These rows are of earlier judgments" in text_of(client, address(graded))
 
 
@@ -251,7 +258,7 @@ def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_ou
     assert "The curves rest on: 3 by people (computed" in text
     said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/metrics/convergence/").json()
     assert (said["is_old"], said["rests_on"]["human"]) == (True, 3)
-    StudyMetrics.objects.update(sampled=1, to_sample=3)
+    kept.heads("convergence").update(record={"sampled": 1, "to_sample": 3})
     claims.give_sign_of_life("worker")
     assert "1 of 3 topics are worked out" in text_of(client, curves_address(graded))
 
@@ -260,17 +267,17 @@ def test_an_open_page_of_curves_hears_of_progress_alone(graded: Study) -> None:
     client = signed_in(graded)
     seen = convergence.version_of(graded)
     assert client.get(curves_address(graded), {"seen": seen}).status_code == 204
-    StudyMetrics.objects.update(converged_version=0, to_sample=3)
+    kept.heads("convergence").update(version=0, record={"sampled": 0, "to_sample": 3})
     news = client.get(curves_address(graded), {"seen": seen}).content.decode()
     assert 'hx-swap-oob="innerHTML:#convergence"' in news
     assert "<html" not in news
 
 
 def test_curves_that_are_to_come_and_curves_that_never_come_look_different(graded: Study) -> None:
-    ConvergenceReport.objects.all().delete()
+    kept.rows("convergence").delete()
     client = signed_in(graded)
     assert "Not worked out here" in text_of(client, curves_address(graded))
-    StudyMetrics.objects.update(converged_version=0)
+    kept.heads("convergence").update(version=0)
     assert "Being worked out" in text_of(client, curves_address(graded))
     assert client.get(curves_address(graded, "_csv")).status_code == 404
     Fit.objects.all().delete()
@@ -280,7 +287,9 @@ def test_curves_that_are_to_come_and_curves_that_never_come_look_different(grade
 
 def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
     client = signed_in(graded)
-    record = ConvergenceReport.objects.get(study=graded, dimension="overall").record
+    grown = kept.rows("convergence", "machines", "overall").get().read(StudyConvergence)
+    assert grown is not None
+    record = grown.curves
     rows = list(csv.DictReader(io.StringIO(client.get(curves_address(graded, "_csv")).content.decode())))
     whole = [row for row in rows if not row["topic"]]
     assert float(whole[0]["agreement"]) == record.metrics[0].points[0].agreement
@@ -297,7 +306,7 @@ def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
 def test_the_api_has_the_same_curves(graded: Study) -> None:
     client = client_of(owner(graded))
     said = client.get(f"{API}/studies/{graded.pk}/metrics/convergence/?dimension=style_2").json()
-    assert said["convergence"] == ConvergenceReport.objects.get(study=graded, dimension="style_2").figures
+    assert said["convergence"] == kept.rows("convergence", "machines", "style_2").get().record["curves"]
     assert client.get(f"{API}/studies/{graded.pk}/metrics/convergence/?dimension=nothing").status_code == 404
 
 

@@ -16,14 +16,13 @@ from annotate import judging, studies
 from annotate.database import append_only
 from annotate.judging import what_if
 from annotate.models import (
-    AgreementReport,
     Annotator,
     AnnotatorReport,
     Assignment,
     Claim,
-    Examination,
     Judgment,
     Ranking,
+    Result,
     Study,
     Topic,
     TopicProgress,
@@ -35,7 +34,19 @@ from annotate.refusal import Refusal
 from annotate.reports import agreement, annotator_answers, annotators, diagnostics, worker
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
-from formats.results import Agreement, Bounded, Influence, Outcome, PairwiseAgreement, SystemResult, WhatIf, to_json
+from formats.results import (
+    Agreement,
+    Bounded,
+    Influence,
+    Outcome,
+    PairwiseAgreement,
+    SmallestSet,
+    StudyAgreement,
+    SystemResult,
+    WhatIf,
+    to_json,
+)
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.big_study import big_study
 from tests.annotate.judging_study import drawn, joined, judged, let_lapse, ready_study
@@ -449,7 +460,7 @@ def test_agreement_is_a_table_for_papers_too() -> None:
     assert client.get(reverse("agreement_csv", args=[study.pk])).status_code == 404
     tasks.report_annotators(study.pk)
     rows = list(csv.DictReader(io.StringIO(client.get(reverse("agreement_csv", args=[study.pk])).content.decode())))
-    whole = AgreementReport.objects.get(study=study).record.study
+    whole = kept.heads("annotators", study=study).get().read(StudyAgreement).study
     assert (rows[0]["topic"], int(rows[0]["pairs"])) == ("The study", whole.pairs)
     assert len(rows) == 3
     assert r"\toprule" in client.get(reverse("agreement_tex", args=[study.pk])).content.decode()
@@ -614,7 +625,7 @@ def test_the_leaderboard_lists_the_answers_without_which_another_system_would_be
     assert ("find_smallest_set", study.pk) in {(work.task, work.key) for work in find_work()}
     tasks.find_smallest_set(study.pk)
     assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
-    smallest = Examination.objects.get(study=study).set_record
+    smallest = kept.heads("smallest-set", study=study).get().read(SmallestSet)
     assert smallest is not None
     text = signed_in(study).get(board).content.decode()
     assert f"Without {len(smallest.judgments)} of {smallest.among} answers, <bdi>{smallest.instead}</bdi>" in text
@@ -624,7 +635,9 @@ def test_the_leaderboard_lists_the_answers_without_which_another_system_would_be
 
 def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotators: Study) -> None:
     nobody = to_json(Influence(annotators=0, unknown=0, first="", new_firsts=(), systems=()))
-    Examination.objects.create(study=two_annotators, version=1, figures=nobody, computed_at=timezone.now())
+    Result.objects.create(
+        study=two_annotators, analysis="influence", version=1, record=nobody, computed_at=timezone.now()
+    )
     text = signed_in(two_annotators).get(reverse("leaderboard", args=[two_annotators.pk])).content.decode()
     assert "There is no annotator to leave out yet." in text
     assert "left out in turn" not in text

@@ -12,9 +12,10 @@ from django.urls import reverse
 
 import formats
 from annotate import judging
-from annotate.models import SentenceRankingReport, Study, Topic
+from annotate.models import Study, Topic
 from evaluation.worker import tasks
-from formats.results import to_json
+from formats.results import SentenceRankings
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.making import PYRAMID, TOPIC, owner
 from tests.annotate.test_api import API, client_of
@@ -51,7 +52,7 @@ def text_of(client: Client, url: str) -> str:
 def test_the_page_says_how_well_each_kind_of_judgments_orders_sentences(topic: Topic) -> None:
     text = text_of(signed_in(topic.study), address(topic))
     assert text.index("Against the Pyramid") < text.index("Against the references")
-    record = SentenceRankingReport.objects.get(topic=topic).records[0]
+    record = kept.heads("sentence-ranking", topic=topic).get().read(SentenceRankings).reports[0]
     assert f">{record.rankings[0].agreement:.3f}<" in text
     for words in (
         "Judgments that count",
@@ -66,7 +67,10 @@ def test_the_page_says_how_well_each_kind_of_judgments_orders_sentences(topic: T
 def test_the_files_say_what_the_record_says(topic: Topic) -> None:
     client = signed_in(topic.study)
     rows = list(csv.DictReader(io.StringIO(client.get(address(topic, "_csv")).content.decode())))
-    by_source = {report.against: report for report in SentenceRankingReport.objects.get(topic=topic).records}
+    by_source = {
+        report.against: report
+        for report in kept.heads("sentence-ranking", topic=topic).get().read(SentenceRankings).reports
+    }
     assert len(rows) == 2 * 3 * 3
     for row in rows:
         (ranking,) = (
@@ -92,9 +96,9 @@ def test_the_files_say_what_the_record_says(topic: Topic) -> None:
 )
 def test_what_is_not_there_says_why(topic: Topic, change: str, words: str) -> None:
     if change == "nothing":
-        SentenceRankingReport.objects.all().delete()
+        kept.heads("sentence-ranking").all().delete()
     elif change == "too many":
-        SentenceRankingReport.objects.update(figures=[])
+        kept.heads("sentence-ranking").update(record={"seed": 0, "reports": []})
     else:
         topic.references.all().delete()
         topic.pyramid.delete()
@@ -104,7 +108,7 @@ def test_what_is_not_there_says_why(topic: Topic, change: str, words: str) -> No
 
 def test_figures_of_older_judgments_say_so(topic: Topic) -> None:
     assert "being worked in" not in text_of(signed_in(topic.study), address(topic))
-    SentenceRankingReport.objects.update(version=1)
+    kept.heads("sentence-ranking").update(version=1)
     assert "being worked in" in text_of(signed_in(topic.study), address(topic))
 
 
@@ -129,9 +133,9 @@ def test_the_api_has_the_same_report(topic: Topic) -> None:
     client = client_of(owner(topic.study))
     place = f"{API}/studies/{topic.study_id}/topics/{topic.pk}/sentence-ranking/"
     answer = client.get(place).json()
-    assert answer["reports"] == to_json(SentenceRankingReport.objects.get(topic=topic).records)
+    assert answer["reports"] == kept.heads("sentence-ranking", topic=topic).get().record["reports"]
     assert not answer["is_old"]
-    SentenceRankingReport.objects.all().delete()
+    kept.heads("sentence-ranking").all().delete()
     assert client.get(place).json() | {"minutes": None} == {
         "reports": [],
         "seed": 0,

@@ -19,7 +19,7 @@ import formats
 from annotate import accounts, crowd, exports, imports, invitations, judging
 from annotate.forms import RecruitmentForm, StudyForm
 from annotate.judging import what_if
-from annotate.models import AccountSession, AgreementReport, Annotator, Assignment, Membership, Sentence, Study, Topic
+from annotate.models import AccountSession, Annotator, Assignment, Membership, Result, Sentence, Study, Topic
 from evaluation.worker import tasks
 from formats.records import HumanScore
 from formats.results import Agreement, Bounded, StudyAgreement, to_json
@@ -176,7 +176,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
     course = StudyAgreement(
         Agreement(2, 1, 1, *[Bounded(0.5, None, None)] * 3, why=""), (), (AlphaPoint(1, 0.1), AlphaPoint(2, 0.2))
     )
-    AgreementReport.objects.create(study=study, figures=to_json(course), computed_at=timezone.now())
+    Result.objects.create(study=study, analysis="annotators", record=to_json(course), computed_at=timezone.now())
     upload = making.receive(study, lines(TOPIC | {"topic_id": "new"}))
     imports.process(upload)
     export = exports.request_export(study, owner)

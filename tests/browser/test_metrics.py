@@ -9,8 +9,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from annotate.models import ConvergenceReport, Study, StudyMetrics, TopicSamples
+from annotate.models import Study
 from evaluation.worker import tasks
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.test_assessor_pages import assessed_study
 from tests.annotate.test_document_set_pages import compared_study
@@ -99,9 +100,9 @@ def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web:
 
 
 def test_curves_are_seen_to_be_worked_out_and_fit_a_phone(page: Page, study: Study, axe: Axe) -> None:
-    StudyMetrics.objects.update(converged_version=0)
-    ConvergenceReport.objects.all().delete()
-    TopicSamples.objects.all().delete()
+    kept.heads("convergence").update(version=0)
+    kept.rows("convergence").delete()
+    kept.heads("samples").all().delete()
     sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
     page.get_by_role("link", name="Convergence").click()
     expect(page.get_by_role("heading", name="Being worked out")).to_be_visible()

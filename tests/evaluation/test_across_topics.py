@@ -9,12 +9,13 @@ import pytest
 
 import formats
 from annotate import imports
-from annotate.models import ComputedScore, MetricAgreementReport, Study, StudyMetrics, TopicMetrics
+from annotate.models import ComputedScore, Study, TopicMetrics
 from annotate.reports import metrics as metric_table
 from evaluation.evidence import evidence
 from evaluation.metrics import registry
 from evaluation.worker import agenda, tasks
-from tests import studies
+from formats.results import DimensionAgreement
+from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +74,7 @@ def test_they_score_a_studys_summaries_as_the_library_does_and_are_compared_with
     caught_up(study)
     for name in NAMES:
         assert scores(study, name) == pytest.approx(by_library(bundle, name)), name
-    agreement = MetricAgreementReport.objects.get(study=study, peers="machines").record
+    agreement = kept.rows("metrics", study=study).get().read(DimensionAgreement)
     assert [metric.metric for metric in agreement.metrics if metric.metric in NAMES] == list(NAMES)
 
 
@@ -87,7 +88,7 @@ def test_a_new_topic_changes_what_they_say_of_the_others(tmp_path):
     assert scores(study, "cosine") == before, "until all topics have been seen, the old scores stay"
     caught_up(study)
     assert scores(study, "cosine")[: len(before)] != before
-    assert StudyMetrics.objects.get(study=study).across_version == sum(
+    assert kept.heads("across-topics", study=study).get().version == sum(
         TopicMetrics.objects.filter(topic__study=study).values_list("version", flat=True)
     )
 
@@ -119,6 +120,6 @@ def test_they_go_on_where_a_turn_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
     for done in range(1, len(NAMES)):
         tasks.score_across_topics(study.pk)
-        assert len(StudyMetrics.objects.get(study=study).across) == done
+        assert len(kept.heads("across-topics", study=study).get().record) == done
     tasks.score_across_topics(study.pk)
     assert agenda.find("score_across_topics", study.pk) is None

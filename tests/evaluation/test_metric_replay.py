@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from annotate import studies
-from annotate.models import ComputedScore, HumanScore, MetricAgreementReport, MetricScore, Study, SystemPairsReport
+from annotate.models import ComputedScore, HumanScore, MetricScore, Result, Study
 from tests.annotate import making, scored
 from tests.studies import person
 
@@ -46,16 +46,19 @@ def topic(name: str) -> dict[str, Any]:
     }
 
 
+def kept_records(made: Study, analysis: Any) -> dict[tuple[str, ...], Any]:
+    return {keys: row.record for keys, row in Result.objects.by_keys(made, analysis).items()}
+
+
 def reports(made: Study) -> dict[str, Any]:
     """Everything that pages say of metrics, without keys and times."""
     scores = ComputedScore.objects.filter(summary__topic__study=made)
-    agreements = MetricAgreementReport.objects.filter(study=made).order_by("dimension", "peers")
-    pairs = SystemPairsReport.objects.filter(study=made).order_by("peers", "by_human", "by")
     of = "summary__topic__name", "summary__system__name"
     return {
         "scores": sorted(scores.values_list(*of, "metric", "score")),
-        "agreements": list(agreements.values_list("dimension", "peers", "figures", "bounded")),
-        "pairs": list(pairs.values_list("peers", "by_human", "by", "figures")),
+        "agreements": kept_records(made, "metrics"),
+        "intervals": kept_records(made, "intervals"),
+        "pairs": {keys: record["counts"] for keys, record in kept_records(made, "pairs-of-systems").items()},
         "ratings": sorted(HumanScore.objects.values_list(*of, "dimension", "assessor", "score")),
         "given": sorted(MetricScore.objects.values_list(*of, "metric", "score")),
     }
@@ -69,7 +72,7 @@ def test_a_replay_gives_equal_reports(tmp_path: Path) -> None:
     assert scored.tasks.catch_up(made.pk) == {}
     scored.score_with_metrics(made)
     before = reports(made)
-    bounded = before["agreements"][0][3]["metrics"]
+    bounded = before["intervals"]["all", "overall"]["metrics"]
     names = {metric["metric"]: metric["agreement"]["low"] for metric in bounded}
     assert {"preferences:importance", "rouge-2:jackknife", "pyramid:jackknife", "js", "given:BERTScore"} <= names.keys()
     assert names["js"] is not None

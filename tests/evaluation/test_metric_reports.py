@@ -14,12 +14,8 @@ from annotate import imports
 from annotate.models import (
     Annotator,
     ComputedScore,
-    MetricAgreementReport,
+    Result,
     Study,
-    StudyAssessors,
-    StudyDocumentSets,
-    StudyMetrics,
-    SystemPairsReport,
     Topic,
     TopicMetrics,
 )
@@ -28,8 +24,8 @@ from evaluation.__main__ import main
 from evaluation.meta import study_pairs, study_sets
 from evaluation.worker import agenda, tasks
 from formats.records import HumanScore
-from formats.results import DimensionAgreement, MetricAgreement, to_json
-from tests import studies
+from formats.results import AssessorsReport, DimensionAgreement, DocumentSetsReport, MetricAgreement, to_json
+from tests import kept, studies
 
 pytestmark = pytest.mark.django_db
 METRICS = (
@@ -102,9 +98,9 @@ def caught_up(study: Study) -> None:
 
 
 def report(study: Study, peers: str = "machines") -> DimensionAgreement:
-    row = MetricAgreementReport.objects.get(study=study, dimension="overall", peers=peers)
-    assert row.bounded_record is not None
-    return row.bounded_record
+    record = kept.rows("intervals", peers, "overall", study=study).get().read(DimensionAgreement)
+    assert record is not None
+    return record
 
 
 def by_name(agreement: DimensionAgreement) -> dict[str, MetricAgreement]:
@@ -128,7 +124,7 @@ def test_the_website_says_of_metrics_what_the_command_line_says(
     preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
     assert main(["agree", str(file), *preferences, *asked]) == 0
     (said,) = json.loads(capsys.readouterr().out)["dimensions"]
-    ours = MetricAgreementReport.objects.get(study=study, peers=peers).bounded
+    ours = kept.rows("intervals", peers, "overall", study=study).get().record
     for mine, theirs in zip(ours["metrics"], said["metrics"], strict=True):
         assert mine["metric"] == theirs["metric"]
         assert mine["agreement"] == pytest.approx(theirs["agreement"])
@@ -193,8 +189,8 @@ def test_intervals_that_take_several_turns_come_to_the_same(tmp_path: Path, monk
     study, _file = stored(tmp_path)
     caught_up(study)
     whole = report(study)
-    MetricAgreementReport.objects.update(bounded={})
-    StudyMetrics.objects.update(bounded_version=0)
+    kept.rows("intervals").delete()
+    kept.heads("intervals").update(version=0)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
     caught_up(study)
     assert report(study) == whole
@@ -239,8 +235,12 @@ def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
     study, file = stored(tmp_path, person=True)
     add_topic_without_human_scores(study, file)
     caught_up(study)
-    stored_pairs = SystemPairsReport.objects.filter(study=study, peers=peers)
-    ours = {(row.by_human, row.by): row.figures for row in stored_pairs}
+    stored_pairs = Result.objects.by_keys(study, "pairs-of-systems")
+    ours = {
+        (whose == "people", by): row.record["counts"]
+        for (among, whose, by), row in stored_pairs.items()
+        if among == peers
+    }
     names = [by.removesuffix(":jackknife") for by_human, by in ours if not by_human]
     asked = [
         "--metrics",
@@ -289,15 +289,15 @@ def test_a_dimension_named_like_a_metric_has_pairs_of_its_own(tmp_path: Path) ->
     study, _file = stored(tmp_path)
     imports.store(study, formats.Bundle(human_scores=(HumanScore("T0", "good", "rouge-1", 3.0),)))
     caught_up(study)
-    assert SystemPairsReport.objects.filter(study=study, by="rouge-1").count() == 2
+    assert sum(by == "rouge-1" for *_, by in Result.objects.by_keys(study, "pairs-of-systems")) == 2
 
 
 def test_pairs_of_too_many_systems_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study, _file = stored(tmp_path)
     monkeypatch.setattr(study_pairs, "MOST_SYSTEMS", 3)
     caught_up(study)
-    assert not SystemPairsReport.objects.exists()
-    assert StudyMetrics.objects.get().pairs_version == StudyMetrics.objects.get().version
+    assert not kept.rows("pairs-of-systems").exists()
+    assert kept.heads("pairs-of-systems").get().version == kept.heads("metrics").get().version
 
 
 def test_draws_are_as_many_as_there_is_time_for() -> None:
@@ -313,11 +313,11 @@ def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypat
     monkeypatch.setitem(globals(), "METRICS", METRICS[:4])
     caught_up(study)
     tasks.count_pairs(study.pk)
-    assert SystemPairsReport.objects.count() == 1
+    assert kept.rows("pairs-of-systems").count() == 1
     monkeypatch.setattr(tasks, "LONG_TURN", 10.0)
     tasks.count_pairs(study.pk)
-    assert StudyMetrics.objects.get().pairs_version == StudyMetrics.objects.get().version
-    assert SystemPairsReport.objects.count() == len(report(study).metrics) + 1
+    assert kept.heads("pairs-of-systems").get().version == kept.heads("metrics").get().version
+    assert kept.rows("pairs-of-systems").count() == len(report(study).metrics) + 1
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
@@ -328,7 +328,7 @@ def test_topics_are_compared_as_the_command_line_compares_them(
     study, file = stored(tmp_path, person=True)
     add_topic_without_human_scores(study, file)
     caught_up(study)
-    ours = StudyDocumentSets.objects.get(study=study, peers=peers).figures
+    ours = kept.rows("document-sets", peers, study=study).get().record
     names = [scorer["by"].removesuffix(":jackknife") for scorer in ours["scorers"] if not scorer["by_human"]]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
     preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
@@ -364,7 +364,7 @@ def test_assessors_are_those_of_the_command_line(
     summaries.append({"system": "A", "text": "Ten died.", "person": True, "human": {"overall": 4.5}})
     study, file = stored(tmp_path, summaries=summaries)
     caught_up(study)
-    ours = to_json(StudyAssessors.objects.get(study=study, peers=peers).record)
+    ours = to_json(kept.rows("assessors", peers, study=study).get().read(AssessorsReport))
     names = [own["metric"] for own in ours["dimensions"][0]["rankings"][0]["without"][0]["metrics"]]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
     assert main(["assessors", str(file), "--preferences", str(tmp_path / "preferences.jsonl"), *asked]) == 0
@@ -380,8 +380,8 @@ def test_a_dimension_in_which_people_alone_were_scored_is_among_all(tmp_path: Pa
     person = {"system": "A", "text": "Ten died.", "person": True, "human": {"overall": 4.5, "style": 3}}
     study, _file = stored(tmp_path, summaries=[machine, person])
     caught_up(study)
-    rows = MetricAgreementReport.objects.filter(study=study).values_list("dimension", "peers")
-    assert set(rows) == {("overall", "machines"), ("overall", "all"), ("style", "all")}
+    keys = set(Result.objects.by_keys(study, "metrics"))
+    assert keys == {("machines", "overall"), ("all", "overall"), ("all", "style")}
     table = metrics.of_study(study, "style", "machines")
     assert table is not None
     assert (table.peers, table.record is None) == ("all", False)
@@ -390,24 +390,23 @@ def test_a_dimension_in_which_people_alone_were_scored_is_among_all(tmp_path: Pa
 def test_topics_are_compared_anew_when_judgments_move(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
-    before = StudyDocumentSets.objects.get().record
+    before = kept.rows("document-sets").get().read(DocumentSetsReport)
     for answer in ("right", "right", "right"):
         studies.judge(Annotator.objects.get_or_create(study=study, pseudonym="late")[0], answer)
     caught_up(study)
-    after = StudyDocumentSets.objects.get().record
+    after = kept.rows("document-sets").get().read(DocumentSetsReport)
     moved = {new.by for new, old in zip(after.scorers, before.scorers, strict=True) if new != old}
     assert moved
     assert all(by.startswith("preferences:") for by in moved)
-    assert StudyMetrics.objects.get().sets_version == StudyMetrics.objects.get().version
+    assert kept.heads("document-sets").get().version == kept.heads("metrics").get().version
 
 
-def test_an_older_comparison_of_topics_is_thrown_away(tmp_path: Path) -> None:
+def test_an_older_result_is_thrown_away(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
-    loaded = tasks.records.load_study_scores(study.pk)
-    assert loaded is not None
-    assert not tasks.records.save_document_sets(replace(loaded, version=loaded.version - 1), {})
-    assert StudyDocumentSets.objects.exists()
+    version = kept.heads("document-sets").get().version
+    assert not tasks.records.publish(study.pk, "document-sets", version - 1, {})
+    assert kept.rows("document-sets").exists()
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_TOPICS", 2), ("MOST_SCORES", 11)])
@@ -417,6 +416,6 @@ def test_too_many_topics_or_summaries_are_not_compared(
     study, _file = stored(tmp_path)
     caught_up(study)
     monkeypatch.setattr(study_sets, limit, most)
-    StudyMetrics.objects.update(sets_version=0)
+    kept.heads("document-sets").update(version=0)
     caught_up(study)
-    assert not StudyDocumentSets.objects.exists()
+    assert not kept.rows("document-sets").exists()

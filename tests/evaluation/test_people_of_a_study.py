@@ -18,18 +18,19 @@ from django.utils import timezone
 import formats
 from annotate import imports, judging, studies
 from annotate.models import (
-    AgreementReport,
     Annotator,
     AnnotatorReport,
     Assignment,
     Claim,
     Judgment,
+    Result,
     Sentence,
     Study,
     Utility,
 )
 from benchmarks import replay
 from evaluation.worker import agenda, records, tasks
+from tests import kept
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.scored import scored_study
@@ -43,10 +44,10 @@ def let_time_pass(study: Study) -> None:
     Claim.objects.filter(name=f"annotators:{study.pk}").update(since=minute_ago, until=minute_ago)
 
 
-def report(study: Study) -> AgreementReport:
+def report(study: Study) -> Result:
     let_time_pass(study)
     tasks.report_annotators(study.pk)
-    return AgreementReport.objects.get(study=study)
+    return kept.heads("annotators", study=study).get()
 
 
 def behind(study: Study) -> bool:
@@ -70,7 +71,7 @@ def test_agreement_in_a_real_crowd_is_that_of_an_independent_calculation(
     crowd: tuple[Study, tuple[formats.Preference, ...]],
 ) -> None:
     study, rows = crowd
-    stored = AgreementReport.objects.get(study=study).figures
+    stored = kept.heads("annotators", study=study).get().record
     names = {topic.pk: topic.name for topic in study.topics.all()}
     assert len(stored["topics"]) == 2
     for figures, mine in [
@@ -190,14 +191,14 @@ def test_figures_that_come_late_never_replace_newer_ones() -> None:
     assert late is not None
     assert late.version < newer
     tasks._describe(late)
-    assert AgreementReport.objects.get(study=study).version == newer
+    assert kept.heads("annotators", study=study).get().version == newer
     assert AnnotatorReport.objects.filter(annotator__study=study).count() == 2
 
 
 def test_what_cannot_be_told_is_stored_as_such_with_the_reason() -> None:
     study = ready_study(judgments_per_pair=1)
     judged(joined(study))
-    figures = report(study).figures["study"]
+    figures = report(study).record["study"]
     assert figures["why"] == "nobody_twice"
     assert figures["alpha"] == {"value": None, "low": None, "high": None}
 
@@ -212,7 +213,7 @@ def test_excluding_somebody_and_restoring_them_leaves_every_figure_as_it_was() -
         somebody.update(excluded_at=excluded_at)
         judging.raise_version(topics)
         after = report(study)
-        assert (after.figures == before.figures) == (excluded_at is None)
+        assert (after.record == before.record) == (excluded_at is None)
     assert after.version > before.version
     assert people == {one.annotator_id: one.figures for one in AnnotatorReport.objects.filter(annotator__study=study)}
 
@@ -236,7 +237,7 @@ def test_hidden_pairs_are_held_to_their_known_side_and_practice_is_left_out() ->
     _, hidden, practice = (judged(somebody, "left") for _ in range(3))
     Assignment.objects.filter(pk=hidden.pk).update(reason="gold", expected="right", holds_place=False)
     Assignment.objects.filter(pk=practice.pk).update(reason="training", expected="left", holds_place=False)
-    assert report(study).figures["study"]["judgments"] == 1
+    assert report(study).record["study"]["judgments"] == 1
     figures = AnnotatorReport.objects.get(annotator=somebody).figures
     assert (figures["gold"]["value"], figures["gold"]["n"]) == (0.0, 1)
     assert figures["answers"]["n"] == 2

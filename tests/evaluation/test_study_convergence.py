@@ -7,16 +7,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db.models import F
 
 from annotate import imports
-from annotate.models import Annotator, ConvergenceReport, Study, StudyMetrics, TopicSamples
+from annotate.models import Annotator, Result, Study
 from evaluation.__main__ import main
 from evaluation.meta import study_convergence
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records import convergence as records
+from evaluation.worker.records import derived
 from formats.records import HumanScore
-from formats.results import Convergence
-from tests import studies
+from formats.results import Convergence, StudyConvergence
+from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing waits for its turn, or for people to stop judging."""
     monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
-    monkeypatch.setattr(records, "QUIET", timedelta(0))
+    monkeypatch.setattr(derived, "QUIET", timedelta(0))
     monkeypatch.setattr(study_convergence, "RUNS", 4)
     monkeypatch.setattr(study_convergence, "SIZES", (2, 4))
 
@@ -42,7 +44,9 @@ def caught_up(study: Study) -> None:
 
 
 def report(study: Study, peers: str = "machines") -> Convergence:
-    return ConvergenceReport.objects.get(study=study, dimension="overall", peers=peers).record
+    record = kept.rows("convergence", peers, "overall", study=study).get().read(StudyConvergence)
+    assert record is not None
+    return record.curves
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
@@ -51,7 +55,7 @@ def test_the_website_says_of_growth_what_the_command_line_says(
 ) -> None:
     study, file = metric_reports.stored(tmp_path, person=True)
     caught_up(study)
-    figures = ConvergenceReport.objects.get(study=study, dimension="overall", peers=peers).figures
+    figures = kept.rows("convergence", peers, "overall", study=study).get().record["curves"]
     flat = [baseline["metric"].removesuffix(":jackknife") for baseline in figures["baselines"]]
     metrics = ",".join(["preferences:importance", "preferences:published", *flat])
     asked = ["--metrics", metrics, "--peers", peers, "--dimension", "overall", "--at", "2,4,all", "--runs", "4"]
@@ -65,16 +69,16 @@ def test_the_website_says_of_growth_what_the_command_line_says(
 def test_it_rests_on_what_counts_and_says_how_many(tmp_path: Path) -> None:
     study, _file = metric_reports.stored(tmp_path)
     caught_up(study)
-    assert ConvergenceReport.objects.get(study=study).judgments == {"human": 15}
+    assert kept.rows("convergence", study=study).get().record["judgments"] == {"human": 15}
 
 
 def test_judgments_have_only_their_topic_sampled_anew(tmp_path: Path) -> None:
     study, _file = metric_reports.stored(tmp_path)
     caught_up(study)
-    before = {row.topic_id: row.version for row in TopicSamples.objects.all()}
+    before = {row.topic_id: row.version for row in kept.heads("samples").all()}
     judged = studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
     caught_up(study)
-    moved = {row.topic_id for row in TopicSamples.objects.all() if row.version != before[row.topic_id]}
+    moved = {row.topic_id for row in kept.heads("samples").all() if row.version != before[row.topic_id]}
     assert moved == {judged.pair.topic_id}
     assert report(study).sizes == (2, 4, 6)
 
@@ -85,20 +89,20 @@ def test_nothing_is_sampled_while_people_judge_and_the_old_curves_stay(
     study, _file = metric_reports.stored(tmp_path)
     caught_up(study)
     before = report(study)
-    monkeypatch.setattr(records, "QUIET", timedelta(minutes=1))
+    monkeypatch.setattr(derived, "QUIET", timedelta(minutes=1))
     studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
     metric_reports.caught_up(study)
     assert "converge" not in {work.task for work in agenda.find_work()}
     tasks.converge(study.pk)
     assert report(study) == before
-    StudyMetrics.objects.update(computed_at=StudyMetrics.objects.get().computed_at - timedelta(minutes=1))
+    kept.heads("metrics").update(computed_at=F("computed_at") - timedelta(minutes=1))
     assert "converge" in {work.task for work in agenda.find_work()}
 
 
 def test_it_waits_for_intervals_of_agreement(tmp_path: Path) -> None:
     study, _file = metric_reports.stored(tmp_path)
     caught_up(study)
-    StudyMetrics.objects.update(converged_version=0, bounded_version=0)
+    Result.objects.filter(analysis__in=["convergence", "intervals"]).update(version=0)
     assert "converge" not in {work.task for work in agenda.find_work()}
 
 
@@ -106,14 +110,13 @@ def test_curves_that_take_several_turns_come_to_the_same(tmp_path: Path, monkeyp
     study, _file = metric_reports.stored(tmp_path)
     caught_up(study)
     whole = report(study)
-    TopicSamples.objects.all().delete()
-    ConvergenceReport.objects.all().delete()
-    StudyMetrics.objects.update(converged_version=0)
+    kept.heads("samples").all().delete()
+    kept.rows("convergence").delete()
+    kept.heads("convergence").update(version=0)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
     tasks.converge(study.pk)
-    assert TopicSamples.objects.get().remaining == 5
-    progress = StudyMetrics.objects.get()
-    assert (progress.sampled, progress.to_sample) == (0, 3)
+    assert kept.heads("samples").get().record["remaining"] == 5
+    assert kept.heads("convergence").get().record == {"sampled": 0, "to_sample": 3}
     caught_up(study)
     assert report(study) == whole
 
@@ -122,8 +125,8 @@ def test_topics_of_too_many_sentences_are_left_out(tmp_path: Path, monkeypatch: 
     study, _file = metric_reports.stored(tmp_path)
     monkeypatch.setattr(records, "MOST_SENTENCES", 3)
     caught_up(study)
-    assert not ConvergenceReport.objects.exists()
-    assert StudyMetrics.objects.get().converged_version == StudyMetrics.objects.get().version
+    assert not kept.rows("convergence").exists()
+    assert kept.heads("convergence").get().version == kept.heads("metrics").get().version
 
 
 def test_a_topic_without_judgments_is_in_no_curve(tmp_path: Path) -> None:

@@ -14,17 +14,14 @@ from annotate import imports
 from annotate.models import (
     Annotator,
     Judgment,
-    MetricAgreementReport,
+    Result,
     Study,
-    StudyMetrics,
-    SystemPairsReport,
-    TopicMixtures,
 )
 from evaluation.__main__ import main
 from evaluation.worker import agenda, tasks
-from evaluation.worker.records import mixtures as records
+from evaluation.worker.records import derived
 from formats.results.scores import MIXED
-from tests import studies
+from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +40,7 @@ PYRAMID = {
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing waits for its turn, or for people to stop judging."""
     monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
-    monkeypatch.setattr(records, "QUIET", timedelta(0))
+    monkeypatch.setattr(derived, "QUIET", timedelta(0))
 
 
 def stored(tmp_path: Path) -> tuple[Study, Path]:
@@ -63,7 +60,7 @@ def mixed(study: Study) -> None:
 
 
 def rows(study: Study) -> dict[str, dict[str, object]]:
-    metrics = MetricAgreementReport.objects.get(study=study, dimension="overall", peers="machines").bounded["metrics"]
+    metrics = kept.rows("intervals", "machines", "overall", study=study).get().record["metrics"]
     return {metric["metric"]: metric for metric in metrics}
 
 
@@ -91,15 +88,15 @@ def test_mixtures_come_after_a_while_without_judgments_and_stay_meanwhile(
     study, _file = stored(tmp_path)
     mixed(study)
     before = {name: row for name, row in rows(study).items() if MIXED in name}
-    monkeypatch.setattr(records, "QUIET", timedelta(minutes=1))
+    monkeypatch.setattr(derived, "QUIET", timedelta(minutes=1))
     judged = studies.judge(Annotator.objects.create(study=study, pseudonym="late"))
     metric_reports.caught_up(study)
     assert agenda.find("mix_judgments", study.pk) is None
     assert {name: row for name, row in rows(study).items() if MIXED in name} == before
-    versions = dict(TopicMixtures.objects.values_list("topic", "version"))
-    monkeypatch.setattr(records, "QUIET", timedelta(0))
+    versions = dict(kept.heads("mixtures", study=None).values_list("topic", "version"))
+    monkeypatch.setattr(derived, "QUIET", timedelta(0))
     mixed(study)
-    moved = {row.topic_id for row in TopicMixtures.objects.all() if row.version != versions[row.topic_id]}
+    moved = {row.topic_id for row in kept.heads("mixtures", study=None).all() if row.version != versions[row.topic_id]}
     assert moved == {judged.pair.topic_id}
 
 
@@ -108,11 +105,11 @@ def test_mixtures_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     metric_reports.caught_up(study)
     monkeypatch.setattr(tasks, "LONG_TURN", 0.0)
     tasks.mix_judgments(study.pk)
-    assert TopicMixtures.objects.count() == 1
-    assert StudyMetrics.objects.get().mixed == 0
+    assert kept.heads("mixtures", study=None).count() == 1
+    assert not kept.heads("mixtures", study__isnull=False).exists()
     monkeypatch.setattr(tasks, "LONG_TURN", 10.0)
     mixed(study)
-    assert TopicMixtures.objects.count() == 3
+    assert kept.heads("mixtures", study=None).count() == 3
 
 
 def test_without_references_or_a_pyramid_there_is_nothing_to_mix(tmp_path: Path) -> None:
@@ -128,15 +125,15 @@ def test_without_references_or_a_pyramid_there_is_nothing_to_mix(tmp_path: Path)
 def test_pairs_of_systems_are_not_counted_by_mixtures(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     mixed(study)
-    assert not SystemPairsReport.objects.filter(study=study, by__contains=MIXED).exists()
+    assert not any(MIXED in by for *_, by in Result.objects.by_keys(study, "pairs-of-systems"))
 
 
 def test_a_summary_that_is_gone_is_passed_over(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     mixed(study)
-    row = TopicMixtures.objects.first()
+    row = kept.heads("mixtures", study=None).first()
     assert row is not None
-    for by_system in row.scores.values():
+    for by_system in row.record["scores"].values():
         by_system["nobody"] = 1.0
     row.save()
     loaded = tasks.records.load_study_scores(study.pk)

@@ -763,12 +763,12 @@ def test_what_is_worked_out_along_with_a_fit_has_the_time_of_the_fit(monkeypatch
         monkeypatch.setattr(agenda, name, lambda *_: True)
     monkeypatch.setattr(agenda, "study_to_rank", lambda _topic: topic.study_id)
     quick: list[bool] = []
-    monkeypatch.setattr(tasks, "attempt", lambda *_: quick.append(attempts._is_quick()))
-    task = app.app.tasks["refit_topic"]
+    monkeypatch.setattr(attempts, "attempt", lambda *_: quick.append(attempts._is_quick()))
+    task = app.app.tasks["work"]
     _task_stack.push(task)
     task.push_request(timelimit=(app.QUICK_HARD, agenda.QUICK))
     try:
-        task.run(topic.pk)
+        task.run("refit_topic", topic.pk)
     finally:
         task.pop_request()
         _task_stack.pop()

@@ -10,12 +10,12 @@ import pytest
 
 import formats
 from annotate import imports
-from annotate.models import Annotator, SentenceRankingReport, Topic
+from annotate.models import Annotator, Topic
 from evaluation.__main__ import main
 from evaluation.meta import topic_sentences
 from evaluation.worker import agenda, tasks
-from formats.results import to_json
-from tests import studies
+from formats.results import SentenceRankings, to_json
+from tests import kept, studies
 
 pytestmark = pytest.mark.django_db
 
@@ -62,8 +62,10 @@ def due(topic: Topic) -> bool:
     return ("rank_sentences", topic.pk) in [(work.task, work.key) for work in agenda.find_work()]
 
 
-def report(topic: Topic) -> SentenceRankingReport:
-    return SentenceRankingReport.objects.get(topic=topic)
+def report(topic: Topic) -> SentenceRankings:
+    record = kept.heads("sentence-ranking", topic=topic).get().read(SentenceRankings)
+    assert record is not None
+    return record
 
 
 @pytest.mark.parametrize("against", ["references", "pyramid"])
@@ -73,7 +75,7 @@ def test_the_website_says_of_sentences_what_the_command_line_says(
     topic, file = stored(tmp_path, pyramid=PYRAMID)
     assert due(topic)
     tasks.rank_sentences(topic.pk)
-    ours = {ranked.against: to_json(ranked) for ranked in report(topic).records}
+    ours = {ranked.against: to_json(ranked) for ranked in report(topic).reports}
     asked = ["--preferences", str(tmp_path / "preferences.jsonl"), "--against", against, "--seed", "7"]
     assert main(["sentences", str(file), *asked, "--format", "json"]) == 0
     said = json.loads(capsys.readouterr().out)
@@ -87,14 +89,14 @@ def test_new_judgments_have_sentences_ranked_again(tmp_path: Path, monkeypatch: 
     topic, _file = stored(tmp_path)
     tasks.rank_sentences(topic.pk)
     assert not due(topic)
-    before = report(topic).records[0]
+    before = report(topic).reports[0]
     annotator = Annotator.objects.create(study=topic.study, pseudonym="late")
     for _click in range(3):
         studies.judge(annotator)
     assert tasks.catch_up(topic.study_id) == {}
     assert due(topic)
     tasks.rank_sentences(topic.pk)
-    after = report(topic).records[0]
+    after = report(topic).reports[0]
     assert after.rankings[0].topics[0].judgments == 9
     assert after.rankings[3:] == before.rankings[3:]
     assert not due(topic)
@@ -104,7 +106,7 @@ def test_a_topic_without_references_and_pyramid_is_never_due(tmp_path: Path) -> 
     topic, _file = stored(tmp_path, references=[])
     assert not due(topic)
     tasks.rank_sentences(topic.pk)
-    assert not SentenceRankingReport.objects.exists()
+    assert not kept.heads("sentence-ranking").exists()
 
 
 def test_a_pyramid_that_comes_late_is_worked_in(tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_too_many_sentences_are_left_out_and_not_tried_again(tmp_path: Path, mon
     monkeypatch.setattr(topic_sentences, "MOST_SENTENCES", 4)
     topic, _file = stored(tmp_path)
     tasks.rank_sentences(topic.pk)
-    assert report(topic).records == ()
+    assert report(topic).reports == ()
     assert not due(topic)
 
 
@@ -129,6 +131,7 @@ def test_an_older_ranking_is_thrown_away(tmp_path: Path) -> None:
     topic, _file = stored(tmp_path)
     loaded = tasks.records.load_ranked_sentences(topic.pk, tasks.split)
     assert loaded is not None
-    assert tasks.records.save_sentence_ranking(loaded, ())
-    assert not tasks.records.save_sentence_ranking(replace(loaded, version=loaded.version - 1), ())
+    ranked = SentenceRankings(7, ())
+    assert tasks.records.keep_of_topic(topic.pk, "sentence-ranking", loaded.version, ranked)
+    assert not tasks.records.keep_of_topic(topic.pk, "sentence-ranking", loaded.version - 1, ranked)
     assert tasks.records.load_ranked_sentences(topic.pk, tasks.split) is None

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from annotate import judging
 from annotate.judging import what_if
-from annotate.models import AgreementReport, Examination, Study, SystemScore, TopicExamination, WhatIfQuestion
+from annotate.models import Study, SystemScore, WhatIfQuestion
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
+from tests import kept
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +34,7 @@ def study() -> Study:
 
 def settle(study: Study) -> None:
     assert tasks.catch_up(study.pk) == {}
-    AgreementReport.objects.filter(study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
+    kept.heads("annotators", study=study).update(computed_at=timezone.now() - timedelta(minutes=1))
     tasks.report_annotators(study.pk)
 
 
@@ -62,7 +63,7 @@ def shown(preview: WhatIfQuestion, when: str) -> list[dict[str, Any]]:
 
 
 def agreement(study: Study) -> dict[str, Any]:
-    return study.agreement.figures["study"]
+    return kept.heads("annotators", study=study).get().record["study"]
 
 
 def test_what_a_preview_says_is_what_is_there_once_somebody_is_excluded_to_the_last_bit(study) -> None:
@@ -186,17 +187,17 @@ def test_topics_and_then_the_study_are_examined_once_nothing_else_waits(study) -
     assert examinations() == ["examine_study"]
     tasks.examine_study(study.pk)
     assert examinations() == []
-    rain = TopicExamination.objects.get(topic__name="rain")
-    assert rain.figures["coverage"]["sentences"] == 6
-    assert len(rain.figures["without"]) == len(rain.figures["people"]) == 3
-    found = Examination.objects.get(study=study)
-    assert found.figures["people"] == 3  # who simulated is nobody to be left out
-    assert {one["system"] for one in found.figures["systems"]} == {"lead & co_", "=hat"}  # "off" has no importance
+    rain = kept.heads("diagnostics", topic__name="rain").get()
+    assert rain.record["coverage"]["sentences"] == 6
+    assert len(rain.record["without"]) == len(rain.record["people"]) == 3
+    found = kept.heads("influence", study=study).get().record
+    assert found["people"] == 3  # who simulated is nobody to be left out
+    assert {one["system"] for one in found["systems"]} == {"lead & co_", "=hat"}  # "off" has no importance
 
 
 def test_a_topic_that_cannot_be_examined_waits(study, monkeypatch) -> None:
     monkeypatch.setattr("evaluation.diagnostics.examine", lambda *_: 1 / 0)
     topic = study.topics.get(name="rain")
     tasks.examine_topic(topic.pk)
-    assert not TopicExamination.objects.filter(topic=topic).exists()
+    assert not kept.heads("diagnostics", topic=topic).exists()
     assert topic.pk not in [work.key for work in find_work() if work.task == "examine_topic"]

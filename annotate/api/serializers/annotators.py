@@ -12,7 +12,7 @@ from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
-from annotate.models import AgreementReport, AuditEntry, WhatIfQuestion
+from annotate.models import AuditEntry, Result, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
 from formats.results import AssessorsReport, Coverage, Figure, Influence, Misfit, SmallestSet, StudyAgreement, WhatIf
 
@@ -58,7 +58,7 @@ class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
         return row.annotator.paused_at is not None
 
 
-class AgreementReportSerializer(serializers.Serializer[AgreementReport]):
+class AgreementReportSerializer(serializers.Serializer[Result]):
     """Agreement as of `version`: of the study, by topic, over time, of each two annotators, and disputed pairs."""
 
     version = serializers.IntegerField()

@@ -30,7 +30,7 @@ from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.views.base import View
 from annotate.api.views.results import PEERS, choice
 from annotate.judging import what_if
-from annotate.models import AgreementReport, Annotator, AuditEntry, Study, WhatIfQuestion
+from annotate.models import Annotator, AuditEntry, Result, Study, WhatIfQuestion
 from annotate.reports import annotators, assessors, diagnostics
 from formats.results import to_json
 
@@ -60,8 +60,7 @@ class Agreement(View):
     def get(self, request: Request, study_id: int) -> Response:
         """How well annotators agree, with intervals. Undefined figures are null, and `why` gives the reason."""
         study = self.study(study_id, "annotators")
-        report = AgreementReport.objects.filter(study=study).first()
-        return self.show(AgreementReportSerializer, report or AgreementReport(study=study))
+        return self.show(AgreementReportSerializer, Result.objects.head(study, "annotators"))
 
 
 @extend_schema(tags=["annotators"])

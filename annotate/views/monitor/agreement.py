@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 import formats
 from annotate.access import in_study
-from annotate.models import AgreementReport, Annotator, Study
+from annotate.models import Annotator, Result, Study
 from annotate.reports import agreement, plots, rests_on
 from annotate.reports.agreement import STATISTICS, AgreementLine
 from annotate.views.monitor.pages import STUDY, monitor_page
@@ -26,14 +26,14 @@ from formats.results import Bounded, StudyAgreement
 @require_safe
 def study_agreement(request: HttpRequest, study: Study) -> HttpResponse:
     """How far people agree: in all, by topic, over time, and who with whom."""
-    report = AgreementReport.objects.filter(study=study).first()
-    record = report.record if report else None
+    report = Result.objects.head(study, "annotators")
+    record = report.read(StudyAgreement)
     return monitor_page(
         request,
         study,
         "monitor/agreement.html",
         show="agreement",
-        problem=report.problem if report else "",
+        problem=report.problem,
         whole=AgreementLine(_("The study"), record.study) if record else None,
         topics=agreement.by_topic(study, record) if record else (),
         statistics=STATISTICS.values(),
@@ -48,8 +48,7 @@ def study_agreement(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def study_agreement_file(request: HttpRequest, study: Study, form: str) -> HttpResponse:
     """The same as a file; 404 before anything was worked out."""
-    report = AgreementReport.objects.filter(study=study).first()
-    record = report.record if report else None
+    record = Result.objects.head(study, "annotators").read(StudyAgreement)
     if record is None:
         raise Http404
     name, words = f"agreement-{slugify(study.title) or 'study'}", rests_on.of_study(study).counted.words

@@ -15,10 +15,9 @@ from evaluation.worker.records.annotators import (
     Crowd,
     StudyAnswers,
     load_answers,
-    note_annotators_problem,
     save_annotators,
 )
-from evaluation.worker.records.assessors import load_assessed, save_assessors
+from evaluation.worker.records.assessors import load_assessed
 from evaluation.worker.records.baselines import load_unsummarized
 from evaluation.worker.records.convergence import (
     StudyToSample,
@@ -27,15 +26,13 @@ from evaluation.worker.records.convergence import (
     save_convergence,
     save_samples,
 )
+from evaluation.worker.records.derived import by_peers, finish, keep, keep_of_topic, keys_of, note, pairs_known, publish
 from evaluation.worker.records.diagnostics import (
     fitted_version,
     load_examinations,
     load_judged,
-    save_examination,
-    save_smallest_set,
     save_topic_examination,
 )
-from evaluation.worker.records.document_sets import save_document_sets
 from evaluation.worker.records.evidence import Snapshot, load_evidence
 from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
 from evaluation.worker.records.metrics import (
@@ -43,10 +40,7 @@ from evaluation.worker.records.metrics import (
     StudyScores,
     load_study_scores,
     load_texts,
-    note_bounded,
-    note_metrics_problem,
     save_agreements,
-    save_bounds,
     save_metric_scores,
     stored_agreements,
     texts_version,
@@ -72,9 +66,8 @@ from evaluation.worker.records.results import (
     save_results,
     standings_by_topic,
 )
-from evaluation.worker.records.sentence_ranking import load_ranked_sentences, save_sentence_ranking
+from evaluation.worker.records.sentence_ranking import load_ranked_sentences
 from evaluation.worker.records.suggestions import pairs_filled
-from evaluation.worker.records.system_pairs import note_pairs_tested, pairs_known, save_pairs
 from evaluation.worker.records.what_if import topics_judged
 
 __all__ = [
@@ -89,7 +82,12 @@ __all__ = [
     "StudyToForecast",
     "StudyToMix",
     "StudyToSample",
+    "by_peers",
+    "finish",
     "fitted_version",
+    "keep",
+    "keep_of_topic",
+    "keys_of",
     "load_answers",
     "load_assessed",
     "load_evidence",
@@ -105,10 +103,7 @@ __all__ = [
     "load_to_sample",
     "load_unsummarized",
     "load_with_sources",
-    "note_annotators_problem",
-    "note_bounded",
-    "note_metrics_problem",
-    "note_pairs_tested",
+    "note",
     "note_ranking_problem",
     "note_sampled",
     "note_topic_problem",
@@ -116,26 +111,20 @@ __all__ = [
     "pairs_filled",
     "pairs_known",
     "problems_of",
+    "publish",
     "publish_across_topics",
     "publish_mixtures",
     "save_across_topics",
     "save_agreements",
     "save_annotators",
-    "save_assessors",
-    "save_bounds",
     "save_convergence",
     "save_curve",
-    "save_document_sets",
-    "save_examination",
     "save_metric_scores",
     "save_mixtures",
     "save_nothing",
-    "save_pairs",
     "save_ranking",
     "save_results",
     "save_samples",
-    "save_sentence_ranking",
-    "save_smallest_set",
     "save_topic_examination",
     "standings_by_topic",
     "stored_agreements",

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.utils import timezone
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotate import exports
 from annotate.database.snapshot import snapshot
-from annotate.models import ComputedScore, Study, StudyMetrics, Summary, Topic, TopicMetrics
+from annotate.models import ComputedScore, Result, Study, Summary, Topic, TopicMetrics
+from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
 from evaluation.evidence import Evidence, evidence
 from evaluation.meta.across_topics import AcrossTopics
 from evaluation.meta.study_reports import with_jackknifed
 from evaluation.statistics import finite
+from evaluation.worker.records.derived import note, publish
 from formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
 
 
@@ -42,9 +43,8 @@ def studies_unscored() -> QuerySet[Study]:
     """
     wanting = Study.objects.filter(metric_names__regex=ACROSS_TOPICS)
     studies = wanting.annotate(wanted=sum_of_topics("metrics__version"))
-    is_behind = Q(metrics__isnull=True) | Q(metrics__across_version__lt=F("wanted"))
     unscored = Topic.objects.unscored().filter(study=OuterRef("pk"))
-    return studies.filter(is_behind, ~Exists(unscored), wanted__gt=0)
+    return studies.alias(done=of_head("across-topics")).filter(~Exists(unscored), wanted__gt=F("done"))
 
 
 @snapshot()
@@ -59,8 +59,7 @@ def load_study_texts(study_id: int) -> StudyTexts | None:
         evidence(replace(record, language=record.language or study.language)) for record in exports.topic_records(rows)
     )
     keys = Summary.keys_of(versions := dict(rows.values_list("pk", F("text_version") + F("peers_version"))))
-    progress = StudyMetrics.objects.filter(study=study).first()
-    scored = progress.across if progress else {}
+    scored = Result.objects.head(study, "across-topics").record or {}
     return StudyTexts(
         study_id,
         version,
@@ -103,11 +102,8 @@ def save_across_topics(loaded: StudyTexts, name: str, scored: AcrossTopics) -> N
         _put(row.signatures, name, scored.signature if row.topic.name in scored.scores else "")
         _put(row.absent, name, scored.absent.get(row.topic.name, ""))
     TopicMetrics.objects.bulk_update(rows, ["signatures", "absent"])
-    progress, _is_new = StudyMetrics.objects.get_or_create(
-        study_id=loaded.study_id, defaults={"computed_at": timezone.now()}
-    )
-    progress.across[name] = loaded.version
-    progress.save(update_fields=["across"])
+    scored_at = Result.objects.head(loaded.study_id, "across-topics").record or {}
+    note(loaded.study_id, "across-topics", record=scored_at | {name: loaded.version})
 
 
 def _put(texts: dict[str, str], name: str, text: str) -> None:
@@ -118,4 +114,5 @@ def _put(texts: dict[str, str], name: str, text: str) -> None:
 
 def publish_across_topics(loaded: StudyTexts) -> None:
     """Say that all of these metrics have scored this version, and that reports are to be worked out with them."""
-    StudyMetrics.objects.filter(study=loaded.study_id).update(across_version=loaded.version)
+    scored_at = Result.objects.head(loaded.study_id, "across-topics").record
+    publish(loaded.study_id, "across-topics", loaded.version, {(): scored_at})

@@ -16,11 +16,13 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from annotate.database.snapshot import snapshot
-from annotate.models import AgreementReport, Annotator, AnnotatorReport, Assignment, Judgment, Study
+from annotate.models import Annotator, AnnotatorReport, Assignment, Judgment, Study
+from annotate.models.analysis import of_head
 from annotate.models.study import sum_of_topics
 from evaluation.annotators.agreement import PairJudgments
 from evaluation.annotators.answers import Answers
 from evaluation.evidence import Judgments
+from evaluation.worker.records.derived import publish
 from evaluation.worker.records.evidence import SHARE_OF_LEFT
 from formats.results import AnnotatorFigures, StudyAgreement, to_json
 
@@ -70,12 +72,8 @@ class StudyAnswers:
 def studies_unreported() -> QuerySet[Study]:
     """The studies with annotators whose figures are behind. Adds the `wanted` version."""
     has_judged = Exists(Annotator.objects.filter(study=OuterRef("pk"), judged__gt=0))
-    was_reported = Exists(AgreementReport.objects.filter(study=OuterRef("pk"), version__gt=0))
-    return (
-        Study.objects.annotate(wanted=sum_of_topics("tally__data_version"))
-        .filter(has_judged | was_reported, wanted__gt=0)
-        .filter(Q(agreement__isnull=True) | Q(agreement__version__lt=F("wanted")))
-    )
+    studies = Study.objects.annotate(wanted=sum_of_topics("tally__data_version"), done=of_head("annotators"))
+    return studies.filter(has_judged | Q(done__gt=0), wanted__gt=F("done"))
 
 
 def load_answers(study_id: int, also: Collection[int] = ()) -> StudyAnswers | None:
@@ -229,15 +227,10 @@ def save_annotators(
     loaded: StudyAnswers, figures: Sequence[Sequence[AnnotatorFigures]], agreement: StudyAgreement
 ) -> bool:
     """Publish the figures of each crowd's annotators; False where newer ones are there, or the study is gone."""
-    study = Study.objects.select_for_update(no_key=True).filter(pk=loaded.study_id).first()
-    if study is None:
+    whole = _with_keys(agreement, loaded.leading)
+    if not publish(loaded.study_id, "annotators", loaded.version, {(): whole}):
         return False
     now = timezone.now()
-    AgreementReport.objects.bulk_create([AgreementReport(study=study, computed_at=now)], ignore_conflicts=True)
-    older = AgreementReport.objects.filter(study=study, version__lt=loaded.version)
-    whole = to_json(_with_keys(agreement, loaded.leading))
-    if not older.update(version=loaded.version, figures=whole, problem="", computed_at=now):
-        return False
     for crowd, own in zip(loaded.crowds, figures, strict=True):
         _save_figures(loaded, dict(zip(crowd.annotators, own, strict=True)), now)
     return True
@@ -278,13 +271,3 @@ def _save_figures(loaded: StudyAnswers, figures: Mapping[int, AnnotatorFigures],
 
 def _weight(annotator: AnnotatorFigures) -> float:
     return min(max(annotator.figures["reliability"].value or 0.0, 0.0), 1.0)
-
-
-def note_annotators_problem(study_id: int, problem: str, _is_given_up: bool) -> None:
-    """Say why the figures could not be worked out; those that are there stay."""
-    if Study.objects.filter(pk=study_id).exists():
-        now = timezone.now()
-        AgreementReport.objects.bulk_create(
-            [AgreementReport(study_id=study_id, computed_at=now)], ignore_conflicts=True
-        )
-        AgreementReport.objects.filter(study=study_id).update(problem=problem)

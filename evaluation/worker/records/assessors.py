@@ -1,25 +1,12 @@
-"""Ratings by assessors on their way to the mathematics, and what they come to on its way to the reports."""
+"""Ratings by assessors on their way to the mathematics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from django.db.models import F, QuerySet
-
 from annotate import exports
 from annotate.database.snapshot import snapshot
-from annotate.models import HumanScore, PyramidAnnotation, Study, StudyAssessors, Summary
+from annotate.models import HumanScore, PyramidAnnotation, Summary
 from evaluation.annotators.assessors import Rating
 from evaluation.meta.assessors import Assessed
-from evaluation.worker.records.metrics import StudyScores, save_by_peers
-from formats.results import AssessorsReport
-from formats.results.metrics import Peers
-
-
-def studies_without_assessors() -> QuerySet[Study]:
-    """Those whose agreement with metrics is there, and whose assessors are behind. Adds the `wanted` version."""
-    behind = Study.objects.filter(metrics__version__gt=F("metrics__assessors_version"))
-    return behind.annotate(wanted=F("metrics__version"))
 
 
 @snapshot()
@@ -41,11 +28,3 @@ def load_assessed(study_id: int, most: int) -> Assessed | None:
         },
         {topic: annotation for topic, annotation in annotations.items() if annotation is not None},
     )
-
-
-def save_assessors(loaded: StudyScores, reports: Mapping[Peers, AssessorsReport]) -> bool:
-    """Publish what is to be said of assessors; False where newer figures are there, or the study is gone.
-
-    What there is no report of any more is forgotten.
-    """
-    return save_by_peers(StudyAssessors, "assessors_version", loaded, reports)

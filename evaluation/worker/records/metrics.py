@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -22,26 +22,24 @@ from annotate.models import (
     Claim,
     ComputedScore,
     HumanScore,
-    MetricAgreementReport,
     MetricScore,
+    Result,
     Score,
     Study,
-    StudyAssessors,
-    StudyDocumentSets,
-    StudyMetrics,
     Summary,
     Topic,
     TopicMetrics,
-    TopicMixtures,
 )
+from annotate.models.analysis import of_head
 from evaluation.evidence import Evidence, evidence, with_bases
 from evaluation.meta.scores import Scores
 from evaluation.meta.study_reports import with_jackknifed
 from evaluation.metrics import registry
 from evaluation.statistics import finite
+from evaluation.worker.records.derived import publish
 from evaluation.worker.records.evidence import settings_of
 from formats.metric_names import listed_metrics, rests_on_all_topics
-from formats.results import DimensionAgreement, to_json
+from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
 from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
 
@@ -53,8 +51,6 @@ Cell = tuple[int, str]
 
 #: Of each topic: the version of its metrics' scores, and of the fit that its preference scores come from.
 VERSIONS = ("metrics__version", "progress__fitted_version")
-#: Of a study: the version of the metrics that see all topics, and how often simulated judgments were mixed in.
-BESIDE = ("across_version", "mixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,24 +166,23 @@ def studies_uncompared() -> QuerySet[Study]:
     Not before every topic is scored, but for those that failed: figures of a part would stand under the words of all.
     """
     has_any = Exists(HumanScore.objects.filter(summary__topic__study=OuterRef("pk")))
-    is_behind = Q(metrics__isnull=True) | Q(metrics__version__lt=F("wanted"))
     failed = Claim.objects.filter(name__startswith="metrics:", attempts__gt=1).values_list("name", flat=True)
     keys = [int(name.partition(":")[2]) for name in failed]
     to_score = Exists(Topic.objects.unscored().filter(study=OuterRef("pk")).exclude(pk__in=keys))
-    return Study.objects.annotate(wanted=_version()).filter(has_any, is_behind, ~to_score, wanted__gt=0)
-
-
-def studies_unbounded() -> QuerySet[Study]:
-    """Those whose agreement with metrics has no intervals of its version yet. Adds the `wanted` version."""
-    behind = Study.objects.filter(metrics__version__gt=F("metrics__bounded_version"))
-    return behind.annotate(wanted=F("metrics__version") + F("metrics__bounds"))
+    studies = Study.objects.annotate(wanted=_version())
+    return studies.filter(has_any, ~to_score, wanted__gt=of_head("metrics"))
 
 
 def _version() -> Combinable:
     """Of all that a study's reports on metrics rest on."""
-    scored, fitted = (Coalesce(Sum(f"topics__{name}"), Value(0)) for name in VERSIONS)
-    beside = (Coalesce(Max(f"metrics__{name}"), Value(0)) for name in BESIDE)
-    return sum(beside, start=scored + fitted + F("removed_version"))
+    scored, fitted = (Coalesce(Sum(f"topics__{name}"), 0) for name in VERSIONS)
+    version: Combinable = scored + fitted + F("removed_version") + _beside()
+    return version
+
+
+def _beside() -> Any:
+    """Of the metrics that see all topics, and how often simulated judgments were mixed in."""
+    return of_head("across-topics") + of_head("mixtures", "turns")
 
 
 @snapshot()
@@ -196,10 +191,10 @@ def load_study_scores(study_id: int) -> StudyScores | None:
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return None
-    version = Study.objects.filter(pk=study_id).annotate(version=_version()).values_list("version", flat=True).get()
+    versions = Study.objects.filter(pk=study_id).annotate(version=_version(), beside=_beside())
+    version, beside = versions.values_list("version", "beside").get()
     texts_version = Topic.objects.filter(study=study).aggregate(version=Sum(VERSIONS[0]))["version"] or 0
-    texts_version += study.removed_version
-    texts_version += sum(StudyMetrics.objects.filter(study=study).values_list(*BESIDE).first() or ())
+    texts_version += study.removed_version + beside
     topics = list(Topic.objects.filter(study=study).order_by("position").values_list("pk", "name"))
     summaries = Summary.objects.filter(topic__study=study)
     systems = sorted(set(summaries.values_list("system__name", flat=True)))
@@ -241,8 +236,8 @@ def _preferences(study: Study) -> dict[str, dict[Cell, float]]:
 def _mixed(study: Study, systems: Collection[str]) -> dict[str, dict[Cell, float]]:
     """The study's scores with simulated judgments beside its own."""
     cells: dict[str, dict[Cell, float]] = {}
-    for topic, scores in TopicMixtures.objects.filter(topic__study=study).values_list("topic", "scores"):
-        for name, by_system in scores.items():
+    for topic, record in Result.objects.of_topics(study, "mixtures").values_list("topic", "record"):
+        for name, by_system in record["scores"].items():
             own = {system: score for system, score in by_system.items() if system in systems}
             cells.setdefault(name, {}).update(
                 ((topic, system), math.nan if score is None else score) for system, score in own.items()
@@ -254,8 +249,8 @@ def _signatures(study: Study) -> dict[str, str]:
     """Of every metric that any topic was scored with, preferences first, what it takes to get the same numbers."""
     settings = settings_of(study)
     own = {name: registry.metric(name, settings).signature for name in (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)}
-    for mixtures in TopicMixtures.objects.filter(topic__study=study).order_by("topic__position"):
-        own |= mixtures.signatures
+    for mixtures in Result.objects.of_topics(study, "mixtures").values_list("record", flat=True):
+        own |= mixtures["signatures"]
     scored: dict[str, str] = {}
     rows = TopicMetrics.objects.filter(topic__study=study).order_by("topic__position")
     for signatures in rows.values_list("signatures", flat=True):
@@ -286,78 +281,24 @@ class StoredAgreement:
 
 def stored_agreements(study_id: int) -> dict[tuple[Peers, str], StoredAgreement]:
     """By whose summaries it is about and by dimension."""
-    rows = MetricAgreementReport.objects.filter(study=study_id).order_by("dimension", "peers")
-    return {
-        (row.peers, row.dimension): StoredAgreement(row.record, row.bounded_record)  # type: ignore[misc]  # a Literal
-        for row in rows
-    }
+    intervals = Result.objects.by_keys(study_id, "intervals")
+    stored: dict[tuple[Peers, str], StoredAgreement] = {}
+    for keys, row in Result.objects.by_keys(study_id, "metrics").items():
+        bounded = intervals[keys].read(DimensionAgreement) if keys in intervals else None
+        stored[keys] = StoredAgreement(row.read(DimensionAgreement), bounded)  # type: ignore[index,arg-type]  # a Literal
+    return stored
 
 
 def texts_version(study_id: int) -> int:
     """What the stored agreement of metrics that do not rest on judgments is of; 0 before there is any."""
-    return StudyMetrics.objects.filter(study=study_id).values_list("texts_version", flat=True).first() or 0
+    noted = Result.objects.head(study_id, "metrics").record or {"texts_version": 0}
+    return int(noted["texts_version"])
 
 
-@transaction.atomic
 def save_agreements(loaded: StudyScores, agreements: Mapping[tuple[Peers, str], DimensionAgreement]) -> bool:
     """Publish how metrics agree with people, without intervals; False where newer figures are there.
 
     Dimensions that nobody is scored in any more are forgotten.
     """
-    if not Study.objects.select_for_update(no_key=True).filter(pk=loaded.study_id).values_list("pk"):
-        return False
-    if StudyMetrics.objects.filter(study=loaded.study_id, version__gte=loaded.version).exists():
-        return False
-    rows = MetricAgreementReport.objects.filter(study=loaded.study_id)
-    for row in rows:
-        if (row.peers, row.dimension) not in agreements:
-            row.delete()
-    for (peers, dimension), agreement in agreements.items():
-        values = {"figures": to_json(agreement)}
-        rows.update_or_create(study_id=loaded.study_id, peers=peers, dimension=dimension, defaults=values)
-    versions = {"version": loaded.version, "texts_version": loaded.texts_version}
-    progress = versions | {"problem": "", "computed_at": timezone.now()}
-    StudyMetrics.objects.update_or_create(study_id=loaded.study_id, defaults=progress)
-    return True
-
-
-def save_bounds(study_id: int, part: tuple[Peers, str], agreement: DimensionAgreement) -> None:
-    """Keep the intervals of one dimension, as far as they are worked out."""
-    peers, dimension = part
-    rows = MetricAgreementReport.objects.filter(study=study_id, peers=peers, dimension=dimension)
-    rows.update(bounded=to_json(agreement))
-    StudyMetrics.objects.filter(study=study_id).update(bounds=F("bounds") + 1)
-
-
-def note_bounded(loaded: StudyScores) -> None:
-    """Say that all intervals of this version are there."""
-    StudyMetrics.objects.filter(study=loaded.study_id).update(bounded_version=loaded.version, problem="")
-
-
-def note_metrics_problem(study_id: int, problem: str, _is_given_up: bool) -> None:
-    """Say why metrics could not be compared with people; what is there stays."""
-    if Study.objects.filter(pk=study_id).exists():
-        values = {"problem": problem, "computed_at": timezone.now()}
-        StudyMetrics.objects.update_or_create(study_id=study_id, defaults=values)
-
-
-@transaction.atomic
-def save_by_peers(
-    table: type[StudyDocumentSets | StudyAssessors], version: str, loaded: StudyScores, reports: Mapping[Peers, Any]
-) -> bool:
-    """Publish one report for each choice of peers; False where newer figures are there, or the study is gone.
-
-    `version`: the column of `StudyMetrics` that says what they rest on. What there is no report of any more is
-    forgotten.
-    """
-    if not Study.objects.select_for_update(no_key=True).filter(pk=loaded.study_id).values_list("pk"):
-        return False
-    progress = StudyMetrics.objects.filter(study=loaded.study_id)
-    if not progress.filter(**{f"{version}__lt": loaded.version}).exists():
-        return False
-    rows = table._default_manager.filter(study=loaded.study_id)
-    rows.exclude(peers__in=list(reports)).delete()
-    for peers, report in reports.items():
-        rows.update_or_create(study_id=loaded.study_id, peers=peers, defaults={"figures": to_json(report)})
-    progress.update(**{version: loaded.version}, problem="")
-    return True
+    rests_on = {"texts_version": loaded.texts_version}
+    return publish(loaded.study_id, "metrics", loaded.version, agreements, rests_on)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from annotate import exports
 from annotate.database.snapshot import snapshot
-from annotate.models import Fit, Sentence, Study, StudyMetrics, Topic, TopicMixtures
+from annotate.models import Fit, Result, Sentence, Study, Topic
+from annotate.models.analysis import of_head
 from evaluation.evidence import evidence
 from evaluation.meta.resampling import Vector
 from evaluation.meta.study_convergence import MOST_SENTENCES
 from evaluation.metrics.preferences import MixedPreferences
 from evaluation.statistics import finite
-from evaluation.worker.records.convergence import QUIET
+from evaluation.worker.records.derived import at_rest, keep_of_topic, publish, with_intervals
 from evaluation.worker.records.evidence import Snapshot, load_evidence
 from evaluation.worker.records.metrics import VERSIONS
+from formats.results import TopicMixtures
 
 _LONG = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MOST_SENTENCES).order_by())
 
@@ -35,12 +35,10 @@ class StudyToMix:
 
 def studies_unmixed() -> QuerySet[Study]:
     """Those with intervals of their agreement and topics to simulate from, where nothing has changed for a while."""
-    now = timezone.now()
-    behind = Study.objects.annotate(wanted=F("metrics__version") - F("metrics__mixed")).filter(
-        metrics__mixed_version__lt=F("wanted"), metrics__bounded_version__gte=F("metrics__version")
-    )
-    can_be = Exists(_mixable().filter(study=OuterRef("pk")))
-    return behind.exclude(metrics__computed_at__range=(now - QUIET, now)).filter(can_be)
+    # What was mixed last is in the version of the agreement: it waits for what else there is.
+    version = of_head("metrics") - of_head("mixtures", "turns")
+    behind = Study.objects.annotate(wanted=version).filter(wanted__gt=of_head("mixtures"))
+    return at_rest(with_intervals(behind)).filter(Exists(_mixable().filter(study=OuterRef("pk"))))
 
 
 def _mixable() -> QuerySet[Topic]:
@@ -53,12 +51,13 @@ def _mixable() -> QuerySet[Topic]:
 @snapshot()
 def load_to_mix(study_id: int) -> StudyToMix | None:
     """What is behind; None where the study is gone, or has no metrics any more."""
-    progress = StudyMetrics.objects.filter(study=study_id).first()
-    if progress is None:
+    metrics, mixed = (Result.objects.head(study_id, name) for name in ("metrics", "mixtures"))
+    if metrics.pk is None:
         return None
+    done = Result.objects.filter(topic=OuterRef("pk"), analysis="mixtures")
     topics = _mixable().filter(study=study_id).annotate(version=sum(map(F, VERSIONS)))
-    behind = topics.exclude(mixtures__version=F("version")).values_list("pk", "version")
-    return StudyToMix(study_id, progress.version - progress.mixed, tuple(sorted(behind)))
+    behind = topics.exclude(Exists(done.filter(version=OuterRef("version")))).values_list("pk", "version")
+    return StudyToMix(study_id, metrics.version - mixed.turns, tuple(sorted(behind)))
 
 
 def load_with_sources(topic_id: int, split: Callable[[str, str], Sequence[str]]) -> Snapshot | None:
@@ -71,22 +70,18 @@ def load_with_sources(topic_id: int, split: Callable[[str, str], Sequence[str]])
     return replace(loaded, evidence=replace(loaded.evidence, references=texts.references, pyramid=texts.pyramid))
 
 
-@transaction.atomic
 def save_mixtures(
     topic: tuple[int, int], systems: Sequence[str], mixtures: Iterable[tuple[MixedPreferences, Vector]]
 ) -> None:
     """Keep a topic's scores, if it is still there."""
-    key, version = topic
     scores, signatures = {}, {}
     for metric, column in mixtures:
         scores[metric.name] = dict(zip(systems, map(finite, column.tolist()), strict=True))
         signatures[metric.name] = metric.signature
-    if Topic.objects.select_for_update(no_key=True).filter(pk=key).values_list("pk"):
-        values = {"version": version, "scores": scores, "signatures": signatures}
-        TopicMixtures.objects.update_or_create(topic_id=key, defaults=values)
+    key, version = topic
+    keep_of_topic(key, "mixtures", version, TopicMixtures(scores, signatures))
 
 
 def publish_mixtures(loaded: StudyToMix) -> None:
     """Say that all topics have theirs, and that agreement is to be worked out with them."""
-    progress = StudyMetrics.objects.filter(study=loaded.study_id)
-    progress.update(mixed_version=loaded.version, mixed=F("mixed") + 1, problem="")
+    publish(loaded.study_id, "mixtures", loaded.version, {})

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from annotate import exports
-from annotate.models import PyramidAnnotation, Reference, SentenceRankingReport, Topic
+from annotate.models import PyramidAnnotation, Reference, Result, Topic
 from evaluation.evidence import Evidence, Settings, evidence
 from evaluation.worker.records.evidence import Split, load_evidence
-from formats.results import SentenceReport, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +29,10 @@ def topics_with_unranked_sentences() -> QuerySet[Topic]:
     has_values = Exists(Reference.objects.filter(topic=OuterRef("pk"))) | Exists(
         PyramidAnnotation.objects.filter(topic=OuterRef("pk"))
     )
-    is_behind = Q(sentence_ranking__isnull=True) | Q(sentence_ranking__version__lt=F("wanted"))
+    done = Result.objects.filter(topic=OuterRef("pk"), analysis="sentence-ranking", version__gte=OuterRef("wanted"))
     fitted = Coalesce(F("progress__fitted_version"), Value(0))
     topics = Topic.objects.cut().annotate(wanted=F("text_version") + F("peers_version") + fitted)
-    return topics.filter(has_values, is_behind)
+    return topics.filter(has_values, ~Exists(done))
 
 
 def load_ranked_sentences(topic_id: int, split: Split) -> RankedSentences | None:
@@ -50,17 +46,3 @@ def load_ranked_sentences(topic_id: int, split: Split) -> RankedSentences | None
     texts = evidence(replace(record, documents=(), summaries=(), language=loaded.evidence.language))
     whole = replace(loaded.evidence, references=texts.references, pyramid=texts.pyramid)
     return RankedSentences(topic_id, sum(version or 0 for version in versions), whole, loaded.settings, loaded.seed)
-
-
-@transaction.atomic
-def save_sentence_ranking(loaded: RankedSentences, reports: Sequence[SentenceReport]) -> bool:
-    """Publish how well sentences are ordered; False where newer figures are there, or the topic is gone."""
-    if not Topic.objects.select_for_update(no_key=True).filter(pk=loaded.topic_id).values_list("pk"):
-        return False
-    if SentenceRankingReport.objects.filter(topic=loaded.topic_id, version__gte=loaded.version).exists():
-        return False
-    values = {"version": loaded.version, "seed": loaded.seed, "figures": to_json(reports)}
-    SentenceRankingReport.objects.update_or_create(
-        topic_id=loaded.topic_id, defaults=values | {"computed_at": timezone.now()}
-    )
-    return True

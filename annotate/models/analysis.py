@@ -1,0 +1,108 @@
+"""What the worker derived for the analyses of a study or a topic. Written by evaluation.worker.records.derived.
+
+All of it can be thrown away and computed again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, Self, TypeVar
+
+from django.db import models
+from django.db.models import OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from annotate.models.corpus import Topic
+from annotate.models.study import Study
+from formats.results import from_json
+
+Record = TypeVar("Record")
+#: Of a study: figures about annotators and what rests on them; what metrics say of summaries and how they agree with
+#: people. Of a topic: what these are put together from.
+OfStudy = Literal[
+    "annotators",
+    "influence",
+    "smallest-set",
+    "across-topics",
+    "metrics",
+    "intervals",
+    "pairs-of-systems",
+    "document-sets",
+    "assessors",
+    "mixtures",
+    "convergence",
+]
+OfTopic = Literal["diagnostics", "sentence-ranking", "mixtures", "samples"]
+
+
+class ResultQuerySet(models.QuerySet["Result"]):
+    def of_study(self, study: Study | int, analysis: OfStudy) -> Self:
+        """Head first, then by the keys."""
+        return self.filter(study=study, analysis=analysis).order_by("pk")
+
+    def of_topics(self, study: Study | int, analysis: OfTopic) -> Self:
+        """Of each topic of the study, in their order; one that was removed has none."""
+        rows = self.filter(topic__study=study, analysis=analysis, choice="")
+        return rows.order_by("topic__position")
+
+    def head(self, study: Study | int, analysis: OfStudy) -> Result:
+        """How far the analysis is; an unsaved one at version 0 before it began."""
+        row = self.filter(study=study, analysis=analysis, choice="").first()
+        return row or Result(study_id=study if isinstance(study, int) else study.pk, analysis=analysis)
+
+    def by_keys(self, study: Study | int, analysis: OfStudy) -> dict[tuple[str, ...], Result]:
+        """What is kept under each of its keys."""
+        return {row.keys: row for row in self.of_study(study, analysis).exclude(choice="")}
+
+
+class Result(models.Model):
+    """One record of `formats.results` for an analysis of a study, or of a topic.
+
+    `choice`: the keys under which it is kept, such as a dimension of human scores, as a list in JSON; empty for the
+    head, which says how far the whole analysis is: `version`, of the data that it rests on; `turns`, how often any of
+    it was kept; `problem`, why the last try failed. Where there are no keys, the head has the record. With keys, the
+    head's `record` is what the worker notes for itself and for who waits.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="results")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, null=True, related_name="results")
+    analysis = models.CharField(max_length=40)
+    choice = models.CharField(max_length=1000, blank=True, default="")
+    version = models.PositiveBigIntegerField(default=0)
+    turns = models.PositiveBigIntegerField(default=0)
+    record: models.JSONField[Any, Any] = models.JSONField(null=True)
+    problem = models.TextField(blank=True)
+    computed_at = models.DateTimeField()
+
+    objects = ResultQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "analysis", "choice"], name="result_once_a_study"),
+            models.UniqueConstraint(fields=["topic", "analysis", "choice"], name="result_once_a_topic"),
+            models.CheckConstraint(
+                condition=models.Q(study__isnull=True) ^ models.Q(topic__isnull=True), name="result_of_one"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study or self.topic}: {self.analysis} at {self.version}"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(json.loads(self.choice)) if self.choice else ()
+
+    def read(self, kind: type[Record]) -> Record | None:
+        """The record; None where there is none."""
+        return from_json(kind, self.record) if self.record else None
+
+
+def choice_of(keys: Sequence[str]) -> str:
+    return json.dumps(list(keys), ensure_ascii=False) if keys else ""
+
+
+def of_head(analysis: OfStudy, column: str = "version", study: str = "pk") -> Any:
+    """A column of the head of an analysis of each study of a query, 0 where there is none."""
+    heads = Result.objects.filter(study=OuterRef(study), analysis=analysis, choice="")
+    return Coalesce(Subquery(heads.values(column)[:1]), Value(0))
