@@ -44,14 +44,13 @@ from annotate.models import (
 )
 from annotate.models.metric import GIVEN
 from annotate.server import limits
+from formats.answers import ANSWERS
 from formats.complaints import Complaints, Place
 from formats.pyramid import Annotation
 from formats.pyramid_json import annotation_from
-from formats.records import Winner
 from formats.settings import NAMES, StudySettings
 from formats.study_records import (
     AnnotatorRecord,
-    Answer,
     AssignmentRecord,
     FitRecord,
     GoldPairRecord,
@@ -168,7 +167,7 @@ def make_archive(study: Study) -> StudyArchive:
         ),
         assignments=tuple(_assignments(study, names)),
         judgments=tuple(
-            JudgmentRecord(str(key), revision, cast(Answer, answer), seconds, _moment(at), extra=extra or {})
+            JudgmentRecord(str(key), revision, answer, seconds, _moment(at), extra=extra or {})
             for key, revision, answer, seconds, at, extra in Judgment.objects.arrived()
             .filter(assignment__topic__study=study, assignment__topic__removal=None)
             .order_by("pk")
@@ -231,7 +230,6 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
     how it counts where that is not 1, and `drawn_for` the systems it was drawn to tell apart where there are others.
     """
     names = Sentence.objects.filter(topic__study=study).names()
-    winners: dict[str, Winner] = {"left": "a", "right": "b", "tie": "tie"}
     for topic in Topic.objects.filter(study=study).order_by("position"):
         systems = systems_to_name(topic.pk)
         rows = (
@@ -264,7 +262,7 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 topic=topic.name,
                 a=names[left],
                 b=names[right],
-                winner=winners[answer],
+                winner=ANSWERS[answer].letter,
                 annotator=pseudonym,
                 seconds=seconds,
                 at=_moment(at),
@@ -350,7 +348,7 @@ def _history(study: Study) -> Iterator[HistoryRecord]:
             answers=tuple(
                 HistoryAnswer(
                     answer.revision,
-                    cast(Answer, answer.answer),
+                    answer.answer,
                     answer.seconds,
                     _moment(answer.at),
                     answer.extra or {},

@@ -22,6 +22,7 @@ from django.utils.translation import to_locale
 from annotate.server import email, logs
 from annotate.server.keys import load_metrics_token, load_secret_key, with_password
 from annotate.server.private_files import make_private_file
+from formats.answers import ANSWERS
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -267,8 +268,8 @@ SPECTACULAR_SETTINGS = {
         "ExportStateEnum": "annotate.models.export.Export.State",
         "SkipReasonEnum": "annotate.models.judging.Assignment.SkipReason",
         "ReportReasonEnum": "annotate.models.judging.ReportedPair.Reason",
-        "AnswerEnum": "annotate.models.judging.Judgment.Answer",
-        "PreferenceEnum": ["left", "right", "tie"],
+        "AnswerEnum": "annotate.models.judging.Judgment.ANSWERS",
+        "PreferenceEnum": list(ANSWERS),
     },
 }
 

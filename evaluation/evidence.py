@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from formats.answers import LETTERS, SHARES
 from formats.preferences import drawn_for, weight_of
 from formats.pyramid import Annotation
 from formats.records import Preference, Summary, Text, Topic
 from formats.sentences import cut_text
 from formats.settings import PUBLISHED, Scoring
-
-_SHARE_OF_A = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +192,7 @@ def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) ->
     return Judgments(
         a=np.array([index[p.a] for p in preferences], dtype=np.int64),
         b=np.array([index[p.b] for p in preferences], dtype=np.int64),
-        outcome=np.array([_SHARE_OF_A[p.winner] for p in preferences], dtype=np.float64),
+        outcome=np.array([SHARES[LETTERS[p.winner]] for p in preferences], dtype=np.float64),
         weight=np.ones(len(preferences)),
         annotator=np.array([people.setdefault(p.annotator, len(people)) for p in preferences], dtype=np.int64),
         design=np.array([weight_of(p) for p in preferences], dtype=np.float64),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal
 
 from formats import shapes, strict_json
+from formats.answers import LETTERS
 from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
-from formats.records import Preference, Winner
+from formats.records import Preference
 from formats.study_records import KINDS, design_weight
 from formats.tables import Columns, number, read_rows, write_rows
 from formats.text import clean, name
@@ -105,9 +106,9 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
     if a and a == b:
         place.key("b").refuse("%(name)s on both sides", "two different sentences", name=shown(a))
     winner = given.get("winner")
-    if winner not in get_args(Winner):
-        what = "no such key" if "winner" not in given else kind(winner)
-        place.key("winner").refuse("%(what)s", "a, b or tie", what=what)
+    if not isinstance(winner, str) or winner not in LETTERS:
+        what, (*most, last) = "no such key" if "winner" not in given else kind(winner), LETTERS
+        place.key("winner").refuse("%(what)s", f"{', '.join(most)} or {last}", what=what)
     if "kind" in given and given["kind"] not in KINDS:  # or a machine might count as a person
         place.key("kind").refuse("%(what)s", ", ".join(KINDS), what=kind(given["kind"]))
     extra = strict_json.extras(place, given, _KEYS)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from formats.pyramid import Annotation
 
 Extra = Mapping[str, Any]
-Winner = Literal["a", "b", "tie"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,15 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """One judgment as it is exchanged: `a` was on the left. Sentences are named `<document id>:<index from 0>`."""
+    """One judgment as it is exchanged: `a` was on the left; `winner` is the letter of the answer.
+
+    Sentences are named `<document id>:<index from 0>`.
+    """
 
     topic: str
     a: str
     b: str
-    winner: Winner
+    winner: str
     annotator: str = ""
     seconds: float | None = None
     at: str = ""

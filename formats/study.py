@@ -37,7 +37,6 @@ from formats.results.serialization import to_json
 from formats.settings import StudySettings
 from formats.sources import BROKEN, Source, read_text
 from formats.study_records import (
-    ANSWERS,
     KINDS,
     REASONS,
     SKIP_REASONS,
@@ -59,7 +58,6 @@ from formats.study_records import (
 from formats.topics import read_topics, write_topics
 
 __all__ = [
-    "ANSWERS",
     "KINDS",
     "REASONS",
     "SKIP_REASONS",

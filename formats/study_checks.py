@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from formats import limits, settings, shapes
+from formats.answers import ANSWERS, SIDES, UNDONE
 from formats.complaints import Place, shown
 from formats.metric_names import METRICS, unknown_metrics
 from formats.not_judged import BY_HAND, RULES
 from formats.records import Topic
 from formats.settings import Setting
 from formats.study_records import (
-    ANSWERS,
     KINDS,
     REASONS,
     REPORTS,
     SCORED_BY,
-    SIDES,
     SKIP_REASONS,
     STATES,
     USES,
@@ -88,14 +87,14 @@ ASSIGNMENT: dict[str, shapes.Check] = {
     "holds_place": shapes.flag,
     "created_at": shapes.moment,
     "closed_at": shapes.maybe(shapes.moment),
-    "expected": shapes.one_of(SIDES),
+    "expected": shapes.one_of(("", *SIDES)),
     "design_weight": shapes.maybe(shapes.real(0)),
     "drawn_for": shapes.maybe(shapes.systems),
 }
 JUDGMENT: dict[str, shapes.Check] = {
     "assignment": _key,
     "revision": _positive,
-    "answer": shapes.one_of(ANSWERS),
+    "answer": shapes.one_of((*ANSWERS, UNDONE)),
     "seconds": shapes.maybe(shapes.real(0)),
     "at": shapes.moment,
     "source": shapes.words(40),

@@ -11,19 +11,16 @@ from formats.settings import StudySettings
 
 Kind = Literal["human", "machine", "simulated"]
 State = Literal["open", "judged", "skipped", "expired", "void"]
-Answer = Literal["left", "right", "tie", "undone"]
 Use = Literal["training", "gold"]
 Report = Literal["fragment", "same", "offensive", "other"]
 ScoredByName = Literal["recommended", "published"]
 
 KINDS = ("human", "machine", "simulated")
 REASONS = ("random", "suggested", "imported", "training", "gold", "repeat")
-SIDES = ("", "left", "right")
 USES = ("training", "gold")
 SCORED_BY = ("recommended", "published")
 STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
-ANSWERS = ("left", "right", "tie", "undone")
 REPORTS = ("fragment", "same", "offensive", "other")
 
 
@@ -91,7 +88,7 @@ class JudgmentRecord:
 
     assignment: str
     revision: int
-    answer: Answer
+    answer: str
     seconds: float | None
     at: str
     source: str = ""
@@ -112,7 +109,7 @@ class HistoryAnswer:
     """One revision of an answer that no longer counts."""
 
     revision: int
-    answer: Answer
+    answer: str
     seconds: float | None
     at: str
     extra: Extra = field(default_factory=dict)

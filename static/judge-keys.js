@@ -6,7 +6,9 @@
   let shownAt = performance.now();
   document.addEventListener("pair:appeared", () => { shownAt = performance.now(); });
 
-  const ANSWERS = { ArrowLeft: "left", 1: "left", ArrowRight: "right", 2: "right", 0: "tie" };
+  const ARROWS = { ArrowLeft: "←", ArrowRight: "→" };
+  const answer = (key, task) => [...task.querySelectorAll("#answer [data-keys]")]
+    .find((button) => button.dataset.keys.toLowerCase().split(" ").includes(ARROWS[key] || key));
   const press = (selector, within = document) => {
     const found = within.querySelector(selector);
     if (found) found.click();
@@ -35,7 +37,11 @@
   function onPair(task, key) {
     const skip = task.querySelector("details.skip"); // none in practice
     if (skip && skip.open) return inSkip(skip, key);
-    if (ANSWERS[key]) return press(`#answer [name=answer][value=${ANSWERS[key]}]`, task);
+    const given = answer(key, task);
+    if (given) {
+      given.click();
+      return true;
+    }
     if (key === "s" && skip) {
       skip.open = true;
       skip.querySelector("button[name=reason]").focus();
@@ -60,7 +66,7 @@
       return;
     }
     if (performance.now() - shownAt < TOO_SOON) {
-      if (ANSWERS[key]) event.preventDefault();
+      if (answer(key, task)) event.preventDefault();
       return;
     }
     if (onPair(task, key)) event.preventDefault();

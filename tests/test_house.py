@@ -212,13 +212,13 @@ def test_nobody_goes_round_the_models():
 
 def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     from annotate.models import Annotator, Assignment, Judgment, ReportedPair
-    from formats import study_records
+    from formats import answers, study_records
 
     assert set(study_records.KINDS) == set(Annotator.Kind.values)
     assert set(study_records.STATES) == set(Assignment.State.values)
     assert set(study_records.REASONS) == set(Assignment.Reason.values)
     assert set(study_records.SKIP_REASONS) == {"", *Assignment.SkipReason.values}
-    assert set(study_records.ANSWERS) == set(Judgment.Answer.values)
+    assert {*answers.ANSWERS, answers.UNDONE} == dict(Judgment.ANSWERS).keys()
     assert set(study_records.REPORTS) == set(ReportedPair.Reason.values)
 
 

@@ -20,11 +20,11 @@ from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Removal, ReportedPair, Tally, Topic
 from annotate.refusal import cleaned
+from formats.answers import ANSWERS, UNDONE
 
 #: Seconds that one pair adds to the time somebody has read, at most: whoever went for lunch was not reading.
 LONGEST_READ = 180.0
 
-Answer = Judgment.Answer
 State = Assignment.State
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def record_judgment(
     Where the annotator is `showing` another pair meanwhile, the pair after that is drawn in the same transaction:
     others wait for the topic once, not twice. Whatever goes wrong in drawing, the answer is stored.
     """
-    if answer not in (Answer.LEFT, Answer.RIGHT, Answer.TIE):
+    if answer not in ANSWERS:
         raise ValueError(f"not an answer: {answer!r}")
     try:
         # Once more, should its topic be restored in this very moment.
@@ -103,9 +103,7 @@ def _record(
         if revision <= assignment.revision:
             return _what_stands(assignment, revision, answer)
         is_void = assignment.state == State.VOID
-        is_answered = assignment.state == State.JUDGED or (
-            is_void and assignment.last_answer not in (None, Answer.UNDONE)
-        )
+        is_answered = assignment.state == State.JUDGED or (is_void and assignment.last_answer not in (None, UNDONE))
         if revision != assignment.revision + 1 or is_answered:
             _note_refusal(assignment, revision, answer, f"revision {assignment.revision} is the last one")
             raise OutOfTurn(f"revision {revision} after {assignment.revision}")
@@ -231,7 +229,7 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
             assignment=assignment,
             topic_id=assignment.topic_id,
             revision=assignment.revision,
-            answer=Answer.UNDONE,
+            answer=UNDONE,
             at=topic.now,
         )
         tallies.raise_version([assignment.topic_id])

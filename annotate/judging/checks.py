@@ -18,6 +18,7 @@ from django.utils.crypto import salted_hmac
 
 from annotate.judging.choosing import Choice, chance
 from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Sentence, Study
+from formats.answers import SIDES
 
 State = Assignment.State
 Reason = Assignment.Reason
@@ -62,7 +63,7 @@ def _right_side(check: Check, swapped: bool) -> str:
     if check.better is None:
         return ""
     on_the_left = check.second if swapped else check.first
-    return "left" if check.better == on_the_left else "right"
+    return SIDES[check.better != on_the_left]
 
 
 # Practice

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotate.judging.trying import Trial
 from annotate.models import GoldPair, Pair, Sentence, SourceDocument, Study, Topic
+from formats.answers import share_of_first
 from formats.sentences import cut
 from formats.settings import QUESTION
 
@@ -134,10 +135,7 @@ def result_of(trial: Trial) -> Result:
 
 
 def _share_of_first(trial: Trial, number: int, answer: str) -> float:
-    """1 where the first sentence of the pair was preferred, whichever side it stood on; a half for a tie."""
-    if answer == "tie":
-        return 0.5
-    return float((answer == "right") == trial.is_swapped(number))
+    return share_of_first(answer, trial.is_swapped(number))
 
 
 def systems_that_say(sentence: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from annotate.database.rows import find, put
 from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
+from formats.answers import LETTERS
 from formats.preferences import drawn_for, weight_of
 from formats.records import Preference
 
@@ -33,7 +34,6 @@ IMPORTED = {
     "holds_place": True,
     "revision": 1,
 }
-ANSWERS = {"a": Judgment.Answer.LEFT, "b": Judgment.Answer.RIGHT, "tie": Judgment.Answer.TIE}
 Two = tuple[int, int]
 #: Of which kind somebody is, and their name in the file.
 Author = tuple[str, str]
@@ -276,7 +276,7 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
     assignments = dict(Assignment.objects.filter(key__in=keys).values_list("key", "pk"))
     answered: dict[str, Sequence[Any]] = {
         "assignment_id": [assignments[key] for key in keys],
-        "answer": [ANSWERS[row.preference.winner] for row in rows],
+        "answer": [LETTERS[row.preference.winner] for row in rows],
         "seconds": [row.preference.seconds for row in rows],
         "at": at,
         "extra": [json.dumps(dict(row.preference.extra)) if row.preference.extra else None for row in rows],

@@ -18,13 +18,14 @@ from django.db.models import Count
 from annotate.judging.checks import practice_pairs
 from annotate.judging.drawing import RUN
 from annotate.models import Annotator, Assignment, GoldPair, Pair, Sentence, Study, Topic
+from formats.answers import SHARES, SIDES
 
 State = Assignment.State
-LETTERS = {"left": "l", "right": "r", "tie": "t", "skip": "s"}
+LETTERS = {answer: answer[0] for answer in (*SHARES, "skip")}
 ANSWERS = {letter: answer for answer, letter in LETTERS.items()}
 #: So many pairs are tried at most, whatever the study asks of its annotators.
 LONGEST = 60
-PROGRESS = re.compile(r"([0-9]{1,9})([lrts]*[LRT]?)")
+PROGRESS = re.compile(f"([0-9]{{1,9}})([{''.join(ANSWERS)}]*[{''.join(ANSWERS).upper()}]?)")
 
 
 class Source(Protocol):
@@ -112,7 +113,7 @@ class Trial:
     def _practice(self, gold_pair: GoldPair) -> Assignment:
         pair = Pair(topic=gold_pair.topic, first=gold_pair.better, second=gold_pair.worse)
         assignment = self._assignment(pair, Assignment.Reason.TRAINING)
-        assignment.expected = "right" if assignment.swapped else "left"
+        assignment.expected = SIDES[assignment.swapped]
         assignment.state = State.JUDGED if self.is_explained else State.OPEN
         return assignment
 

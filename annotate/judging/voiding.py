@@ -13,6 +13,7 @@ from annotate.judging.answers import last_done
 from annotate.judging.importing import recount_places
 from annotate.judging.tallies import open_tallies
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Study, Tally, Topic
+from formats.answers import UNDONE
 
 State = Assignment.State
 
@@ -93,4 +94,4 @@ def _void(topic: Topic) -> QuerySet[Assignment]:
 
 def _is_answered() -> Exists:
     last = Judgment.objects.filter(assignment=OuterRef("pk"), revision=OuterRef("revision"))
-    return Exists(last.exclude(answer=Judgment.Answer.UNDONE))
+    return Exists(last.exclude(answer=UNDONE))

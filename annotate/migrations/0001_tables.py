@@ -610,7 +610,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('revision', models.PositiveSmallIntegerField(default=1)),
-                ('answer', models.CharField(choices=[('left', 'left'), ('right', 'right'), ('tie', 'equally important'), ('undone', 'undone')], max_length=6)),
+                ('answer', models.CharField(choices=[('left', 'the first sentence'), ('right', 'the second sentence'), ('tie', 'equally important'), ('undone', 'undone')], max_length=6)),
                 ('seconds', models.FloatField(blank=True, null=True)),
                 ('at', models.DateTimeField()),
                 ('extra', models.JSONField(blank=True, null=True)),

@@ -25,6 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.corpus import Sentence, Topic, Upload
 from annotate.models.membership import Invitation
 from annotate.models.study import Study
+from formats.answers import ANSWERS, UNDONE, Answer
 from formats.results.planning import SECONDS
 from formats.settings import KINDS_COUNTED
 
@@ -502,7 +503,7 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         last = self.arrived().filter(
             assignment__state=Assignment.State.JUDGED, revision=models.F("assignment__revision")
         )
-        return last.exclude(answer=Judgment.Answer.UNDONE)
+        return last.exclude(answer=UNDONE)
 
     def counted(self, also: Collection[int] = (), kind: str = "") -> Self:
         """Those that fits rest on: standing, in a place, by nobody excluded, of a kind that the study counts.
@@ -525,16 +526,12 @@ class Judgment(models.Model):
     `topic` is where it was given; its assignment is in the history of that topic once one of its sentences went.
     """
 
-    class Answer(models.TextChoices):
-        LEFT = "left", _("left")
-        RIGHT = "right", _("right")
-        TIE = "tie", _("equally important")
-        UNDONE = "undone", _("undone")
+    ANSWERS = [*((key, _(answer.name)) for key, answer in ANSWERS.items()), (UNDONE, _("undone"))]
 
     assignment = models.ForeignKey(Assignment, on_delete=models.RESTRICT, related_name="judgments")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="judgments")
     revision = models.PositiveSmallIntegerField(default=1)
-    answer = models.CharField(max_length=6, choices=Answer.choices)
+    answer = models.CharField(max_length=6, choices=ANSWERS)
     seconds = models.FloatField(null=True, blank=True)
     at = models.DateTimeField()
     extra = models.JSONField(null=True, blank=True)
@@ -550,3 +547,14 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id}.{self.revision}: {self.answer}"
+
+    @property
+    def given(self) -> Answer:
+        """What is known of the answer, where it was not taken back."""
+        return ANSWERS[self.answer]
+
+    @property
+    def in_order(self) -> tuple[Sentence, Sentence]:
+        """The two sentences, one that was preferred first."""
+        shown = self.assignment
+        return (shown.left, shown.right) if self.given.share else (shown.right, shown.left)

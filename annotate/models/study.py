@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models.expressions import Combinable
 from django.utils.translation import gettext_lazy as _
 
+from formats.answers import ANSWERS, PREFERENCES, Answer
 from formats.metric_names import METRICS, unknown_metrics
 from formats.settings import KINDS_COUNTED, QUESTION, SCORING, CountedKinds, StudySettings
 from formats.topics import LANGUAGE
@@ -372,6 +373,11 @@ class Study(models.Model):
         """How judgments become its recommended scores, whichever scores its leaderboard shows first."""
         settings = {setting.name: getattr(self, setting.name) for setting in SCORING}
         return settings | {"score": "importance"} if self.score == "published" else settings
+
+    @property
+    def answers(self) -> Mapping[str, Answer]:
+        """What annotators may answer, by key."""
+        return ANSWERS if self.ties_allowed else PREFERENCES
 
     @property
     def leading_kind(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Annotator, Judgment, Pair, Result, Study, Topic
+from formats.answers import HALF, share_of_first
 from formats.results import Agreement, Bounded, PairwiseAgreement, StudyAgreement
 
 #: Why there is no alpha or kappa.
@@ -146,10 +147,10 @@ def most_disputed(study: Study) -> tuple[Dispute, ...]:
 
 def between(study: Study, a: Annotator, b: Annotator) -> tuple[Dispute, ...]:
     """The pairs that these two judged differently, in the order in which the second of them did."""
-    preferred: dict[int, dict[int, str]] = {}
+    preferred: dict[int, dict[int, float]] = {}
     rows = _counted(study).filter(assignment__annotator__in=[a.pk, b.pk])
     for pair, annotator, swapped, answer in rows.values_list(*COLUMNS):
-        preferred.setdefault(pair, {})[annotator] = _preferred(swapped, answer)
+        preferred.setdefault(pair, {})[annotator] = share_of_first(answer, swapped)
     different = [pair for pair, answers in preferred.items() if len(set(answers.values())) > 1]
     return _disputes(rows.filter(assignment__pair__in=different[:DISPUTED]))
 
@@ -164,9 +165,9 @@ def _counted(study: Study) -> Any:
 
 
 def _disputes(rows: Any) -> tuple[Dispute, ...]:
-    sides: dict[int, dict[str, list[int]]] = {}
+    sides: dict[int, dict[float, list[int]]] = {}
     for pair, annotator, swapped, answer in rows.values_list(*COLUMNS):
-        sides.setdefault(pair, {"first": [], "second": [], "tie": []})[_preferred(swapped, answer)].append(annotator)
+        sides.setdefault(pair, {1.0: [], 0.0: [], HALF: []})[share_of_first(answer, swapped)].append(annotator)
     pairs = Pair.objects.select_related("first__document", "second__document", "topic").in_bulk(list(sides))
     annotators = Annotator.objects.in_bulk(
         {key for of_pair in sides.values() for several in of_pair.values() for key in several}
@@ -175,14 +176,4 @@ def _disputes(rows: Any) -> tuple[Dispute, ...]:
     def named(keys: Iterable[int]) -> tuple[Annotator, ...]:
         return tuple(annotators[key] for key in keys)
 
-    return tuple(
-        Dispute(pairs[key], named(of_pair["first"]), named(of_pair["second"]), named(of_pair["tie"]))
-        for key, of_pair in sides.items()
-    )
-
-
-def _preferred(swapped: bool, answer: str) -> str:
-    """Which of the pair's sentences it was, whichever side it stood on."""
-    if answer == Judgment.Answer.TIE:
-        return "tie"
-    return "first" if (answer == Judgment.Answer.LEFT) != swapped else "second"
+    return tuple(Dispute(pairs[key], *map(named, of_pair.values())) for key, of_pair in sides.items())

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from annotate.models import Annotator, Judgment
+from formats.answers import PREFERENCES, SHARES
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -41,8 +42,8 @@ class Sitting:
     @property
     def left_percent(self) -> int | None:
         """How often the left sentence was preferred, of the answers that preferred one."""
-        left, right = self.given.count(Judgment.Answer.LEFT), self.given.count(Judgment.Answer.RIGHT)
-        return round(100 * left / (left + right)) if left + right else None
+        decided = [SHARES[answer] for answer in self.given if answer in PREFERENCES]
+        return round(100 * sum(decided) / len(decided)) if decided else None
 
 
 def of(annotator: Annotator) -> QuerySet[Judgment]:

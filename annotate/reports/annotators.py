@@ -17,13 +17,13 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Annotator, AnnotatorReport, Assignment, AuditEntry, Judgment, Study
+from formats.answers import ANSWERS, SIDES, UNDONE
 from formats.results import AnnotatorFigures, Figure, from_json
 from formats.results.statistics import share
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-Answer = Judgment.Answer
 
 #: What a flag asks. A flag is a question, not a verdict.
 FLAGS = {
@@ -108,7 +108,7 @@ def rows_of(study: Study, keys: Sequence[int] | None = None) -> tuple[AnnotatorR
     )
     answers = _answers(keys)
     undone = _numbers(
-        Judgment.objects.filter(assignment__annotator__in=keys, answer=Answer.UNDONE), "assignment__annotator_id"
+        Judgment.objects.filter(assignment__annotator__in=keys, answer=UNDONE), "assignment__annotator_id"
     )
     reports = {report.annotator_id: report for report in AnnotatorReport.objects.filter(annotator__in=keys)}
     reasons = _reasons(study, [annotator for annotator in annotators.values() if annotator.is_excluded])
@@ -128,7 +128,6 @@ def rows_of(study: Study, keys: Sequence[int] | None = None) -> tuple[AnnotatorR
 def _row(annotator: Annotator, answers: _Answers, report: AnnotatorReport | None, **columns: Any) -> AnnotatorRow:
     seen_at: datetime | None = annotator.seen_at  # type: ignore[attr-defined]  # annotated by the query
     record = report.record if report else AnnotatorFigures({}, ())
-    given = answers.given
     return AnnotatorRow(
         annotator=annotator,
         wanted=annotator.pairs_wanted,
@@ -136,8 +135,8 @@ def _row(annotator: Annotator, answers: _Answers, report: AnnotatorReport | None
         surplus=answers.surplus,
         seconds=median(answers.seconds) if answers.seconds else None,
         pace=_course(answers.seconds),
-        left=share(given["left"], given["left"] + given["right"]),
-        ties=given["tie"],
+        left=share(*answers.left_of_decided),
+        ties=answers.number - answers.left_of_decided[1],
         skips=annotator.skipped,
         seen_at=seen_at or annotator.joined_at,
         figures=record.figures,
@@ -208,13 +207,19 @@ SORTS: Mapping[str, Callable[[Study], Values]] = {
 
 @dataclass(slots=True)
 class _Answers:
-    given: dict[str, int] = field(default_factory=lambda: {"left": 0, "right": 0, "tie": 0})
+    given: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ANSWERS, 0))
     surplus: int = 0
     seconds: list[float] = field(default_factory=list)
 
     @property
     def number(self) -> int:
         return sum(self.given.values())
+
+    @property
+    def left_of_decided(self) -> tuple[int, int]:
+        """How often the left sentence was preferred, and how often one of the two."""
+        left, right = (self.given[side] for side in SIDES)
+        return left, left + right
 
 
 def _answers(keys: Sequence[int]) -> dict[int, _Answers]:

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from annotate.models import Fit, Judgment, Score, Sentence, Study, System, Topic, Utility
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
+from formats.answers import PREFERENCES, share_of_first
 from formats.results import Difference, SourceWords, WordTerm, from_json
 from formats.results.scores import ODDS
 
@@ -225,9 +226,8 @@ def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int
     given: Counter[frozenset[int]] = Counter()
     for first, second, swapped, answer in rows.values_list(*columns):
         given[frozenset((first, second))] += 1
-        if answer != Judgment.Answer.TIE:
-            is_first = (answer == Judgment.Answer.LEFT) != swapped
-            preferred[(first, second) if is_first else (second, first)] += 1
+        if answer in PREFERENCES:
+            preferred[(first, second) if share_of_first(answer, swapped) else (second, first)] += 1
 
     def weight(pair: tuple[int, int]) -> float:
         return weights.get(pair[0], 0.0) - weights.get(pair[1], 0.0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.template.loader import render_to_string
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -15,6 +16,7 @@ from annotate.models import Recruitment
 from annotate.reports.method import name_in_words, phrase, value_in_words
 from annotate.reports.study_facts import StudyFacts
 from formats import citations
+from formats.answers import HALF
 from formats.citations import CITATIONS, PROGRAM, ZOPF
 from formats.latex import escaped
 from formats.metric_names import title_of
@@ -92,9 +94,11 @@ def _question(facts: StudyFacts) -> Iterator[str]:
     else:
         asked = _("The question about two sentences of a topic is: “%(question)s”. No person has answered it so far.")
     yield asked % {"question": facts.study.question}
-    if facts.study.ties_allowed:
-        yield _("“Equally important” is an answer, too, and counts as half a win for each sentence.")
-    else:
+    for answer in facts.study.answers.values():
+        if answer.share == HALF:
+            template = _("“%(answer)s” is an answer, too, and counts as half a win for each sentence.")
+            yield template % {"answer": capfirst(_(answer.name))}
+    if not facts.study.ties_allowed:
         yield _("One of the two must be chosen.")
 
 

@@ -231,7 +231,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M16",
         "a template believes what people wrote",
-        (ReplaceInTemplate(r'(<button [^>]*value="left"[\s\S]*?\{\{ assignment\.left\.text )', r"\1|safe "),),
+        (ReplaceInTemplate(r'(<span class="sentence given"[^>]*>\{\{ sentence\.text )', r"\1|safe "),),
         ("tests/annotate/test_judge_pages.py::test_given_texts_are_shown_as_text",),
     ),
     Mutant(

@@ -436,11 +436,6 @@ def test_two_people_are_asked_about_and_the_pairs_on_which_they_differ_are_shown
     assert client.get(reverse("disputed", args=[study.pk]) + f"?a={ann.pk}&b={other.pk}").status_code == 404
 
 
-def test_what_preferred_means_does_not_depend_on_the_side() -> None:
-    assert agreement._preferred(False, "left") == agreement._preferred(True, "right") == "first"
-    assert agreement._preferred(True, "left") == agreement._preferred(False, "right") == "second"
-
-
 def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() -> None:
     study = ready_study(topics=2, judgments_per_pair=3)
     for _ in range(3):

@@ -503,13 +503,15 @@ def test_a_sentence_shows_the_judgments_that_it_rests_on_from_its_side(
 ) -> None:
     heavy = scored.topic(study).sentences.get(text__startswith="Heavy")
     page = client.get(reverse("sentence", args=[study.pk, heavy.pk]))
-    found = [(one["outcome"], one["other"].text, one["was_left"]) for one in page.context["judgments"]]
-    assert found == [("won", "He wore a hat.", False), ("won", "It rained in Ohio.", True)]
+    found = [(one["share"], one["other"].text, one["was_left"]) for one in page.context["judgments"]]
+    assert found == [(1.0, "He wore a hat.", False), (1.0, "It rained in Ohio.", True)]
+    assert '<span class="badge good">preferred to</span>' in page.content.decode()
     assert "judge-1" in words(page)
     assert "1 of 6" in words(page)
     tied = scored.topic(study).sentences.get(text__startswith="Schools")
-    found = client.get(reverse("sentence", args=[study.pk, tied.pk])).context["judgments"]
-    assert [one["outcome"] for one in found] == ["tie"]
+    page = client.get(reverse("sentence", args=[study.pk, tied.pk]))
+    assert [one["share"] for one in page.context["judgments"]] == [0.5]
+    assert "as important as" in words(page)
 
 
 def unjudged(study: Study) -> tuple[SourceDocument, str]:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from annotate.api.serializers.strict import Strict
 from annotate.models import Annotator, Assignment, ReportedPair
+from formats.answers import ANSWERS
 
 
 class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):
@@ -69,7 +70,7 @@ class AnswerSerializer(Strict[Any]):
     """The answer. The revision is the one of the drawn pair; sending it twice stores it once."""
 
     revision = serializers.IntegerField(min_value=1, max_value=32_767)
-    answer = serializers.ChoiceField(choices=["left", "right", "tie"])
+    answer = serializers.ChoiceField(choices=list(ANSWERS))
     seconds = serializers.FloatField(min_value=0, max_value=86_400, required=False, allow_null=True)
 
     def validate_seconds(self, seconds: float | None) -> float | None:
@@ -83,7 +84,7 @@ class RecordedSerializer(serializers.Serializer[Any]):
 
     key = serializers.UUIDField()
     revision = serializers.IntegerField()
-    answer = serializers.ChoiceField(choices=["left", "right", "tie"])
+    answer = serializers.ChoiceField(choices=list(ANSWERS))
     counted = serializers.BooleanField()
 
 

@@ -27,6 +27,7 @@ from annotate.api.serializers.judging import (
 from annotate.api.views.base import View
 from annotate.models import Annotator, Assignment
 from annotate.refusal import Refusal, invalid
+from formats.answers import ANSWERS
 
 
 def _show(view: View, assignment: Assignment) -> Response:
@@ -105,9 +106,9 @@ class Answer(JudgeView):
         """
         assignment = self.assignment(key)
         sent = self.sent(AnswerSerializer)
-        if sent["answer"] == "tie" and not assignment.annotator.study.ties_allowed:
-            message = _("This study does not allow the answer “equally important”.")
-            raise invalid("answer", message)
+        if sent["answer"] not in assignment.annotator.study.answers:
+            message = _("This study does not allow the answer “%(answer)s”.")
+            raise invalid("answer", message % {"answer": _(ANSWERS[sent["answer"]].name)})
         recorded = judging.record_judgment(assignment, sent["revision"], sent["answer"], sent.get("seconds"))
         if recorded.outcome == judging.Outcome.DIFFERS:
             raise Refusal(

@@ -29,9 +29,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access, crowd, judging
 from annotate.judging import NoPair, Outcome
-from annotate.models import Annotator, Assignment, Judgment, ReportedPair, Sentence
+from annotate.models import Annotator, Assignment, ReportedPair, Sentence
 from annotate.refusal import Refusal
 from annotate.views.judging import progress
+from formats.answers import ANSWERS, PREFERENCES, SIDES, UNDONE, other_side
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
@@ -45,7 +46,7 @@ KEY = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 class JudgmentForm(forms.Form):
     """What a click or a key sends; the revision says which showing of the pair it answers."""
 
-    answer = forms.ChoiceField(choices=[("left", "left"), ("right", "right"), ("tie", "tie")])
+    answer = forms.ChoiceField(choices=[(key, key) for key in ANSWERS])
     revision = forms.IntegerField(min_value=1, max_value=32_000)
     seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
 
@@ -141,14 +142,14 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
 def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     """One of the two sentences where it stands in its document."""
     assignment = _find(request, key)
-    if side not in ("left", "right"):
+    if side not in SIDES:
         raise Http404
     sentence: Sentence = getattr(assignment, side)
     shown = {
         "side": side,
         "sentence": sentence,
         "sentences": Sentence.objects.filter(document=sentence.document_id).order_by("index"),
-        "other": "right" if side == "left" else "left",
+        "other": other_side(side),
     }
     return progress.page(request, "context", _what_to_show(assignment)[1] | shown)
 
@@ -200,7 +201,8 @@ def _whole(assignment: Assignment) -> Assignment:
 def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignment | None) -> HttpResponse:
     """Store an answer; `showing` is the pair that the page's script shows meanwhile."""
     form = JudgmentForm(request.POST)
-    if not form.is_valid() or (form.cleaned_data["answer"] == "tie" and not assignment.annotator.study.ties_allowed):
+    answer = form.cleaned_data["answer"] if form.is_valid() else ""
+    if not answer or (answer not in PREFERENCES and answer not in assignment.annotator.study.answers):
         logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
         return _show(request, _whole(assignment), _("Choose one of the two sentences."), status=400)
     try:
@@ -264,10 +266,9 @@ def _show_feedback(request: HttpRequest, assignment: Assignment) -> HttpResponse
 def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> str:
     """Without left and right: on a phone the cards stand one above the other."""
     judgment, speed = recorded.judgment, assignment.annotator.study.reading_speed
-    if recorded.outcome == Outcome.DIFFERS and judgment.answer == Judgment.Answer.UNDONE:
+    if recorded.outcome == Outcome.DIFFERS and judgment.answer == UNDONE:
         return _("You had already undone that answer. Nothing was changed.")
-    names = {"left": _("the first sentence"), "right": _("the second sentence"), "tie": _("equally important")}
-    answer = {"answer": names[judgment.answer]}
+    answer = {"answer": _(ANSWERS[judgment.answer].name)}
     if recorded.outcome == Outcome.DIFFERS:
         return _("You had already answered this pair (%(answer)s). That answer stands.") % answer
     notice = _("Saved: %(answer)s.") % answer
@@ -366,6 +367,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "study": study,
         "topic": topic,
         "question": topic.question or study.question,
+        "answers": ANSWERS if study.ties_allowed else PREFERENCES,  # `study.answers`, on the way of every click
         "language": topic.language or study.language,
         "here": reverse("pair", args=[assignment.key]),
         "draw": reverse("draw", args=[annotator.key]),
@@ -378,7 +380,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
     if assignment.is_practice and assignment.state == State.JUDGED:
         return "feedback", shown
     if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
-        return "judged", shown | {"answer": assignment.last_answer}
+        return "judged", shown | {"answer": ANSWERS.get(assignment.last_answer or "")}
     ticket = SHOWN.signature(str(assignment.key))
     return "pair", shown | {"ticket": ticket}
 

@@ -20,12 +20,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access, crowd
 from annotate.judging import demo, practice_to_match
-from annotate.judging.trying import Source, StudyPairs, Trial, find_trial
+from annotate.judging.trying import ANSWERS, Source, StudyPairs, Trial, find_trial
 from annotate.models import Assignment, Study
 from annotate.server import limits
 from annotate.views.judging import progress
 from annotate.views.judging.pair import JudgmentForm, SkipForm
 from annotate.views.limited import limited
+from formats.answers import SIDES, other_side
 
 View = Callable[..., HttpResponseBase]
 #: Seeds are short: they stand in addresses.
@@ -121,14 +122,14 @@ def guidelines(request: HttpRequest, trial: Trial) -> HttpResponse:
 @require_safe
 def context(request: HttpRequest, trial: Trial, side: str) -> HttpResponse:
     """One of the two sentences where it stands in its document."""
-    if side not in ("left", "right") or trial.is_over or trial.assignment is None:
+    if side not in SIDES or trial.is_over or trial.assignment is None:
         raise Http404
     sentence = getattr(trial.assignment, side)
     shown = {
         "side": side,
         "sentence": sentence,
         "sentences": trial.source.sentences_around(sentence),
-        "other": "right" if side == "left" else "left",
+        "other": other_side(side),
     }
     return progress.page(request, "context", _frame(trial) | _pair(trial, trial.assignment) | shown)
 
@@ -203,13 +204,14 @@ def _pair(trial: Trial, assignment: Assignment) -> dict[str, Any]:
         "ticket": "",
         "topic": topic,
         "question": topic.question or study.question,
+        "answers": study.answers,
         "language": topic.language or study.language,
     }
 
 
 def _feedback(trial: Trial, assignment: Assignment) -> dict[str, Any]:
     """What is right in a practice pair, and why."""
-    answer = {"L": "left", "R": "right", "T": "tie"}[trial.letters[-1]]
+    answer = ANSWERS[trial.letters[-1].lower()]
     gold_pair = trial.source.practice[trial.number]
     return {"answer": answer, "is_right": answer == assignment.expected, "explanation": gold_pair.explanation}
 

@@ -23,6 +23,7 @@ from annotate.refusal import Refusal
 from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
 from annotate.views.research.pages import UNCHANGED, as_file, csv_table, digest, is_seen, keys, page, user_of
+from formats.answers import share_of_first
 from formats.plots import Scale
 
 SENTENCES_A_PAGE = 100
@@ -210,13 +211,12 @@ def _from_its_side(judgment: Judgment, sentence: Sentence) -> dict[str, object]:
     """A judgment as seen from one of its two sentences."""
     shown = judgment.assignment
     was_left = shown.left.pk == sentence.pk
-    won = judgment.answer == (Judgment.Answer.LEFT if was_left else Judgment.Answer.RIGHT)
     return {
         "judgment": judgment,
         "annotator": shown.annotator,
         "other": shown.right if was_left else shown.left,
         "was_left": was_left,
-        "outcome": "tie" if judgment.answer == Judgment.Answer.TIE else "won" if won else "lost",
+        "share": share_of_first(judgment.answer, swapped=not was_left),
     }
 
 

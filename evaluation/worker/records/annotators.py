@@ -23,7 +23,7 @@ from evaluation.annotators.agreement import PairJudgments
 from evaluation.annotators.answers import Answers
 from evaluation.evidence import Judgments
 from evaluation.worker.records.derived import publish
-from evaluation.worker.records.evidence import SHARE_OF_LEFT
+from formats.answers import SHARES
 from formats.results import AnnotatorFigures, StudyAgreement, to_json
 
 Vector = NDArray[np.float64]
@@ -207,13 +207,13 @@ def _rows(
         left=np.where(swapped, second, first),
         right=np.where(swapped, first, second),
         swapped=swapped,
-        outcome=np.array([SHARE_OF_LEFT[answer] for answer in columns["answer"]], dtype=np.float64),
+        outcome=np.array([SHARES[answer] for answer in columns["answer"]], dtype=np.float64),
         seconds=np.array(columns["seconds"], dtype=np.float64),
         # Where a study names no speed, nobody reads too fast.
         least=np.array(columns["length"], dtype=np.float64) / (study.reading_speed or math.inf),
         counted=counted,
         repeat=repeat,
-        expected=np.array([SHARE_OF_LEFT[side] if side else math.nan for side in expected], dtype=np.float64),
+        expected=np.array([SHARES[side] if side else math.nan for side in expected], dtype=np.float64),
     )
 
 

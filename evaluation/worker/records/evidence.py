@@ -14,13 +14,11 @@ from annotate.judging.designs import systems_by_number
 from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.scoring.stopping import StopRule
+from formats.answers import SHARES
 from formats.not_judged import DUPLICATE
 
 #: (text, language) -> its sentences
 Split = Callable[[str, str], Sequence[str]]
-
-# By what stands in the table: a member of an enumeration is not found under its value.
-SHARE_OF_LEFT = {Judgment.Answer.LEFT.value: 1.0, Judgment.Answer.RIGHT.value: 0.0, Judgment.Answer.TIE.value: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,7 @@ def _judgments(
     judgments = Judgments(
         a=np.where(turned, second, first),
         b=np.where(turned, first, second),
-        outcome=np.array([SHARE_OF_LEFT[answer] for answer in answers], dtype=np.float64),
+        outcome=np.array([SHARES[answer] for answer in answers], dtype=np.float64),
         weight=np.ones(len(rows)),
         annotator=numbers.astype(np.int64),
         design=np.array(design, dtype=np.float64),
