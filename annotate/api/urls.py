@@ -77,7 +77,6 @@ urlpatterns = [
     path(f"{STUDY}judges/", annotators.AnnotatorFigures.as_view(), name="api_judges"),
     path(f"{STUDY}agreement/", annotators.Agreement.as_view(), name="api_agreement"),
     path(f"{STUDY}examination/", annotators.Examination.as_view(), name="api_examination"),
-    path(f"{STUDY}assessors/", annotators.Assessors.as_view(), name="api_assessors"),
     path(f"{STUDY}acts/", annotators.AuditLog.as_view(), name="api_acts"),
     path(f"{STUDY}previews/", annotators.Previews.as_view(), name="api_previews"),
     path(f"{STUDY}previews/<uuid:key>/", annotators.OnePreview.as_view(), name="api_preview"),

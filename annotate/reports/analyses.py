@@ -14,12 +14,12 @@ from annotate.models.analysis import OfStudy
 from annotate.reports import rests_on
 from annotate.reports.metrics import why_absent
 from formats.analyses import ANALYSES, Analysis
-from formats.results import DocumentSetsReport, PairCounts, from_json
+from formats.results import AssessorsReport, DocumentSetsReport, PairCounts, from_json
 from formats.results.metrics import StudyPairs
 from formats.shown import Choice, Shown
 
 #: What an address may choose, in one analysis or another.
-CHOICES = ("dimension", "peers", "by", "topic")
+CHOICES = ("dimension", "peers", "by", "topic", "scores")
 #: A record that is read only if it is shown.
 Record = Callable[[], Any]
 
@@ -131,8 +131,8 @@ def _of_metrics(study: Study, analysis: OfStudy, records: Mapping[tuple[str, ...
     )
 
 
-def _document_sets(study: Study) -> Stored:
-    return _of_metrics(study, "document-sets", _records(study, "document-sets", DocumentSetsReport))
+def _by_peers(analysis: OfStudy, kind: type[Any], study: Study) -> Stored:
+    return _of_metrics(study, analysis, _records(study, analysis, kind))
 
 
 def _pairs_of_systems(study: Study) -> Stored:
@@ -158,6 +158,7 @@ def _records(study: Study, analysis: OfStudy, kind: type[Any]) -> dict[tuple[str
 
 
 STORED: Mapping[str, Callable[[Study], Stored]] = {
-    "document-sets": _document_sets,
+    "assessors": partial(_by_peers, "assessors", AssessorsReport),
+    "document-sets": partial(_by_peers, "document-sets", DocumentSetsReport),
     "pairs-of-systems": _pairs_of_systems,
 }

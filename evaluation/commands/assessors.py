@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 
 from evaluation.commands import common, compared
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.tables import Cell, Table
 from evaluation.meta.assessors import DRAWS, assessed, assessors_report
-from formats.results import AssessedDimension, AssessorRanking, AssessorsReport, Figure, to_json
-
-#: What the figures are called in tables.
-FIGURES = {"consistency": "consistency", "agreement": "agreement", "auto_pyramid": "mP - aP"}
+from formats.analyses import assessors
+from formats.results import AssessorsReport, to_json
+from formats.shown import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +53,8 @@ def run(options: argparse.Namespace) -> Output:
         )
     label = common.judgments_are_simulated(options)
     return Output(
-        tables=[table for dimension in report.dimensions for table in _tables(dimension, label)],
-        rows=_rows(report),
+        tables=list(_tables(report, label)),
+        rows=assessors.figures(report),
         data={
             **to_json(report),
             "draws": options.draws,
@@ -76,97 +75,11 @@ COMMAND = Command(
 )
 
 
-def _tables(dimension: AssessedDimension, label: str) -> Iterator[Table]:
-    for ranking in dimension.rankings:
-        yield _figures_table(dimension, ranking)
-        yield _ranks_table(dimension, ranking)
-        if any(row.metrics for row in ranking.without):
-            yield _metrics_table(dimension, ranking, label)
-
-
-def _title(dimension: AssessedDimension, ranking: AssessorRanking) -> str:
-    return f"{'Pyramids' if dimension.by_pyramid else dimension.dimension} by {FIGURES[ranking.basis]}"
-
-
-def _figures_table(dimension: AssessedDimension, ranking: AssessorRanking) -> Table:
-    notes = {
-        "consistency": "alpha of the two scores of identical summaries; n: pairs",
-        "agreement": "alpha of an assessor's score and the mean of the others'; n: summaries",
-        "auto_pyramid": "manual less automatic Pyramid score; n: topics",
-    }
-    unattributed = f"; {dimension.unattributed} scores name no assessor" if dimension.unattributed else ""
-    is_few = any(not figure.is_ranked for figure in ranking.assessors)
-    return Table(
-        title=f"Assessors: {_title(dimension, ranking)}",
-        notes=(f"{notes[ranking.basis]}{unattributed}", *(("of those below a dash too little is known",) * is_few)),
-        columns=("rank", "assessor", "value", "low", "high", "n", "distance"),
-        rows=tuple(
-            (
-                place if figure.is_ranked else None,
-                figure.assessor,
-                *_interval(figure.value),
-                figure.value.n,
-                figure.difference.value if figure.difference else None,
-            )
-            for place, figure in enumerate(ranking.assessors, 1)
-        ),
-    )
-
-
-def _ranks_table(dimension: AssessedDimension, ranking: AssessorRanking) -> Table:
-    return Table(
-        title=f"Systems without the worst: {_title(dimension, ranking)}",
-        notes=("correlations of the systems' means with those of all scores",),
-        columns=("without", "topics", "ratings", "Pearson", "Spearman"),
-        rows=tuple(
-            (_named(row.left_out), row.topics, row.ratings, row.pearson, row.spearman) for row in ranking.without
-        ),
-    )
-
-
-def _metrics_table(dimension: AssessedDimension, ranking: AssessorRanking, label: str) -> Table:
-    return Table(
-        title=f"Metrics without the worst: {_title(dimension, ranking)}",
-        notes=(
-            "Pearson's r with human scores: of systems' means, with Fisher's interval; of all summaries of an "
-            "assessor, the mean over assessors",
-            *((f"judgments {label}",) if label else ()),
-        ),
-        columns=("without", "metric", "systems", "low", "high", "summaries", "assessors"),
-        rows=tuple(
-            (
-                _named(row.left_out),
-                beside.metric,
-                *_interval(beside.systems),
-                beside.summaries.value,
-                beside.summaries.n,
-            )
-            for row in ranking.without
-            for beside in row.metrics
-        ),
-    )
-
-
-def _named(left_out: tuple[str, ...]) -> str:
-    return ", ".join(left_out) or "nobody"
-
-
-def _interval(figure: Figure) -> tuple[Cell, Cell, Cell]:
-    return figure.value, figure.low, figure.high
-
-
-def _rows(report: AssessorsReport) -> Table:
-    """One row for each figure of an assessor."""
-    return Table(
-        ("dimension", "by_pyramid", "figure", "assessor", "ranked", "value", "low", "high", "n", "distance"),
-        tuple(
-            (
-                *(dimension.dimension, int(dimension.by_pyramid), ranking.basis),
-                *(figure.assessor, int(figure.is_ranked), *_interval(figure.value), figure.value.n),
-                figure.difference.value if figure.difference else None,
-            )
-            for dimension in report.dimensions
-            for ranking in dimension.rankings
-            for figure in ranking.assessors
-        ),
-    )
+def _tables(report: AssessorsReport, label: str) -> Iterator[Table]:
+    """Metrics of every dimension, since a terminal has no choice."""
+    yield assessors.figures(report)
+    yield assessors.ranks(report)
+    for dimension in report.dimensions:
+        table = assessors.metrics(dimension)
+        if table.rows:
+            yield replace(table, note=f"{table.note} Judgments {label}.") if label else table

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from formats.analyses import document_sets, system_pairs
+from formats.analyses import assessors, document_sets, system_pairs
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
 
@@ -65,6 +65,19 @@ ANALYSES = (
             "With more than 200 topics, or 10,000 scores by a metric, this takes too long for a page; use the command "
             "line (sets)."
         ),
+    ),
+    Analysis(
+        name="assessors",
+        title=gettext_noop("Assessors"),
+        asks=gettext_noop("How consistent are assessors, and what changes without the worst?"),
+        keys=("peers",),
+        show=assessors.show,
+        needs=_HUMAN_SCORES,
+        left_out=gettext_noop(
+            "With more than 100,000 ratings, or pairs of identical summaries, this takes too long for a page; use the "
+            "command line (assessors)."
+        ),
+        ability="annotators",
     ),
 )
 BY_NAME = {analysis.name: analysis for analysis in ANALYSES}

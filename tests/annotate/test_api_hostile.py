@@ -106,7 +106,6 @@ LISTS = [
         "api_metric_scores",
         "api_metrics",
         "api_results",
-        "api_assessors",
         "api_data",
         "api_removals",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -15,16 +16,24 @@ from django.urls import reverse
 import formats
 from annotate import imports
 from annotate.models import Study, Topic
-from annotate.reports import assessors
+from annotate.views.research import analyses
 from evaluation.meta import study_assessors
+from formats.analyses import assessors
 from formats.complaints import Complaints, Place
 from formats.pyramid import Annotation
 from formats.pyramid_json import annotation_from
 from formats.ratings import means
-from formats.results import AssessorsReport, to_json
+from formats.results import (
+    AssessedDimension,
+    AssessorFigure,
+    AssessorRanking,
+    AssessorsReport,
+    Figure,
+    WithoutWorst,
+)
 from tests import kept
 from tests.annotate import making, scored
-from tests.annotate.making import owner
+from tests.annotate.making import Role, owner
 from tests.annotate.test_api import API, client_of
 from tests.annotate.test_monitor import signed_in
 from tests.test_house import ROOT
@@ -96,8 +105,8 @@ def assessed_study(pyramids_by: str | None = ODD) -> Study:
     return made
 
 
-def address(made: Study, file: str = "") -> str:
-    return reverse(f"assessors{file}", args=[made.pk])
+def address(made: Study, part: str = "", form: str = "") -> str:
+    return reverse(f"analysis_{form}" if part else "analysis", args=[made.pk, "assessors", *filter(None, [part])])
 
 
 def text_of(client: Client, url: str, **asked: str) -> str:
@@ -139,26 +148,28 @@ def test_the_worker_reports_every_dimension_and_the_pyramids(assessed: Study) ->
 
 def test_the_page_has_every_figure_with_its_interval_and_what_changes(assessed: Study) -> None:
     text = text_of(signed_in(assessed), address(assessed))
-    headings = [text.index(f">{name}</h3>") for name in ("Consistency", "Agreement", "Pyramid, manual less automatic")]
-    assert headings == sorted(headings)
+    assert {">Consistency</bdi>", ">Agreement</bdi>", ">Pyramid, manual less automatic</bdi>"} <= set(
+        re.findall(r">[^<>]+</bdi>", text)
+    )
     assert "&quot;Ada&quot; &amp; &lt;b&gt;" in text
     figure = record(assessed).dimensions[0].rankings[1].assessors[-1]
     assert figure.value.value is not None
     assert f"{figure.value.value:.3f}" in text
-    assert f"n {figure.value.n}, {figure.difference.value:.2f} apart" in text  # type: ignore[union-attr]
+    assert f'number">{figure.value.n}</td><td class="number">{figure.difference.value:.2f}<' in text  # type: ignore[union-attr]
     assert "The ranking of systems without the worst assessors" in text
-    assert 'Metrics without the worst assessors: <bdi class="given">overall</bdi> (Agreement)' in text
+    assert "Metrics without the worst assessors: overall" in text
     assert "ROUGE-2" in text
     assert "nothing is deleted" in text
 
 
 def test_another_dimension_and_people_among_the_systems_can_be_chosen(assessed: Study) -> None:
     client = signed_in(assessed)
-    assert 'assessors: <bdi class="given">style</bdi>' in text_of(client, address(assessed), scores="human:style")
-    assert 'assessors: <bdi class="given">Pyramids</bdi>' not in text_of(client, address(assessed), scores="style")
+    assert "worst assessors: style</h3>" in text_of(client, address(assessed), scores="human:style")
+    assert "worst assessors: Pyramids</h3>" in text_of(client, address(assessed), scores="pyramids")
+    assert "worst assessors: overall</h3>" in text_of(client, address(assessed), scores="style")
     text = text_of(client, address(assessed), scores="nothing", peers="all")
     assert "ROUGE-2, one reference less" in text
-    assert '9 scores for <bdi class="given">overall</bdi> name no assessor.' in text
+    assert "9 scores for overall name no assessor." in text
 
 
 def test_researchers_are_led_there_from_metrics_and_from_annotators(assessed: Study) -> None:
@@ -171,7 +182,7 @@ def test_it_says_in_words_why_something_is_absent() -> None:
     made = without_ratings(overall=3.0)
     text = text_of(signed_in(made), address(made))
     assert "The human scores do not say who gave them." in text
-    assert reverse("upload_new", args=[made.pk]) in text
+    assert "Upload the ratings of each assessor" in text
 
     nobody = assessed_study(pyramids_by="")
     assert "The Pyramids do not say who annotated them" in text_of(signed_in(nobody), address(nobody))
@@ -189,14 +200,13 @@ def test_without_identical_summaries_and_with_one_assessor_nothing_can_be_told()
     assert "Nobody scored two summaries of a topic that have the same text" in text
     assert "No summary was scored by two assessors in the same dimension" in text
     assert "without the worst assessors" not in text
-    for part, form in FILES:
-        assert signed_in(made).get(address(made, f"_{part}_{form}")).status_code == 200
+    assert {signed_in(made).get(address(made, part, form)).status_code for part, form in FILES} == {404}
 
 
 def test_what_is_to_come_and_what_never_comes_look_different(assessed: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     client = signed_in(assessed)
     kept.heads("assessors").update(version=0)
-    assert "The newest scores are being compared." in text_of(client, address(assessed))
+    assert "Newer data are being worked in." in text_of(client, address(assessed))
     for limit in ("MOST_PAIRS", "MOST_RATINGS"):
         with monkeypatch.context() as patched:
             patched.setattr(study_assessors if limit == "MOST_PAIRS" else scored.tasks, limit, 10)
@@ -206,15 +216,15 @@ def test_what_is_to_come_and_what_never_comes_look_different(assessed: Study, mo
         assert "Not worked out here" in text_of(client, address(assessed))
         kept.heads("assessors").update(version=0)
         assert "Being worked out" in text_of(client, address(assessed))
-        assert {client.get(address(assessed, f"_{part}_{form}")).status_code for part, form in FILES} == {404}
+        assert {client.get(address(assessed, part, form)).status_code for part, form in FILES} == {404}
         scored.tasks.compare_assessors(assessed.pk)
         assert kept.rows("assessors").exists()
-    assert "Upload human scores" in text_of(signed_in(other := making.study()), address(other))
+    assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other))
 
 
 def test_the_files_say_what_the_record_says(assessed: Study) -> None:
     def rows(part: str) -> list[dict[str, str]]:
-        content = signed_in(assessed).get(address(assessed, f"_{part}_csv")).content.decode()
+        content = signed_in(assessed).get(address(assessed, part, "csv")).content.decode()
         return list(csv.DictReader(io.StringIO(content)))
 
     overall = record(assessed).dimensions[0]
@@ -223,13 +233,14 @@ def test_the_files_say_what_the_record_says(assessed: Study) -> None:
     assert [float(row["value"]) for row in figures] == [own.value.value for own in overall.rankings[1].assessors]
     ranks = [row for row in rows("ranks") if (row["dimension"], row["figure"]) == ("overall", "agreement")]
     assert [row["without"].count("; ") + bool(row["without"]) for row in ranks] == [0, 1, 2]
-    beside = [row for row in rows("metrics") if (row["dimension"], row["metric"]) == ("overall", "rouge-2")]
+    beside = [row for row in rows("metrics") if row["metric"] == "rouge-2"]
+    assert {row["dimension"] for row in beside} == {"overall"}
     expected = [row for ranking in overall.rankings for row in ranking.without]
     assert [float(row["systems_r"]) for row in beside] == [
         own.systems.value for row in expected for own in row.metrics if own.metric == "rouge-2"
     ]
     for part, form in FILES:
-        content = text_of(signed_in(assessed), address(assessed, f"_{part}_{form}"))
+        content = text_of(signed_in(assessed), address(assessed, part, form))
         assert form == "csv" or content.isascii()
 
 
@@ -237,30 +248,67 @@ def test_every_file_has_a_name_of_its_own(assessed: Study) -> None:
     client = signed_in(assessed)
     asked = [{"peers": "machines"}, {"peers": "all"}, {"peers": "all", "scores": "human:style"}]
     names = [
-        client.get(address(assessed, f"_{part}_{form}"), of)["Content-Disposition"]
-        for part, form in FILES
-        for of in asked
+        client.get(address(assessed, part, form), of)["Content-Disposition"] for part, form in FILES for of in asked
     ]
-    assert len(set(names)) == 2 * len(FILES) + 1  # one table is of the chosen dimension
+    assert len(set(names)) == len(asked) * len(FILES)
 
 
-def test_only_so_many_assessors_are_on_the_page(assessed: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assessors, "MOST_SHOWN", 1)
+def test_only_so_many_rows_are_on_the_page(assessed: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analyses, "MOST_ROWS", 1)
+    figures = [figure for own in record(assessed).dimensions for rank in own.rankings for figure in rank.assessors]
     text = text_of(signed_in(assessed), address(assessed))
-    assert "2 more assessors are in the files." in text
+    assert f"{len(figures) - 1} more rows are in the files." in text
 
 
 def test_the_page_and_its_files_take_few_queries(assessed: Study, django_assert_max_num_queries: Any) -> None:
     client = signed_in(assessed)
-    for file in ("", *(f"_{part}_{form}" for part, form in FILES)):
+    for file in (("", ""), *FILES):
         with django_assert_max_num_queries(20):
-            assert client.get(address(assessed, file)).status_code == 200
+            assert client.get(address(assessed, *file)).status_code == 200
 
 
-def test_the_api_has_the_same_report(assessed: Study) -> None:
+def test_the_api_has_the_same_tables(assessed: Study) -> None:
     client = client_of(owner(assessed))
-    answer = client.get(f"{API}/studies/{assessed.pk}/assessors/?peers=all").json()
-    assert answer["report"] == to_json(record(assessed, "all"))
-    assert (answer["peers"], answer["is_old"], answer["is_left_out"]) == ("all", False, False)
-    assert client.get(f"{API}/studies/{assessed.pk}/assessors/?peers=nobody").status_code == 400
-    assert client.get(f"{API}/studies/{making.study().pk}/assessors/").status_code == 404
+    url = f"{API}/studies/{assessed.pk}/results/assessors/"
+    answer = client.get(f"{url}?peers=all&scores=human:style").json()
+    tables = {table["name"]: table["rows"] for table in answer["tables"]}
+    dimensions = record(assessed, "all").dimensions
+    told = [figure for own in dimensions for ranking in own.rankings for figure in ranking.assessors]
+    assert [(row["assessor"], row["value"], row["n"]) for row in tables["figures"]] == [
+        (figure.assessor, figure.value.value, figure.value.n) for figure in told
+    ]
+    assert {row["dimension"] for row in tables["metrics"]} == {"style"}
+    assert (answer["is_old"], answer["is_left_out"]) == (False, False)
+    assert client.get(f"{url}?peers=nobody").status_code == 404
+    assert client.get(f"{url}?scores=style").status_code == 404
+
+
+def test_assessors_are_for_owners_and_admins(assessed: Study) -> None:
+    researcher = signed_in(assessed, Role.RESEARCHER)
+    assert {researcher.get(address(assessed, *file)).status_code for file in (("", ""), *FILES)} == {403}
+    assert "assessors" not in text_of(researcher, reverse("results", args=[assessed.pk]))
+    program = client_of(making.member(assessed, Role.RESEARCHER))
+    assert program.get(f"{API}/studies/{assessed.pk}/results/assessors/").status_code == 403
+    questions = program.get(f"{API}/studies/{assessed.pk}/results/").json()
+    assert "assessors" not in {question["name"] for question in questions}
+
+
+def test_the_verdict_names_the_best_the_worst_and_what_the_worst_one_changes() -> None:
+    def figure(name: str, value: float, *, is_ranked: bool = True) -> AssessorFigure:
+        return AssessorFigure(name, Figure(value, 9, low=value - 0.1, high=value + 0.1), is_ranked=is_ranked)
+
+    left = (WithoutWorst((), 9, 54, 1.0, 1.0, ()), WithoutWorst(("Cleo",), 9, 36, 0.9876, 1.0, ()))
+    told = (figure("Ada", 0.9), figure("Bob", 0.5), figure("Cleo", -0.25), figure("Dan", 1, is_ranked=False))
+    few = replace(AssessorRanking("consistency", told, left), assessors=told[2:], without=left[:1])
+
+    def verdict(ranking: AssessorRanking) -> str:
+        dimension = AssessedDimension(
+            "style", by_pyramid=False, assessors=4, ratings=54, unattributed=0, rankings=(ranking,)
+        )
+        return assessors.show(AssessorsReport("machines", False, (dimension,)), {}).verdict
+
+    assert verdict(AssessorRanking("agreement", told, left)) == (
+        "Agreement, style: of 3 assessors, Ada has the highest value, 0.900 [0.800, 1.000], Cleo the lowest, "
+        "-0.250 [-0.350, -0.150]; without Cleo, systems’ means correlate with those of all scores by r = 0.988."
+    )
+    assert verdict(few) == "Too little is known of the assessors of style to call one worse than another."

@@ -111,9 +111,6 @@ GET    L   L   L   L   L   L 404 404 404 200 403 200 200  coverage consistency l
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotators_csv study_annotator_csv
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_svg agreement_pdf agreement_png
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_csv agreement_tex
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  assessors assessors_figures_csv assessors_figures_tex
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  assessors_ranks_csv assessors_ranks_tex
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  assessors_metrics_csv assessors_metrics_tex
 POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_members invitation_revoke
 POST   L   L   L   L   L   L 404 404 404 302 403 302 302  annotator_rest what_if_ask what_if_do
 """

@@ -344,8 +344,9 @@ def test_the_command_prints_and_writes_the_same(tmp_path: Path, capsys: pytest.C
     for ranking, own in zip(dimension["rankings"], expected["rankings"], strict=True):
         assert ranking["assessors"] == own["assessors"]
         assert [row["left_out"] for row in ranking["without"]] == [row["left_out"] for row in own["without"]]
-    assert "Assessors: overall by consistency" in texts["table"][1]
-    assert "Systems without the worst: overall by agreement" in texts["table"][1]
+    assert "Consistency and agreement of assessors" in texts["table"][1]
+    assert "The ranking of systems without the worst assessors" in texts["table"][1]
+    assert "Metrics without the worst assessors: overall" in texts["table"][1]
     rows = texts["csv"][1].splitlines()
     assert rows[0] == "dimension,by_pyramid,figure,assessor,ranked,value,low,high,n,distance"
     assert len(rows) == 1 + 2 * 4

@@ -14,7 +14,7 @@ from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
 from annotate.models import AuditEntry, Result, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
-from formats.results import AssessorsReport, Coverage, Figure, Influence, Misfit, SmallestSet, StudyAgreement, WhatIf
+from formats.results import Coverage, Figure, Influence, Misfit, SmallestSet, StudyAgreement, WhatIf
 
 
 class ShareSerializer(serializers.Serializer[Figure]):
@@ -99,19 +99,6 @@ class ExaminationSerializer(serializers.Serializer[Any]):
     coverage = TopicCoverageSerializer(many=True)
     misfits = MisfitSerializer(many=True)
     robustness = InfluenceSerializer(allow_null=True)
-
-
-class StudyAssessorsSerializer(serializers.Serializer[Any]):
-    """Assessors of summaries in every dimension of the human scores and of the Pyramids.
-
-    `report`: null before the worker was there, or where `is_left_out`: there are too many ratings. `is_old`: it is of
-    scores that have changed since, or still to come.
-    """
-
-    peers = serializers.CharField(source="table.peers")
-    is_old = serializers.BooleanField()
-    is_left_out = serializers.BooleanField()
-    report = serializer_of(AssessorsReport)(allow_null=True)
 
 
 class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):

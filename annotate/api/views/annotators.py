@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
@@ -23,15 +22,13 @@ from annotate.api.serializers.annotators import (
     AuditEntrySerializer,
     ExaminationSerializer,
     ExclusionSerializer,
-    StudyAssessorsSerializer,
     WhatIfQuestionSerializer,
 )
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.views.base import View
-from annotate.api.views.results import PEERS, choice
 from annotate.judging import what_if
 from annotate.models import Annotator, AuditEntry, Result, Study, WhatIfQuestion
-from annotate.reports import annotators, assessors, diagnostics
+from annotate.reports import annotators, diagnostics
 from formats.results import to_json
 
 
@@ -89,19 +86,6 @@ class Examination(View):
             },
         }
         return self.show(ExaminationSerializer, examination)
-
-
-@extend_schema(tags=["annotators"])
-class Assessors(View):
-    @extend_schema(operation_id="read_assessors", parameters=[PEERS], responses=StudyAssessorsSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """How consistent those who scored summaries are, what changes without the worst; 404 without human scores."""
-        study = self.study(study_id, "annotators")
-        _dimension, peers = choice(request)
-        table = assessors.of_study(study, peers=peers)
-        if table is None:
-            raise Http404
-        return self.show(StudyAssessorsSerializer, table)
 
 
 @extend_schema(tags=["annotators"])

@@ -1,6 +1,6 @@
 """What admins and operators see: how annotators judge and agree, what was done, how the worker does."""
 
-from annotate.views.monitor import agreement, annotators, assessors, diagnostics, health, log, what_if
+from annotate.views.monitor import agreement, annotators, diagnostics, health, log, what_if
 
 urlpatterns = [
     *health.urlpatterns,
@@ -8,6 +8,5 @@ urlpatterns = [
     *what_if.urlpatterns,
     *agreement.urlpatterns,
     *diagnostics.urlpatterns,
-    *assessors.urlpatterns,
     *log.urlpatterns,
 ]

@@ -27,6 +27,8 @@ from formats.analyses import BY_NAME, Analysis
 from formats.shown import Figure, Table
 
 TABLES = ("csv", "tex")
+#: So many rows of a table are on the page; files have all.
+MOST_ROWS = 200
 
 
 @in_study("see")
@@ -107,7 +109,7 @@ def _table(table: Table, opened: Opened) -> Mapping[str, object]:
     chosen = table.links or [None] * len(table.rows)
     links = [f"?{urlencode({**opened.asked, **link})}" if link else "" for link in chosen]
     numbers = [not column.is_text for column in table.read]
-    texts = table.texts()
+    texts = table.texts()[:MOST_ROWS]
     rows = [
         {
             "link": link,
@@ -116,7 +118,7 @@ def _table(table: Table, opened: Opened) -> Mapping[str, object]:
         }
         for k, (link, row, above) in enumerate(zip(links, texts, [[], *texts], strict=False))
     ]
-    return {"table": table, "rows": rows, "groups": _groups(table)}
+    return {"table": table, "rows": rows, "groups": _groups(table), "hidden": len(table.rows) - len(rows)}
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], numbers: Sequence[bool]) -> list[bool]:
