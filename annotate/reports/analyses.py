@@ -9,12 +9,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate.models import HumanScore, Result, Study, TopicMetrics
+from annotate.models import HumanScore, PyramidAnnotation, Result, Study, Topic, TopicMetrics, TopicProgress
 from annotate.models.analysis import OfStudy
-from annotate.reports import rests_on
+from annotate.reports import minutes, rests_on
 from annotate.reports.metrics import why_absent
-from formats.analyses import ANALYSES, Analysis
-from formats.results import AssessorsReport, DocumentSetsReport, PairCounts, from_json
+from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
+from formats.results import AssessorsReport, DocumentSetsReport, PairCounts, SentenceRankings, from_json
 from formats.results.metrics import StudyPairs
 from formats.shown import Choice, Shown
 
@@ -47,9 +47,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An analysis with what is kept for it, and what is shown of the record that was asked for, if there is one."""
+    """An analysis of a study or topic with what is kept for it, and what is shown of the record that was asked for."""
 
-    study: Study
+    of: Study | Topic
     analysis: Analysis
     stored: Stored
     choices: tuple[Choice, ...] = ()
@@ -58,7 +58,8 @@ class Opened:
     @property
     def rests_on(self) -> str:
         """The judgments behind preferences, in words."""
-        return f"{_('Preferences rest on:')} {rests_on.of_study(self.study).counted.words}"
+        own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else rests_on.of_study(self.of)
+        return f"{_('Preferences rest on:')} {own.counted.words}"
 
     @property
     def asked(self) -> dict[str, str]:
@@ -71,25 +72,30 @@ class Opened:
         return [choice for choice in self.choices if len(choice.options) > 1]
 
 
-def stored_for(study: Study, analysis: Analysis) -> Stored:
+def analyses_of(of: Study | Topic) -> Mapping[str, Analysis]:
+    """Those of a study, or of a topic, by name."""
+    return {analysis.name: analysis for analysis in (OF_TOPIC if isinstance(of, Topic) else OF_STUDY)}
+
+
+def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
     """What is kept for the analysis; no record is read."""
-    return STORED[analysis.name](study)
+    return STORED[analysis.name](of)
 
 
-def opened(study: Study, analysis: Analysis, asked: Mapping[str, str]) -> Opened:
-    """The analysis of the study as it is asked for; what there is not is not asked for."""
-    stored = stored_for(study, analysis)
+def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str]) -> Opened:
+    """The analysis as it is asked for; what there is not is not asked for."""
+    stored = stored_for(of, analysis)
     if not stored.records:
-        return Opened(study, analysis, stored)
+        return Opened(of, analysis, stored)
     choices = list(_choices(analysis, list(stored.records), asked))
     record = stored.records[tuple(choice.chosen for choice in choices)]()
     shown = analysis.show(record, asked)
-    return Opened(study, analysis, stored, (*shown.choices, *choices), shown)
+    return Opened(of, analysis, stored, (*shown.choices, *choices), shown)
 
 
-def all_opened(study: Study, abilities: frozenset[str]) -> Iterator[Opened]:
-    """Every analysis of the study that its reader may see, as it is without a choice."""
-    return (opened(study, analysis, {}) for analysis in ANALYSES if analysis.ability in abilities)
+def all_opened(of: Study | Topic, abilities: frozenset[str]) -> Iterator[Opened]:
+    """Every analysis that its reader may see, as it is without a choice."""
+    return (opened(of, analysis, {}) for analysis in analyses_of(of).values() if analysis.ability in abilities)
 
 
 def _choices(analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str, str]) -> Iterator[Choice]:
@@ -157,8 +163,25 @@ def _records(study: Study, analysis: OfStudy, kind: type[Any]) -> dict[tuple[str
     return {keys: partial(rows[keys].read, kind) for keys in sorted(rows, reverse=True)}
 
 
-STORED: Mapping[str, Callable[[Study], Stored]] = {
+def _sentence_ranking(topic: Topic) -> Stored:
+    row = Result.objects.filter(topic=topic, analysis="sentence-ranking").first()
+    has_values = topic.references.exists() or PyramidAnnotation.objects.filter(topic=topic).exists()
+    fitted = TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
+    version = topic.text_version + topic.peers_version + fitted
+    took = minutes.of_topic(topic)
+    is_ranked = row is not None and row.record and row.record["reports"]
+    return Stored(
+        {(): partial(row.read, SentenceRankings)} if row and is_ranked and has_values else {},
+        is_possible=has_values,
+        is_old=row is None or row.version < version,
+        version=f"{version}-{row.version if row else ''}-{has_values}",
+        notes=() if took is None else (_("Judging took %(minutes).1f minutes.") % {"minutes": took},),
+    )
+
+
+STORED: Mapping[str, Callable[[Any], Stored]] = {
     "assessors": partial(_by_peers, "assessors", AssessorsReport),
     "document-sets": partial(_by_peers, "document-sets", DocumentSetsReport),
     "pairs-of-systems": _pairs_of_systems,
+    "sentence-ranking": _sentence_ranking,
 }

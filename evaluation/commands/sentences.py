@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -11,13 +12,13 @@ import numpy as np
 
 from evaluation.commands import common
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence, Settings
 from evaluation.meta.agreement import Vector
 from evaluation.meta.sentence_ranking import SMOOTHINGS, sentence_report, values_from
 from evaluation.scoring.simulations import Source
+from formats.analyses import sentence_ranking
 from formats.complaints import Complaints, Place
-from formats.results import SentenceReport, to_json
+from formats.results import to_json
 from formats.results.metrics import Values
 from formats.sentence_values import read_sentence_values
 
@@ -54,9 +55,11 @@ def run(options: argparse.Namespace) -> Output:
     )
     if not report.rankings:
         raise InputError("there are no judgments, no references and no Pyramids: nothing ranks the sentences")
+    means = sentence_ranking.means(report)
+    simulated = f"Simulated: {options.pairs} judgments a topic, seed {options.seed}."
     return Output(
-        tables=[_table(report, options)],
-        rows=_rows(report),
+        tables=[replace(means, note=f"{means.note} {simulated}")],
+        rows=sentence_ranking.agreement([report]),
         data={
             **to_json(report),
             "pairs": options.pairs,
@@ -99,34 +102,3 @@ def _given(topics: Sequence[Evidence], path: Path) -> Mapping[str, Vector]:
         for topic in topics
         if topic.topic_id in given
     }
-
-
-def _table(report: SentenceReport, options: argparse.Namespace) -> Table:
-    return Table(
-        title=f"Pairs of sentences ordered as by their values ({options.against})",
-        notes=(
-            "man: people's judgments; ref, py: "
-            f"{options.pairs} judgments a topic simulated from references and Pyramids, seed {options.seed}",
-        ),
-        columns=("judgments", "smoothing", "topics", "agreement", "pooled"),
-        rows=tuple(
-            (
-                *(ranking.judgments, ranking.smooth, sum(own.agreement is not None for own in ranking.topics)),
-                *(ranking.agreement, ranking.pooled),
-            )
-            for ranking in report.rankings
-        ),
-        digits=3,
-    )
-
-
-def _rows(report: SentenceReport) -> Table:
-    """One row for each topic."""
-    return Table(
-        ("judgments", "smoothing", "topic", "n", "pairs", "agreement"),
-        tuple(
-            (ranking.judgments, ranking.smooth, topic.topic, topic.judgments, topic.pairs, topic.agreement)
-            for ranking in report.rankings
-            for topic in ranking.topics
-        ),
-    )

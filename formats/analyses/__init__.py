@@ -5,6 +5,6 @@ by name, and pages, files, API, terminal and menus follow from it. The room stan
 the terminal shows the same.
 """
 
-from formats.analyses.registry import ANALYSES, BY_NAME, Analysis
+from formats.analyses.registry import OF_STUDY, OF_TOPIC, Analysis
 
-__all__ = ["ANALYSES", "BY_NAME", "Analysis"]
+__all__ = ["OF_STUDY", "OF_TOPIC", "Analysis"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from formats.analyses import assessors, document_sets, system_pairs
+from formats.analyses import assessors, document_sets, sentence_ranking, system_pairs
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
 
@@ -79,5 +79,20 @@ ANALYSES = (
         ),
         ability="annotators",
     ),
+    Analysis(
+        name="sentence-ranking",
+        title=gettext_noop("Sentence ranking"),
+        asks=gettext_noop("Are the sentences themselves ranked well?"),
+        keys=(),
+        show=sentence_ranking.show,
+        needs=gettext_noop(
+            "With references or a Pyramid, this page says how well the judgments order the topic’s source sentences by "
+            "what those say."
+        ),
+        left_out=gettext_noop(
+            "The topic has no sentences, or more than 1,000. The command line (sentences) does it for any number."
+        ),
+        of="topic",
+    ),
 )
-BY_NAME = {analysis.name: analysis for analysis in ANALYSES}
+OF_STUDY, OF_TOPIC = (tuple(own for own in ANALYSES if own.of == kind) for kind in ("study", "topic"))

@@ -110,6 +110,7 @@ def furnish(study: Study) -> Keys:
             "summary_id": apart.summaries.first().pk,
             "system_id": apart.summaries.first().system_id,
             "analysis": "document-sets",
+            ("analysis", "api_topic_result"): "sentence-ranking",
             "token_id": token.pk,
             "path": "no/such/thing/",
             "key": assignment.key,

@@ -85,8 +85,7 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence me
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_tex metrics_convergence_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_sentence_ranking_csv topic_sentence_ranking_tex
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis topic_analysis_csv topic_analysis_tex
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_copy upload_new upload document_mend
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export

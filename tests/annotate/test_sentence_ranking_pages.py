@@ -14,7 +14,7 @@ import formats
 from annotate import judging
 from annotate.models import Study, Topic
 from evaluation.worker import tasks
-from formats.results import SentenceRankings
+from formats.results import SentenceRankings, SentenceReport
 from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.making import PYRAMID, TOPIC, owner
@@ -40,7 +40,14 @@ def ranked_topic(**fields: Any) -> Topic:
 
 
 def address(topic: Topic, form: str = "") -> str:
-    return reverse(f"topic_sentence_ranking{form}", args=[topic.study_id, topic.pk])
+    part = ["agreement"] if form else []
+    return reverse(f"topic_analysis{form}", args=[topic.study_id, topic.pk, "sentence-ranking", *part])
+
+
+def reports_of(topic: Topic) -> tuple[SentenceReport, ...]:
+    ranked = kept.heads("sentence-ranking", topic=topic).get().read(SentenceRankings)
+    assert ranked is not None
+    return ranked.reports
 
 
 def text_of(client: Client, url: str) -> str:
@@ -52,7 +59,7 @@ def text_of(client: Client, url: str) -> str:
 def test_the_page_says_how_well_each_kind_of_judgments_orders_sentences(topic: Topic) -> None:
     text = text_of(signed_in(topic.study), address(topic))
     assert text.index("Against the Pyramid") < text.index("Against the references")
-    record = kept.heads("sentence-ranking", topic=topic).get().read(SentenceRankings).reports[0]
+    record = reports_of(topic)[0]
     assert f">{record.rankings[0].agreement:.3f}<" in text
     for words in (
         "Judgments that count",
@@ -61,16 +68,18 @@ def test_the_page_says_how_well_each_kind_of_judgments_orders_sentences(topic: T
         "kernel smoothing",
     ):
         assert words in text
+    (pyramid,) = (row for row in SentenceRankingReport.objects.get(topic=topic).records if row.against == "pyramid")
+    shares = [ranking.agreement for ranking in pyramid.rankings if ranking.judgments == "man"]
+    assert None not in shares
+    assert "Against the Pyramid, 3 judgments rank" in text
+    assert f"with an agreement of {min(shares):.3f}" in text  # type: ignore[type-var]
     assert address(topic) in text_of(signed_in(topic.study), reverse("topic", args=[topic.study_id, topic.pk]))
 
 
 def test_the_files_say_what_the_record_says(topic: Topic) -> None:
     client = signed_in(topic.study)
     rows = list(csv.DictReader(io.StringIO(client.get(address(topic, "_csv")).content.decode())))
-    by_source = {
-        report.against: report
-        for report in kept.heads("sentence-ranking", topic=topic).get().read(SentenceRankings).reports
-    }
+    by_source = {report.against: report for report in reports_of(topic)}
     assert len(rows) == 2 * 3 * 3
     for row in rows:
         (ranking,) = (
@@ -82,7 +91,7 @@ def test_the_files_say_what_the_record_says(topic: Topic) -> None:
         assert int(row["n"]) == ranking.topics[0].judgments
     table = client.get(address(topic, "_tex")).content.decode()
     assert table.isascii()
-    assert table.startswith("% Judgments that count: 3 by people")
+    assert table.startswith("% Preferences rest on: 3 by people")
     assert {line.count(" & ") for line in table.splitlines() if line.endswith(r"\\")} == {5}
 
 
@@ -91,7 +100,7 @@ def test_the_files_say_what_the_record_says(topic: Topic) -> None:
     [
         ("nothing", "Being worked out"),
         ("too many", "Not worked out here"),
-        ("no values", "No references and no Pyramid"),
+        ("no values", "With references or a Pyramid, this page says"),
     ],
 )
 def test_what_is_not_there_says_why(topic: Topic, change: str, words: str) -> None:
@@ -131,20 +140,20 @@ def test_the_page_and_its_files_take_few_queries(topic: Topic, django_assert_max
 
 def test_the_api_has_the_same_report(topic: Topic) -> None:
     client = client_of(owner(topic.study))
-    place = f"{API}/studies/{topic.study_id}/topics/{topic.pk}/sentence-ranking/"
-    answer = client.get(place).json()
-    assert answer["reports"] == kept.heads("sentence-ranking", topic=topic).get().record["reports"]
-    assert not answer["is_old"]
-    kept.heads("sentence-ranking").all().delete()
-    assert client.get(place).json() | {"minutes": None} == {
-        "reports": [],
-        "seed": 0,
-        "has_values": True,
-        "is_old": True,
-        "is_left_out": False,
-        "computed_at": None,
-        "minutes": None,
+    place = f"{API}/studies/{topic.study_id}/topics/{topic.pk}/results/"
+    answer = client.get(f"{place}sentence-ranking/").json()
+    (table,) = answer["tables"]
+    assert {(row["against"], row["judgments"], row["smoothing"]): row["agreement"] for row in table["rows"]} == {
+        (report.against, ranking.judgments, ranking.smooth): ranking.agreement
+        for report in reports_of(topic)
+        for ranking in report.rankings
     }
+    assert not answer["is_old"]
+    assert [question["verdict"] for question in client.get(place).json()] == [answer["verdict"]]
+    assert client.get(f"{place}document-sets/").status_code == 404
+    kept.heads("sentence-ranking").all().delete()
+    answer = client.get(f"{place}sentence-ranking/").json()
+    assert (answer["tables"], answer["verdict"], answer["is_old"], answer["is_left_out"]) == ([], None, True, False)
 
 
 def test_a_study_that_may_not_be_seen_has_no_such_page(topic: Topic) -> None:

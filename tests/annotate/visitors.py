@@ -199,6 +199,8 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "analysis": "document-sets",
             "part": "scores",
             ("part", "analysis_tex"): "tests",
+            **{("analysis", f"topic_analysis{form}"): "sentence-ranking" for form in ("", "_csv", "_tex")},
+            **{("part", f"topic_analysis_{form}"): "agreement" for form in ("csv", "tex")},
             "user_id": person.pk,
             "invitation_id": invitation.pk,
             "topic_id": topic.pk,

@@ -99,7 +99,8 @@ def test_the_command_has_a_row_for_each_source_and_smoothing(
     ]
     assert to_json(report)["against"] == "given"
     assert report.rankings[0].topics[0].pairs == 3
-    assert "man" in table
+    assert "Judgments that count" in table
+    assert "Simulated: 40 judgments a topic, seed 0." in table
     assert "kernel" not in table
 
 

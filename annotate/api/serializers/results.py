@@ -18,7 +18,6 @@ from formats.results import (
     DimensionAgreement,
     LeaderboardRow,
     Part,
-    SentenceReport,
     WordTerm,
     to_json,
 )
@@ -309,20 +308,3 @@ class StudyConvergenceSerializer(_OfTableSerializer):
     left_out = serializers.IntegerField()
     rests_on = serializer_of(Judged)()
     convergence = serializer_of(Convergence)(source="record", allow_null=True)
-
-
-class TopicSentencesSerializer(serializers.Serializer[Any]):
-    """How well judgments order a topic's sentences: against its Pyramid, its references, or both.
-
-    `minutes`: how long the judgments that count took; null where that is not known. `seed`: of the simulated judgments.
-    `has_values`: the topic has references or a Pyramid. `is_old`: something has changed since, or nothing was worked
-    out yet; `is_left_out`: the topic has no sentences, or too many.
-    """
-
-    minutes = serializers.FloatField(allow_null=True)
-    reports = serializers.ListField(child=serializer_of(SentenceReport)())
-    seed = serializers.IntegerField()
-    has_values = serializers.BooleanField()
-    is_old = serializers.BooleanField()
-    is_left_out = serializers.BooleanField()
-    computed_at = serializers.DateTimeField(allow_null=True)

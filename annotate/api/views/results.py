@@ -16,11 +16,10 @@ from annotate.api.serializers.results import (
     LeaderboardSerializer,
     MetricsSerializer,
     StudyConvergenceSerializer,
-    TopicSentencesSerializer,
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
-from annotate.reports import convergence, leaderboard, metrics, sentence_ranking
+from annotate.reports import convergence, leaderboard, metrics
 from formats.results.metrics import Peers
 
 SCORED_BY = OpenApiParameter(
@@ -50,15 +49,6 @@ class TopicLeaderboard(View):
         """The leaderboard of a topic."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
         return self.show(LeaderboardSerializer, leaderboard.of_topic(topic, _scored_by(request)))
-
-
-@extend_schema(tags=["results"])
-class SentenceRanking(View):
-    @extend_schema(operation_id="read_sentence_ranking", responses=TopicSentencesSerializer)
-    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
-        """How well judgments order the topic's sentences, as its references and its Pyramid value them."""
-        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        return self.show(TopicSentencesSerializer, sentence_ranking.of_topic(topic))
 
 
 class MetricsFilter(serializers.Serializer[None]):

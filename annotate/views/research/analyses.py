@@ -1,4 +1,4 @@
-"""Every analysis of a study: a page that updates itself, its tables and figures as files, and all questions."""
+"""Analyses of a study or topic: a page that updates itself, its tables and figures as files; and all questions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.text import slugify
@@ -16,14 +17,14 @@ from django.views.decorators.http import require_safe
 from annotate import access
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
-from annotate.models import Study
+from annotate.models import Study, Topic
 from annotate.reports import analyses
 from annotate.reports.analyses import Opened
 from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.paper import FIGURES, FORMS, PaperPart, figure_file
-from formats.analyses import BY_NAME, Analysis
+from formats.analyses import Analysis
 from formats.shown import Figure, Table
 
 TABLES = ("csv", "tex")
@@ -43,21 +44,22 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("see")
 @require_safe
 @snapshot()
-def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpResponse:
-    """One analysis; asks for news while it is open."""
-    asked = _analysis(request, study, analysis)
-    if "seen" in request.GET and is_seen(request, analyses.stored_for(study, asked).version):
+def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: int | None = None) -> HttpResponse:
+    """One analysis of a study or topic; asks for news while it is open."""
+    of, asked = _asked(request, study, analysis, topic_id)
+    if "seen" in request.GET and is_seen(request, analyses.stored_for(of, asked).version):
         return HttpResponse(status=UNCHANGED)
-    opened = analyses.opened(study, asked, request.GET.dict())
+    opened = analyses.opened(of, asked, request.GET.dict())
+    place = {"tab": "results"} if topic_id is None else {"topic": of, "show": analysis}
     return page(
         request,
         study,
-        "research/analysis.html",
-        tab="results",
+        f"research/{asked.of}_analysis.html",
+        **place,
         opened=opened,
         shown=opened.shown,
         parts=_parts(opened),
-        paper=list(_paper(study, opened)),
+        paper=list(_paper(opened)),
         query=urlencode({**opened.asked, "seen": opened.stored.version}),
         has_worker=worker_is_there(),
     )
@@ -66,16 +68,18 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str) -> HttpRespo
 @in_study("see")
 @require_safe
 @snapshot()
-def analysis_file(request: HttpRequest, study: Study, analysis: str, part: str, form: str) -> HttpResponse:
+def analysis_file(
+    request: HttpRequest, study: Study, analysis: str, part: str, form: str, topic_id: int | None = None
+) -> HttpResponse:
     """A table or figure of it as a file; 404 before anything was worked out."""
-    opened = analyses.opened(study, _analysis(request, study, analysis), request.GET.dict())
+    opened = analyses.opened(*_asked(request, study, analysis, topic_id), request.GET.dict())
     if opened.shown is None:
         raise Http404
     kind: type = Figure if form in FIGURES else Table
     shown = next((own for own in opened.shown.parts if own.name == part and isinstance(own, kind)), None)
     if shown is None:
         raise Http404
-    names = [analysis, part, slugify(study.title) or "study", *map(slugify, opened.asked.values())]
+    names = [analysis, part, slugify(str(opened.of)) or opened.analysis.of, *map(slugify, opened.asked.values())]
     stem = "-".join(dict.fromkeys(filter(None, names)))
     if isinstance(shown, Figure):
         return figure_file(Plot(shown.draw), form, f"{shown.title} · {opened.rests_on}", stem)
@@ -84,14 +88,15 @@ def analysis_file(request: HttpRequest, study: Study, analysis: str, part: str, 
     return as_file(f"{shown.latex([opened.rests_on])}\n".encode(), LATEX, f"{stem}.tex")
 
 
-def _analysis(request: HttpRequest, study: Study, name: str) -> Analysis:
+def _asked(request: HttpRequest, study: Study, name: str, topic_id: int | None) -> tuple[Study | Topic, Analysis]:
     """Raises `Http404` where there is no such analysis, `PermissionDenied` where its reader may not see it."""
-    asked = BY_NAME.get(name)
+    of = study if topic_id is None else get_object_or_404(study.topics, pk=topic_id)
+    asked = analyses.analyses_of(of).get(name)
     if asked is None:
         raise Http404
     if not access.may(request.user, study, asked.ability):
         raise PermissionDenied
-    return asked
+    return of, asked
 
 
 def _parts(opened: Opened) -> list[Mapping[str, object]]:
@@ -138,23 +143,35 @@ def _groups(table: Table) -> list[tuple[str, int]]:
     return groups if any(name for name, _span in groups) else []
 
 
-def _paper(study: Study, opened: Opened) -> Iterator[PaperPart]:
+def _paper(opened: Opened) -> Iterator[PaperPart]:
     """Each name once, with the forms of its figure and its table."""
     parts = opened.shown.parts if opened.shown else ()
     query = f"?{urlencode(opened.asked)}" if opened.asked else ""
     for name in dict.fromkeys(part.name for part in parts):
         own = [part for part in parts if part.name == name]
         forms = [form for part in own for form in (FIGURES if isinstance(part, Figure) else TABLES)]
-        files = [(form, reverse(f"analysis_{form}", args=[study.pk, opened.analysis.name, name])) for form in forms]
+        files = [(form, _address(opened, name, form)) for form in forms]
         yield PaperPart(own[0].title, tuple((FORMS[form], address + query) for form, address in files))
 
 
-_RESULTS = "studies/<int:study_id>/results/"
+def _address(opened: Opened, part: str, form: str) -> str:
+    if isinstance(opened.of, Topic):
+        keys = [opened.of.study_id, opened.of.pk, opened.analysis.name, part]
+        return reverse(f"topic_analysis_{form}", args=keys)
+    return reverse(f"analysis_{form}", args=[opened.of.pk, opened.analysis.name, part])
+
+
+_STUDY, _TOPIC = "studies/<int:study_id>/results/", "studies/<int:study_id>/topics/<int:topic_id>/results/"
 urlpatterns = [
-    path(_RESULTS, results, name="results"),
-    path(f"{_RESULTS}<slug:analysis>/", one_analysis, name="analysis"),
+    path(_STUDY, results, name="results"),
+    path(f"{_STUDY}<slug:analysis>/", one_analysis, name="analysis"),
+    path(f"{_TOPIC}<slug:analysis>/", one_analysis, name="topic_analysis"),
     *[
-        path(f"{_RESULTS}<slug:analysis>/<slug:part>.{form}", analysis_file, {"form": form}, name=f"analysis_{form}")
-        for form in (*FIGURES, *TABLES)
+        path(f"{place}<slug:analysis>/<slug:part>.{form}", analysis_file, {"form": form}, name=f"{name}_{form}")
+        for place, name, forms in [
+            (_STUDY, "analysis", (*FIGURES, *TABLES)),
+            (_TOPIC, "topic_analysis", TABLES),  # none of a topic has a figure yet
+        ]
+        for form in forms
     ],
 ]

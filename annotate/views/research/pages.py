@@ -13,7 +13,7 @@ from django.shortcuts import render
 import formats
 from annotate import access
 from annotate.models import Study
-from formats.analyses import ANALYSES
+from formats.analyses import OF_STUDY, OF_TOPIC
 from formats.shown import decimals
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ three_decimals = decimals(3)
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    """A page of a study; `can` tells it what to offer, `analyses` what its menu of results has."""
-    context |= {"study": study, "can": access.abilities(request.user, study), "analyses": ANALYSES}
+    """A page of a study; `can` tells it what to offer, `analyses` and `topic_analyses` what its menus have."""
+    context |= {"study": study, "can": access.abilities(request.user, study)}
+    context |= {"analyses": OF_STUDY, "topic_analyses": OF_TOPIC}
     return render(request, template, context, status=status)
 
 
