@@ -27,8 +27,6 @@ PAGES = (
     ("study_annotators", "?sort=-seen"),
     ("agreement", ""),
     ("disputed", ""),
-    ("misfits", ""),
-    ("coverage", ""),
     ("consistency", ""),
     ("log", ""),
     ("study_members", ""),

@@ -70,7 +70,8 @@ class Table:
     """Rows under columns; every row has a cell for each column.
 
     `name`: of its files; `note`: what its columns mean, in sentences; `links`: of each row, what a click on its first
-    cell chooses, or None; `marked`: the rows that stand out; `folded`: pages and terminals leave it to the files.
+    cell chooses, or None; `leads_to`: the page of the study that it opens instead, with the keys of its address in
+    `links`; `marked`: the rows that stand out; `folded`: pages and terminals leave it to the files.
     """
 
     name: str
@@ -78,7 +79,8 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    links: tuple[Mapping[str, str] | None, ...] = ()
+    links: tuple[Mapping[str, str | int] | None, ...] = ()
+    leads_to: str = ""
     marked: frozenset[int] = frozenset()
     folded: bool = False
 

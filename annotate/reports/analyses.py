@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.db.models import Count, Exists, OuterRef, Sum
 from django.utils.translation import gettext as _
 
-from annotate.models import HumanScore, PyramidAnnotation, Result, Study, Topic, TopicMetrics, TopicProgress
+from annotate.models import Fit, HumanScore, PyramidAnnotation, Result, Study, Topic, TopicMetrics, TopicProgress
 from annotate.models.analysis import OfStudy
-from annotate.reports import minutes, rests_on
+from annotate.reports import diagnostics, minutes, rests_on
 from annotate.reports.metrics import why_absent
 from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
 from formats.results import AssessorsReport, DocumentSetsReport, PairCounts, SentenceRankings, from_json
@@ -54,6 +55,10 @@ class Opened:
     stored: Stored
     choices: tuple[Choice, ...] = ()
     shown: Shown | None = None
+
+    @property
+    def study_id(self) -> int:
+        return self.of.study_id if isinstance(self.of, Topic) else self.of.pk
 
     @property
     def rests_on(self) -> str:
@@ -179,9 +184,35 @@ def _sentence_ranking(topic: Topic) -> Stored:
     )
 
 
+def _of_examination(study: Study, record: Record) -> Stored:
+    """Of what the worker finds when it looks closely at each topic with judgments that count."""
+    counts = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
+    judged = Topic.objects.filter(Exists(counts), study=study)
+    rows = Result.objects.of_topics(study, "diagnostics")
+    done = rows.filter(topic=OuterRef("pk"), version__gte=OuterRef("progress__fitted_version"))
+    behind = judged.filter(~Exists(done)).count()
+    looked = rows.filter(record__isnull=False).aggregate(topics=Count("pk"), version=Sum("version"))
+    return Stored(
+        {(): record} if looked["topics"] else {},
+        is_possible=judged.exists(),
+        is_old=behind > 0,
+        version=f"{looked['topics']}-{looked['version']}-{behind}",
+    )
+
+
+def _coverage(study: Study) -> Stored:
+    return _of_examination(study, partial(diagnostics.coverage, study))
+
+
+def _misfits(study: Study) -> Stored:
+    return _of_examination(study, partial(diagnostics.misfits, study))
+
+
 STORED: Mapping[str, Callable[[Any], Stored]] = {
     "assessors": partial(_by_peers, "assessors", AssessorsReport),
     "document-sets": partial(_by_peers, "document-sets", DocumentSetsReport),
+    "coverage": _coverage,
+    "misfits": _misfits,
     "pairs-of-systems": _pairs_of_systems,
     "sentence-ranking": _sentence_ranking,
 }

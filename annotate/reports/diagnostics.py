@@ -16,9 +16,18 @@ from annotate.models import (
     Result,
     Sentence,
     Study,
-    Topic,
 )
-from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
+from formats.analyses.coverage import TopicCoverage
+from formats.analyses.misfits import MisfittingSentence
+from formats.results import (
+    Coverage,
+    Figure,
+    Influence,
+    Key,
+    Misfit,
+    SmallestSet,
+    from_json,
+)
 
 MISFITS = 50
 #: Fewer repeated pairs say too little of how consistent an annotator is.
@@ -26,15 +35,6 @@ FEW_REPEATS = 3
 INCONSISTENT = 10
 #: So many of the judgments that a first place hangs on are listed.
 ANSWERS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class TopicCoverage:
-    """How well one topic is covered, as of a time."""
-
-    topic: Topic
-    coverage: Coverage
-    computed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,19 @@ class Consistency:
 def coverage(study: Study) -> tuple[TopicCoverage, ...]:
     """The topics that the worker has looked at, in their order."""
     return tuple(
-        TopicCoverage(row.topic, from_json(Coverage, part), row.computed_at)
+        TopicCoverage(row.topic.name, row.topic_id, from_json(Coverage, part))
         for row, part in _examined(study, "coverage")
     )
 
 
-def misfits(study: Study) -> tuple[tuple[Sentence, Misfit], ...]:
+def misfits(study: Study) -> tuple[MisfittingSentence, ...]:
     """The study's sentences with the largest standardized residuals."""
     of_study = [from_json(Misfit, misfit) for _row, several in _examined(study, "misfits") for misfit in several]
     worst = sorted(of_study, key=lambda misfit: -abs(misfit.z))[:MISFITS]
     rows = Sentence.objects.select_related("topic", "document").filter(pk__in=[misfit.sentence for misfit in worst])
     sentences: dict[Key, Sentence] = {sentence.pk: sentence for sentence in rows}
-    return tuple((sentences[misfit.sentence], misfit) for misfit in worst if misfit.sentence in sentences)
+    named = ((sentences[misfit.sentence], misfit) for misfit in worst if misfit.sentence in sentences)
+    return tuple(MisfittingSentence(row.topic.name, row.name, row.text, misfit) for row, misfit in named)
 
 
 def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:

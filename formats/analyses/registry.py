@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from formats.analyses import assessors, document_sets, sentence_ranking, system_pairs
+from formats.analyses import assessors, coverage, document_sets, misfits, sentence_ranking, system_pairs
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
 
@@ -40,6 +40,7 @@ class Analysis:
 _HUMAN_SCORES = gettext_noop(
     "Upload what people think of the summaries, for example grades for relevance. This page then answers the question."
 )
+_JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
 
 ANALYSES = (
     Analysis(
@@ -77,6 +78,24 @@ ANALYSES = (
             "With more than 100,000 ratings, or pairs of identical summaries, this takes too long for a page; use the "
             "command line (assessors)."
         ),
+        ability="annotators",
+    ),
+    Analysis(
+        name="coverage",
+        title=gettext_noop("Coverage"),
+        asks=gettext_noop("Do judgments tie the sentences of each topic together?"),
+        keys=(),
+        show=coverage.show,
+        needs=_JUDGMENTS,
+        ability="annotators",
+    ),
+    Analysis(
+        name="misfits",
+        title=gettext_noop("Misfitting sentences"),
+        asks=gettext_noop("Which sentences won more or less often than their utility predicts?"),
+        keys=(),
+        show=misfits.show,
+        needs=_JUDGMENTS,
         ability="annotators",
     ),
     Analysis(

@@ -40,6 +40,11 @@ class Coverage:
         return 0
 
     @property
+    def least(self) -> int:
+        """The smallest number of judgments of a sentence."""
+        return next((judgments for judgments, sentences in enumerate(self.judgments) if sentences), 0)
+
+    @property
     def most(self) -> int:
         """The largest number of judgments of a sentence."""
         return max(len(self.judgments) - 1, 0)

@@ -9,7 +9,7 @@ from evaluation.worker import tasks
 from tests.annotate import making, scored
 from tests.annotate.everything import program
 
-COVERAGE = ("sentences", "judgments", "pairs", "parts", "circuits")
+COVERAGE = ("sentences", "judged", "pairs", "judgments", "parts", "strong_components")
 
 pytestmark = pytest.mark.django_db
 
@@ -38,18 +38,20 @@ def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
     agreement = api.get(f"{here}/agreement/").json()
     assert agreement["figures"]["study"]["pairs"] == 2
     found = api.get(f"{here}/examination/").json()
-    assert [one["topic"] for one in found["coverage"]] == ["rain", "snow"]
     assert found["robustness"]["people"] == 2
     assert (found["robustness"]["smallest_set"], found["robustness"]["is_sought"]) == (None, True)
-    assert found["misfits"][0]["sentence"].count(":") == 1
-    assert found["coverage"][0].keys() == {"topic", "judged", *COVERAGE}
+    (covered,) = api.get(f"{here}/results/coverage/").json()["tables"]
+    assert [row["topic"] for row in covered["rows"]] == ["rain", "snow"]
+    assert covered["columns"] == ["topic", *COVERAGE]
+    (misfits,) = api.get(f"{here}/results/misfits/").json()["tables"]
+    assert misfits["rows"][0]["sentence"].count(":") == 1
 
 
 def test_the_description_has_a_type_for_everything_that_the_worker_finds_out(client) -> None:
     said = client.get("/api/v1/schema/", headers={"accept": "application/vnd.oai.openapi+json"})
     components = said.json()["components"]["schemas"]
     assert components["Bounded"]["properties"]["low"] == {"type": "number", "format": "double", "nullable": True}
-    for record in ("StudyAgreement", "TopicAgreement", "TopicCoverage", "Figure", "WhatIf", "SystemResult", "Part"):
+    for record in ("StudyAgreement", "TopicAgreement", "Figure", "WhatIf", "SystemResult", "Part"):
         assert components[record]["required"]
 
 

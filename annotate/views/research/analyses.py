@@ -112,7 +112,7 @@ def _parts(opened: Opened) -> list[Mapping[str, object]]:
 def _table(table: Table, opened: Opened) -> Mapping[str, object]:
     """Of each row what a click on it chooses, and its cells: text, whether a number, whether a repeated name."""
     chosen = table.links or [None] * len(table.rows)
-    links = [f"?{urlencode({**opened.asked, **link})}" if link else "" for link in chosen]
+    links = [_link(table, opened, link) if link else "" for link in chosen]
     numbers = [not column.is_text for column in table.read]
     texts = table.texts()[:MOST_ROWS]
     rows = [
@@ -124,6 +124,12 @@ def _table(table: Table, opened: Opened) -> Mapping[str, object]:
         for k, (link, row, above) in enumerate(zip(links, texts, [[], *texts], strict=False))
     ]
     return {"table": table, "rows": rows, "groups": _groups(table), "hidden": len(table.rows) - len(rows)}
+
+
+def _link(table: Table, opened: Opened, link: Mapping[str, str | int]) -> str:
+    if table.leads_to:
+        return reverse(table.leads_to, kwargs={"study_id": opened.study_id, **link})
+    return f"?{urlencode({**opened.asked, **link})}"
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], numbers: Sequence[bool]) -> list[bool]:
@@ -156,9 +162,8 @@ def _paper(opened: Opened) -> Iterator[PaperPart]:
 
 def _address(opened: Opened, part: str, form: str) -> str:
     if isinstance(opened.of, Topic):
-        keys = [opened.of.study_id, opened.of.pk, opened.analysis.name, part]
-        return reverse(f"topic_analysis_{form}", args=keys)
-    return reverse(f"analysis_{form}", args=[opened.of.pk, opened.analysis.name, part])
+        return reverse(f"topic_analysis_{form}", args=[opened.study_id, opened.of.pk, opened.analysis.name, part])
+    return reverse(f"analysis_{form}", args=[opened.study_id, opened.analysis.name, part])
 
 
 _STUDY, _TOPIC = "studies/<int:study_id>/results/", "studies/<int:study_id>/topics/<int:topic_id>/results/"

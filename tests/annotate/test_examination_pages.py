@@ -1,0 +1,107 @@
+"""What the scores rest on, as analyses: coverage of the topics, and sentences that fit badly."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.models import Study
+from annotate.reports import diagnostics
+from evaluation.worker import tasks
+from formats.analyses import coverage, misfits
+from formats.analyses.coverage import TopicCoverage
+from formats.analyses.misfits import MisfittingSentence
+from formats.results import Coverage, Misfit
+from tests import kept
+from tests.annotate import making, scored
+from tests.annotate.making import Role
+from tests.annotate.test_monitor import signed_in
+
+pytestmark = pytest.mark.django_db
+NAMES = ("coverage", "misfits")
+
+
+@pytest.fixture
+def study() -> Study:
+    made = scored.scored_study(judgments_per_pair=3, smooth="none")
+    for topic in made.topics.all():
+        tasks.examine_topic(topic.pk)
+    return made
+
+
+def address(study: Study, *names: str) -> str:
+    return reverse("analysis_csv" if names[1:] else "analysis", args=[study.pk, *names])
+
+
+def text_of(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_pages_and_files_say_what_the_worker_found(study: Study) -> None:
+    client = signed_in(study)
+    covered, found = diagnostics.coverage(study), diagnostics.misfits(study)
+    assert covered
+    assert found
+    text = text_of(client, address(study, "coverage"))
+    for topic in covered:
+        assert f'<a href="{reverse("topic", args=[study.pk, topic.key])}">{topic.topic}</a>' in text
+    assert "Judgments per sentence" in text
+    rows = list(csv.DictReader(io.StringIO(text_of(client, address(study, "coverage", "coverage")))))
+    assert [(row["topic"], int(row["judged"]), row["parts"]) for row in rows] == [
+        (topic.topic, topic.coverage.judged, "; ".join(map(str, topic.coverage.parts))) for topic in covered
+    ]
+    text = text_of(client, address(study, "misfits"))
+    for one in found:
+        assert reverse("sentence", args=[study.pk, one.misfit.sentence]) in text
+    rows = list(csv.DictReader(io.StringIO(text_of(client, address(study, "misfits", "misfits")))))
+    assert [(row["sentence"], row["text"], float(row["z"])) for row in rows] == [
+        (one.name, one.text, one.misfit.z) for one in found
+    ]
+
+
+def test_what_is_not_there_yet_says_so(study: Study) -> None:
+    client = signed_in(study)
+    assert "being worked in" not in text_of(client, address(study, "coverage"))
+    kept.heads("diagnostics", topic=study.topics.first()).update(version=0)
+    assert "Newer data are being worked in." in text_of(client, address(study, "coverage"))
+    kept.heads("diagnostics").all().delete()
+    for name in NAMES:
+        assert "Being worked out" in text_of(client, address(study, name))
+        assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other, name))
+
+
+def test_they_are_for_those_who_look_after_annotators(study: Study, django_assert_max_num_queries: Any) -> None:
+    researcher, admin = signed_in(study, Role.RESEARCHER), signed_in(study, Role.ADMIN)
+    for name in NAMES:
+        assert researcher.get(address(study, name)).status_code == 403
+        with django_assert_max_num_queries(20):
+            text_of(admin, address(study, name))
+
+
+def test_the_verdicts_count_topics_sentences_and_the_worst_residual() -> None:
+    whole = Coverage(4, (1, 1, 2), 3, (3,), (1, 1, 1))
+    apart = Coverage(5, (0, 4, 1), 3, (3, 2), (3, 2))
+    assert [whole.least, apart.least] == [0, 1]
+    said = coverage.show([TopicCoverage("rain", 1, whole), TopicCoverage("snow", 2, apart)], {})
+    assert said.verdict == (
+        "Judgments tie the judged sentences of 1 of 2 topics together; 1 of 9 sentences have no judgment."
+    )
+    assert said.tables[0].marked == {1}
+
+    def fits(*residuals: float) -> str:
+        return misfits.show(
+            [MisfittingSentence("rain", "d:0", "It rained.", Misfit(1, z, 5, 2.5, 6)) for z in residuals], {}
+        ).verdict
+
+    assert fits(-3.25, 2.5, 1.0) == (
+        "2 sentences won unusually often or rarely (residual beyond ±2), at most by -3.25: one won 5 of 6, 2.5 "
+        "expected."
+    )
+    assert fits(1.5) == fits() == "No sentence won unusually often or rarely: no residual is beyond ±2."
