@@ -10,9 +10,21 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Sum
 from django.utils.translation import gettext as _
 
-from annotate.models import Fit, HumanScore, PyramidAnnotation, Result, Study, Topic, TopicMetrics, TopicProgress
+from annotate.models import (
+    ComputedScore,
+    Fit,
+    HumanScore,
+    MetricScore,
+    PyramidAnnotation,
+    Result,
+    Score,
+    Study,
+    Topic,
+    TopicMetrics,
+    TopicProgress,
+)
 from annotate.models.analysis import OfStudy
-from annotate.reports import diagnostics, minutes, rests_on
+from annotate.reports import diagnostics, metric_scores, minutes, rests_on
 from annotate.reports.metrics import why_absent
 from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
 from formats.results import AssessorsReport, DocumentSetsReport, PairCounts, SentenceRankings, from_json
@@ -171,8 +183,7 @@ def _records(study: Study, analysis: OfStudy, kind: type[Any]) -> dict[tuple[str
 def _sentence_ranking(topic: Topic) -> Stored:
     row = Result.objects.filter(topic=topic, analysis="sentence-ranking").first()
     has_values = topic.references.exists() or PyramidAnnotation.objects.filter(topic=topic).exists()
-    fitted = TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
-    version = topic.text_version + topic.peers_version + fitted
+    version = topic.text_version + topic.peers_version + _fitted(topic)
     took = minutes.of_topic(topic)
     is_ranked = row is not None and row.record and row.record["reports"]
     return Stored(
@@ -182,6 +193,25 @@ def _sentence_ranking(topic: Topic) -> Stored:
         version=f"{version}-{row.version if row else ''}-{has_values}",
         notes=() if took is None else (_("Judging took %(minutes).1f minutes.") % {"minutes": took},),
     )
+
+
+def _metrics_of_topic(topic: Topic) -> Stored:
+    row = TopicMetrics.objects.filter(topic=topic).select_related("topic").first()
+    has_scores = any(
+        model.objects.filter(summary__topic=topic).exists() for model in (ComputedScore, MetricScore, Score, HumanScore)
+    )
+    versions = row.version if row else 0, _fitted(topic), topic.text_version, topic.peers_version
+    return Stored(
+        {(): partial(metric_scores.of_topic, topic)} if has_scores else {},
+        is_possible=topic.summaries.exists(),
+        is_old=Topic.objects.unscored().filter(pk=topic.pk).exists(),
+        version="-".join(map(str, versions)),
+        notes=tuple(why_absent([row])) if row else (),
+    )
+
+
+def _fitted(topic: Topic) -> int:
+    return TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
 
 
 def _of_examination(study: Study, record: Record) -> Stored:
@@ -213,6 +243,7 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "document-sets": partial(_by_peers, "document-sets", DocumentSetsReport),
     "coverage": _coverage,
     "misfits": _misfits,
+    "metrics": _metrics_of_topic,
     "pairs-of-systems": _pairs_of_systems,
     "sentence-ranking": _sentence_ranking,
 }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.db.models import CharField, F, FloatField, QuerySet, Value
@@ -11,62 +10,13 @@ from django.db.models.fields.json import KeyTextTransform
 
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
 from annotate.reports.metrics import why_absent
-from formats.metric_names import title_of
+from formats.analyses.metric_scores import ScoresTable, SummaryScores
 from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
 
 #: The study's own scores, in the order in which they stand before other metrics.
 OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)
 #: So many summaries' scores are read at once.
 BATCH = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryScores:
-    """What is said of one summary: by metric (None: it has nothing to say), by people in each dimension, and by single
-    assessors in each (`ratings`, by assessor)."""
-
-    summary: Summary
-    metrics: dict[str, float | None] = field(default_factory=dict)
-    human: dict[str, float] = field(default_factory=dict)
-    ratings: dict[str, dict[str, float]] = field(default_factory=dict)
-
-    def rated(self, dimension: str) -> dict[str, float]:
-        """What each assessor gave in a dimension."""
-        return {name: given[dimension] for name, given in self.ratings.items() if dimension in given}
-
-
-@dataclass(frozen=True, slots=True)
-class ScoresTable:
-    """Summaries by metrics and dimensions of human scores.
-
-    `metrics`: the study's own scores first, then those worked out here, then those worked out elsewhere; `signatures`:
-    of those worked out here; `absent`: why a metric is not there, or not for every topic.
-    """
-
-    metrics: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    signatures: Mapping[str, str]
-    absent: tuple[str, ...]
-    summaries: tuple[SummaryScores, ...]
-
-    @property
-    def names(self) -> list[str]:
-        return list(map(title_of, self.metrics))
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """A line for each summary: name, score and signature by metric; name, score and ratings by dimension."""
-        return [
-            {
-                "summary": row.summary,
-                "metrics": [(title_of(name), row.metrics.get(name), self._rests_on(name)) for name in self.metrics],
-                "human": [(name, row.human.get(name), row.rated(name)) for name in self.dimensions],
-            }
-            for row in self.summaries
-        ]
-
-    def _rests_on(self, metric: str) -> str:
-        return self.signatures.get(metric, "")
 
 
 def table_of(summaries: Sequence[Summary]) -> ScoresTable:
@@ -102,7 +52,7 @@ def chosen(study: Study, topic: int | None = None, system: str = "") -> QuerySet
 def scores_of(summaries: Sequence[Summary]) -> Iterable[SummaryScores]:
     """What is said of each, in their order."""
     for start in range(0, len(summaries), BATCH):
-        rows = {summary.pk: SummaryScores(summary) for summary in summaries[start : start + BATCH]}
+        rows = {summary.pk: _nothing_of(summary) for summary in summaries[start : start + BATCH]}
         for summary, source, name, assessor, score, coverage in _scores(rows):
             row = rows[summary]
             if source == "own":
@@ -114,6 +64,11 @@ def scores_of(summaries: Sequence[Summary]) -> Iterable[SummaryScores]:
             else:
                 row.human[name] = score
         yield from rows.values()
+
+
+def _nothing_of(summary: Summary) -> SummaryScores:
+    about = summary.topic.name, summary.topic_id, summary.system.name, summary.person
+    return SummaryScores(summary.pk, *about)
 
 
 def _scores(summaries: Collection[int]) -> Iterable[tuple[Any, ...]]:

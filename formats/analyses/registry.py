@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from formats.analyses import assessors, coverage, document_sets, misfits, sentence_ranking, system_pairs
+from formats.analyses import assessors, coverage, document_sets, metric_scores, misfits, sentence_ranking, system_pairs
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
 
@@ -97,6 +97,16 @@ ANALYSES = (
         show=misfits.show,
         needs=_JUDGMENTS,
         ability="annotators",
+    ),
+    Analysis(
+        name="metrics",
+        title=gettext_noop("Metrics"),
+        asks=gettext_noop("What do metrics and human scores say of each summary?"),
+        keys=(),
+        show=metric_scores.show,
+        needs=gettext_noop("Upload summaries. The worker then scores them with every metric that has what it needs."),
+        left_out=gettext_noop("Nobody scored these summaries, and no metric did so far."),
+        of="topic",
     ),
     Analysis(
         name="sentence-ranking",

@@ -12,6 +12,8 @@ import formats
 from annotate import imports
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, System, Topic, TopicMetrics
 from evaluation.worker import tasks
+from formats.analyses import metric_scores
+from formats.analyses.metric_scores import ScoresTable, SummaryScores
 from tests.annotate import scored
 from tests.annotate.making import owner, study
 from tests.annotate.test_api import API, client_of
@@ -59,11 +61,42 @@ def test_a_summary_that_the_judgments_do_not_score_has_its_human_scores(graded: 
 
 def test_a_topic_shows_its_summaries_and_what_it_lacks(graded: Study) -> None:
     topic = Topic.objects.get(study=graded, name="T0")
-    text = text_of(signed_in(graded), reverse("topic_metrics", args=[graded.pk, topic.pk]))
+    text = text_of(signed_in(graded), reverse("topic_analysis", args=[graded.pk, topic.pk, "metrics"]))
     assert "ROUGE-1 needs references. Topics without any: T0." in text
     assert text.index("Preferences: importance") < text.index("JS divergence")
-    assert "ROUGE-2</bdi>" not in text
-    assert reverse("study_metrics", args=[graded.pk]) in text
+    assert "ROUGE-2</th>" not in text
+    for summary in topic.summaries.all():
+        assert reverse("summary", args=[graded.pk, summary.pk]) in text
+    rated = text_of(
+        signed_in(graded), reverse("topic_analysis", args=[graded.pk, summary_of(graded).topic_id, "metrics"])
+    )
+    assert "2 · 5.5" in rated
+
+
+def test_the_verdict_says_which_system_most_put_first() -> None:
+    def said(system: str, rouge: float | None, kl: float | None, overall: float) -> SummaryScores:
+        return SummaryScores(1, "T", 1, system, False, {"rouge-2": rouge, "kl": kl}, {"overall": overall})
+
+    rows = (said("a", 0.5, -1.0, 3.0), said("b", 0.5, -2.0, 4.0), said("c", None, None, 1.0))
+    table = ScoresTable(("rouge-2", "kl"), ("overall",), {}, (), rows)
+    assert metric_scores.show(table, {}).verdict == (
+        "2 of 3 metrics and dimensions of human scores put a first in this topic."
+    )
+    nothing = ScoresTable(("kl",), (), {}, (), (SummaryScores(1, "T", 1, "a", False, {"kl": None}),))
+    assert metric_scores.show(nothing, {}).verdict == "No metric has anything to say of these summaries."
+
+
+def test_a_topic_without_summaries_or_scores_says_so(graded: Study) -> None:
+    topic, client = Topic.objects.get(study=graded, name="T1"), signed_in(graded)
+    address = reverse("topic_analysis", args=[graded.pk, topic.pk, "metrics"])
+    for model in (Score, ComputedScore, MetricScore, HumanScore):
+        model.objects.all().delete()
+    TopicMetrics.objects.update(version=99)
+    assert "no metric did so far" in text_of(client, address)
+    TopicMetrics.objects.all().delete()
+    assert "Being worked out" in text_of(client, address)
+    topic.summaries.all().delete()
+    assert "Nothing to work with yet" in text_of(client, address)
 
 
 def test_a_system_shows_every_topic(graded: Study) -> None:
@@ -125,15 +158,20 @@ def test_the_file_says_what_is_stored(graded: Study) -> None:
 def test_the_api_says_the_same_of_a_topic_and_of_all(graded: Study) -> None:
     client, here = client_of(owner(graded)), f"{API}/studies/{graded.pk}"
     topic = Topic.objects.get(study=graded, name="T1")
-    of_topic = client.get(f"{here}/topics/{topic.pk}/metrics/").json()
-    assert of_topic["metrics"][:3] == ["preferences:importance", "preferences:combined", "preferences:published"]
-    assert of_topic["metrics"][-1] == "given:BERTScore"
-    assert of_topic["signatures"].keys() == {"rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus"}
-    (row,) = (row for row in of_topic["summaries"] if row["system"] == "third")
-    assert row["ratings"] == {"ann": {"overall": 2.0}, "bob": {"overall": 5.5}}
-    assert row["metrics"].keys() == set(of_topic["metrics"])
+    tables = client.get(f"{here}/topics/{topic.pk}/results/metrics/").json()["tables"]
+    scores, ratings, metrics = (table["rows"] for table in tables)
+    names = [row["metric"] for row in metrics]
+    assert names[:3] == ["preferences:importance", "preferences:combined", "preferences:published"]
+    assert names[-1] == "given:BERTScore"
+    signed = {row["metric"] for row in metrics if row["signature"]}
+    assert signed == {"rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus"}
+    assert {row["assessor"]: row["score"] for row in ratings if row["system"] == "third"} == {"ann": 2.0, "bob": 5.5}
+    (row,) = (row for row in scores if row["system"] == "third")
     listed = client.get(f"{here}/metrics/scores/?topic={topic.pk}&system=third").json()
-    assert listed["results"] == [row]
+    (same,) = listed["results"]
+    assert same["ratings"] == {"ann": {"overall": 2.0}, "bob": {"overall": 5.5}}
+    assert same["metrics"] == {name: row[name] for name in names}
+    assert same["human"].items() <= {name.removeprefix("human:"): score for name, score in row.items()}.items()
     assert client.get(f"{here}/metrics/scores/?page_size=2").json()["count"] == Summary.objects.count()
     assert client.get(f"{here}/metrics/scores/?topic=x").status_code == 400
 
@@ -143,7 +181,7 @@ def test_what_is_missing_is_said_once_where_people_are_among_the_systems(graded:
     TopicMetrics.objects.filter(topic__name="T1").update(absent=absent)
     client = client_of(owner(graded))
     topic = Topic.objects.get(study=graded, name="T1")
-    reasons = client.get(f"{API}/studies/{graded.pk}/topics/{topic.pk}/metrics/").json()["absent"]
+    reasons = client.get(f"{API}/studies/{graded.pk}/topics/{topic.pk}/results/metrics/").json()["notes"]
     assert reasons == ["Pyramid needs Pyramids. Topics without one: T1."]
 
 

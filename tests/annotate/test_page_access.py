@@ -78,7 +78,7 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf 
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_pdf study_metrics_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_pdf metrics_convergence_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_metrics metrics_scores metrics_scores_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_scores metrics_scores_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analysis_csv analysis_tex analysis_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence metrics_convergence_csv

@@ -125,7 +125,7 @@ def pages(study: Study) -> dict[str, str]:
         "analysis": reverse("analysis", args=(*key, "pairs-of-systems")),
         "metrics scores": reverse("metrics_scores", args=key),
         "metrics scores csv": reverse("metrics_scores_csv", args=key),
-        "topic metrics": reverse("topic_metrics", args=(study.pk, topic.pk)),
+        "topic metrics": reverse("topic_analysis", args=(study.pk, topic.pk, "metrics")),
         "upload new": reverse("upload_new", args=key),
         "upload": reverse("upload", args=(study.pk, upload.key)),
         "settings": reverse("study_settings", args=key),

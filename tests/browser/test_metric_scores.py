@@ -115,7 +115,7 @@ def test_they_fit_a_phone_in_the_dark_and_work_without_scripts(browser: Browser,
     summary = topic.summaries.get(system=system)
     for address in (
         page.url,
-        reverse("topic_metrics", args=[study.pk, topic.pk]),
+        reverse("topic_analysis", args=[study.pk, topic.pk, "metrics"]),
         reverse("summary", args=[study.pk, summary.pk]),
         reverse("system", args=[study.pk, system.pk]),
     ):

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotate.models import MetricScore
-from annotate.reports.metric_scores import SummaryScores
+from formats.analyses.metric_scores import SummaryScores
 
 
 class MetricScoreSerializer(serializers.ModelSerializer[MetricScore]):
@@ -34,24 +34,10 @@ class SummaryScoresSerializer(serializers.Serializer[SummaryScores]):
     assessors in each (`ratings`, by assessor).
     """
 
-    summary = serializers.IntegerField(source="summary.pk")
-    topic = serializers.CharField(source="summary.topic.name")
-    system = serializers.CharField(source="summary.system.name")
-    person = serializers.BooleanField(source="summary.person")
+    summary = serializers.IntegerField()
+    topic = serializers.CharField()
+    system = serializers.CharField()
+    person = serializers.BooleanField()
     metrics = serializers.DictField(child=serializers.FloatField(allow_null=True))
     human = serializers.DictField(child=serializers.FloatField())
     ratings = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))
-
-
-class TopicMetricsSerializer(serializers.Serializer[Any]):
-    """What is said of a topic's summaries, by system.
-
-    `metrics`: the study's own scores, those worked out here, then those worked out elsewhere; `signatures`: by metric,
-    what it takes to get the same numbers, of those worked out here; `absent`: why a metric is not there.
-    """
-
-    metrics = serializers.ListField(child=serializers.CharField())
-    dimensions = serializers.ListField(child=serializers.CharField())
-    signatures = serializers.DictField(child=serializers.CharField())
-    absent = serializers.ListField(child=serializers.CharField())
-    summaries = SummaryScoresSerializer(many=True)

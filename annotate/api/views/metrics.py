@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from django.core.files import File
-from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -21,7 +20,6 @@ from annotate.api.serializers.metrics import (
     MetricCountSerializer,
     MetricScoreSerializer,
     SummaryScoresSerializer,
-    TopicMetricsSerializer,
 )
 from annotate.api.views.base import View
 from annotate.api.views.texts import SUMMARY_CHOICE, chosen_summaries
@@ -67,15 +65,6 @@ class GivenMetrics(View):
                 {"file": [formats.message(complaint) for complaint in refused.complaints]}
             ) from refused
         return Response([{"metric": metric, "scores": scores} for metric, scores in counts.items()])
-
-
-@extend_schema(tags=["results"])
-class TopicMetrics(View):
-    @extend_schema(operation_id="read_topic_metrics", responses=TopicMetricsSerializer)
-    def get(self, request: Request, study_id: int, topic_id: int) -> Response:
-        """What metrics, preferences first, and people say of the summaries of a topic."""
-        topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        return self.show(TopicMetricsSerializer, metric_scores.of_topic(topic))
 
 
 @extend_schema(tags=["results"])

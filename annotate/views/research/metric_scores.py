@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import path
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
@@ -17,8 +16,8 @@ from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import Study, Summary, System, Topic
 from annotate.reports import metric_scores
-from annotate.reports.metric_scores import ScoresTable, SummaryScores
 from annotate.views.research.pages import as_file, csv_table, keys, page
+from formats.analyses.metric_scores import ScoresTable, SummaryScores
 
 SUMMARIES_A_PAGE = 50
 
@@ -26,18 +25,8 @@ SUMMARIES_A_PAGE = 50
 @in_study("see")
 @require_safe
 @snapshot()
-def topic_metrics(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
-    """Every summary of a topic, by the study's own scores, every metric and human scores."""
-    topic = get_object_or_404(Topic, study=study, pk=topic_id)
-    table = metric_scores.of_topic(topic)
-    return page(request, study, "research/topic_metrics.html", topic=topic, table=table, show="metrics")
-
-
-@in_study("see")
-@require_safe
-@snapshot()
 def metrics_scores(request: HttpRequest, study: Study) -> HttpResponse:
-    """The same of all summaries of a study, or of those of a topic or a system."""
+    """What metrics and people say of all summaries of a study, or of those of a topic or a system."""
     topic, system = _asked(request, study)
     paginator = Paginator(_chosen(study, topic, system), SUMMARIES_A_PAGE)
     shown = paginator.get_page(request.GET.get("page"))
@@ -84,14 +73,12 @@ def _chosen(study: Study, topic: Topic | None, system: System | None) -> QuerySe
 
 
 def _cells(row: SummaryScores, table: ScoresTable) -> Sequence[str | float | None]:
-    summary = row.summary
     figures: Iterable[float | None] = (*map(row.metrics.get, table.metrics), *map(row.human.get, table.dimensions))
-    return (summary.topic.name, summary.system.name, str(summary.person).lower(), *figures)
+    return (row.topic, row.system, str(row.person).lower(), *figures)
 
 
 _STUDY = "studies/<int:study_id>/"
 urlpatterns = [
-    path(_STUDY + "topics/<int:topic_id>/metrics/", topic_metrics, name="topic_metrics"),
     path(_STUDY + "metrics/scores/", metrics_scores, name="metrics_scores"),
     path(_STUDY + "metrics/scores.csv", metrics_scores_csv, name="metrics_scores_csv"),
 ]

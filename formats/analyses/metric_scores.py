@@ -1,0 +1,154 @@
+"""What metrics and people say of single summaries, beside the study's own scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from formats.metric_names import title_of
+from formats.results import Key
+from formats.shown import DASH, Cell, Column, Shown, Table, as_text, decimals
+from formats.words import gettext as _
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryScores:
+    """What is said of one summary: by metric (None: it has nothing to say), by people in each dimension, and by single
+    assessors in each (`ratings`, by assessor)."""
+
+    summary: Key
+    topic: str
+    topic_key: Key
+    system: str
+    person: bool
+    metrics: dict[str, float | None] = field(default_factory=dict)
+    human: dict[str, float] = field(default_factory=dict)
+    ratings: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def rated(self, dimension: str) -> dict[str, float]:
+        """What each assessor gave in a dimension."""
+        return {name: given[dimension] for name, given in self.ratings.items() if dimension in given}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoresTable:
+    """Summaries by metrics and dimensions of human scores.
+
+    `metrics`: the study's own scores first, then those worked out here, then those worked out elsewhere; `signatures`:
+    of those worked out here; `absent`: why a metric is not there, or not for every topic.
+    """
+
+    metrics: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    signatures: Mapping[str, str]
+    absent: tuple[str, ...]
+    summaries: tuple[SummaryScores, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return list(map(title_of, self.metrics))
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """A line for each summary: name, score and signature by metric; name, score and ratings by dimension."""
+        return [
+            {
+                "summary": row,
+                "metrics": [(title_of(name), row.metrics.get(name), self._rests_on(name)) for name in self.metrics],
+                "human": [(name, row.human.get(name), row.rated(name)) for name in self.dimensions],
+            }
+            for row in self.summaries
+        ]
+
+    def _rests_on(self, metric: str) -> str:
+        return self.signatures.get(metric, "")
+
+
+def show(record: ScoresTable, asked: Mapping[str, str]) -> Shown:
+    """The summaries of a topic."""
+    return Shown(_verdict(record), [scores(record), *_folded(record)])
+
+
+def _verdict(record: ScoresTable) -> str:
+    """Which system the most scorers put first, and how many do not."""
+    rows, firsts, n = record.summaries, Counter[str](), 0
+    by_metric = ([row.metrics.get(name) for row in rows] for name in record.metrics)
+    by_people = ([row.human.get(name) for row in rows] for name in record.dimensions)
+    for scores in (*by_metric, *by_people):
+        scored = {row.system: score for row, score in zip(rows, scores, strict=True) if score is not None}
+        firsts.update(system for system, score in scored.items() if score == max(scored.values()))
+        n += bool(scored)
+    if not firsts:
+        return _("No metric has anything to say of these summaries.")
+    system = min(firsts, key=lambda system: (-firsts[system], system))
+    about = {"system": system, "n": firsts[system], "all": n}
+    return _("%(n)s of %(all)s metrics and dimensions of human scores put %(system)s first in this topic.") % about
+
+
+def scores(record: ScoresTable) -> Table:
+    """A row for each summary."""
+    metrics, people = _("Metrics"), _("Human scores")
+    rated = [name for name in record.dimensions if any(row.rated(name) for row in record.summaries)]
+    has_people = any(row.person for row in record.summaries)
+    of_dimensions = [
+        (
+            Column(f"human:{name}", name, _short, people),
+            *([Column("", _("%(name)s, single") % {"name": name}, group=people)] if name in rated else ()),
+        )
+        for name in record.dimensions
+    ]
+    return Table(
+        "scores",
+        _("Scores of summaries"),
+        (
+            Column("topic"),
+            Column("system", _("System"), as_text),
+            Column("person"),
+            Column("", _("By") if has_people else "", as_text),
+            *(Column(name, title_of(name), decimals(4), metrics) for name in record.metrics),
+            *(column for columns in of_dimensions for column in columns),
+        ),
+        tuple(tuple(_cells(row, record, rated)) for row in record.summaries),
+        note=_(
+            "Higher is better everywhere. A dash: nothing is said of the summary. Single: the assessors’ own scores; a "
+            "summary’s page names them."
+        ),
+        links=tuple({"summary_id": row.summary} for row in record.summaries),
+        leads_to="summary",
+    )
+
+
+def _short(score: float | None) -> str:
+    return DASH if score is None else f"{round(score, 2):g}"
+
+
+def _cells(row: SummaryScores, record: ScoresTable, rated: list[str]) -> Iterator[Cell]:
+    yield from (row.topic, row.system, str(row.person).lower(), _("person") if row.person else _("machine"))
+    yield from map(row.metrics.get, record.metrics)
+    for name in record.dimensions:
+        yield row.human.get(name)
+        if name in rated:
+            yield " · ".join(map(_short, row.rated(name).values())) or None
+
+
+def _folded(record: ScoresTable) -> Iterator[Table]:
+    """For files and programs: who gave which score, and how metrics were worked out."""
+    ratings = [
+        (row.topic, row.system, dimension, assessor, score)
+        for row in record.summaries
+        for assessor, given in row.ratings.items()
+        for dimension, score in given.items()
+    ]
+    columns = tuple(map(Column, ("topic", "system", "dimension", "assessor", "score")))
+    if ratings:
+        yield Table("ratings", _("Human scores of single assessors"), columns, tuple(ratings), folded=True)
+    if record.metrics:
+        signed = tuple((name, title_of(name), record.signatures.get(name, "")) for name in record.metrics)
+        columns = (
+            Column("metric"),
+            Column("", _("Metric"), as_text),
+            Column("signature", _("What it rests on"), as_text),
+        )
+        yield Table("metrics", _("How each metric is computed"), columns, signed, folded=True)
