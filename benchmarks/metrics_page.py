@@ -32,7 +32,8 @@ from evaluation.evidence import SummaryText
 LONGEST = 900.0
 PER_DOCUMENT = 20
 DIMENSIONS = ("responsiveness", "readability", "content")
-PAGES = ("study_metrics", "results", "study_metrics_csv")
+NAME = "metric-agreement"
+PAGES = (("analysis", NAME), ("results",), ("analysis_csv", NAME, "agreement"))
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,14 @@ def look_at_pages(study: int) -> None:
 
     client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(User.objects.get())
-    for name in PAGES:
-        client.get(reverse(name, args=[study]))  # templates are compiled once
+    for name, *rest in PAGES:
+        address = reverse(name, args=[study, *rest])
+        client.get(address)  # templates are compiled once
         with CaptureQueriesContext(
             connection,
         ) as queries:
             began = time.perf_counter()
-            answer = client.get(reverse(name, args=[study]))
+            answer = client.get(address)
             took = time.perf_counter() - began
         print(f"  {name:20} {answer.status_code}, {len(queries)} queries, {took:.2f} s")
 

@@ -7,9 +7,9 @@ line: the website reads no files by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, MIXED
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE
 from formats.words import gettext as _
 from formats.words import gettext_noop
 
@@ -73,6 +73,7 @@ def _is_known(name: str) -> bool:
 
 #: What metrics are called on pages.
 _TITLES = {
+    "preferences": gettext_noop("Preferences"),
     IMPORTANCE: gettext_noop("Preferences: importance"),
     COMBINED: gettext_noop("Preferences: combined"),
     AS_PRINTED: gettext_noop("Preferences: as published"),
@@ -96,6 +97,7 @@ _TITLES = {
 }
 #: The same after the name of a mixture: plots have little room for names.
 _SHORT = {
+    "preferences": gettext_noop("preferences"),
     IMPORTANCE: gettext_noop("importance"),
     COMBINED: gettext_noop("combined"),
     AS_PRINTED: gettext_noop("as published"),
@@ -106,7 +108,7 @@ _SHORT = {
 def title_of(metric: str) -> str:
     """What a metric is called on pages."""
     whose, _space, mixture = metric.partition(" ")
-    if MIXED in metric and whose in _SHORT:
+    if mixture and whose in _SHORT:
         return f"{mixture}, {_(_SHORT[whose])}"
     name, _colon, options = metric.partition(":")
     if metric in _TITLES:
@@ -122,3 +124,36 @@ def title_of(metric: str) -> str:
 def scorer_name(by: str, by_human: bool) -> str:
     """What people in a dimension, or a metric, are called on pages."""
     return _("People: %(dimension)s") % {"dimension": by} if by_human else title_of(by)
+
+
+#: What a topic may lack for a metric (`evaluation.metrics.registry.Need`).
+_LACKING = {
+    "documents": gettext_noop("%(metric)s needs documents. Topics without any: %(topics)s."),
+    "references": gettext_noop("%(metric)s needs references. Topics without any: %(topics)s."),
+    "pyramids": gettext_noop("%(metric)s needs Pyramids. Topics without one: %(topics)s."),
+    "references of an earlier set": gettext_noop(
+        "%(metric)s needs the references of an earlier set. Topics without any: %(topics)s."
+    ),
+    "other topics": gettext_noop("%(metric)s needs six topics or more with documents of their own."),
+}
+#: So many topics are named; the rest are counted.
+_NAMED = 8
+
+
+def why_absent(topics: Iterable[tuple[str, Mapping[str, str]]]) -> Iterator[str]:
+    """Why a metric is not there, or not for every topic: of each its name and what it lacks, by metric.
+
+    With options a metric lacks what it lacks without them.
+    """
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for topic, absent in topics:
+        for metric, need in absent.items():
+            if (plain := metric.partition(":")[0]) == metric or plain not in absent:
+                lacking.setdefault((metric, need), []).append(topic)
+    for (metric, need), names in lacking.items():
+        yield _(_LACKING[need]) % {"metric": title_of(metric), "topics": _listed(names)}
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
+    return _("%(names)s and %(more)d more") % {"names": shown, "more": more} if more > 0 else shown

@@ -168,13 +168,15 @@ class Shown:
     """The tables and figures of a result in their order.
 
     `verdict`: the answer to the question in one sentence, with its uncertainty; `parts`: tables and figures; `choices`:
-    what may be chosen, with what is; `notes`: what else there is to say, in sentences.
+    what may be chosen, with what is; `notes`: what else there is to say, in sentences; `rests_on`: the judgments behind
+    it, if these are not all that count now.
     """
 
     verdict: str
     parts: Sequence[Table | Figure]
     choices: Sequence[Choice] = ()
     notes: Sequence[str] = field(default=())
+    rests_on: str = ""
 
     @property
     def tables(self) -> list[Table]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Sum
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotate.models import (
@@ -25,10 +26,22 @@ from annotate.models import (
 )
 from annotate.models.analysis import OfStudy
 from annotate.reports import diagnostics, metric_scores, minutes, rests_on
-from annotate.reports.metrics import why_absent
+from annotate.reports.rests_on import Judged
 from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
-from formats.results import AssessorsReport, DocumentSetsReport, PairCounts, SentenceRankings, from_json
+from formats.analyses.convergence import Curves
+from formats.metric_names import why_absent
+from formats.results import (
+    AgreementReport,
+    AssessorsReport,
+    DimensionAgreement,
+    DocumentSetsReport,
+    PairCounts,
+    SentenceRankings,
+    StudyConvergence,
+    from_json,
+)
 from formats.results.metrics import StudyPairs
+from formats.results.statistics import LEVEL
 from formats.shown import Choice, Shown
 
 #: What an address may choose, in one analysis or another.
@@ -42,7 +55,8 @@ class Stored:
     """What is kept for an analysis.
 
     `records`: by the analysis's keys; `is_possible`: there is what it needs; `is_old`: newer data wait to be worked
-    in; `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks.
+    in; `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks; `progress`: how
+    far the worker is, in a sentence.
     """
 
     records: Mapping[tuple[str, ...], Record]
@@ -51,6 +65,7 @@ class Stored:
     version: str
     problem: str = ""
     notes: tuple[str, ...] = ()
+    progress: str = ""
 
     @property
     def is_left_out(self) -> bool:
@@ -75,6 +90,8 @@ class Opened:
     @property
     def rests_on(self) -> str:
         """The judgments behind preferences, in words."""
+        if self.shown and self.shown.rests_on:
+            return self.shown.rests_on
         own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else rests_on.of_study(self.of)
         return f"{_('Preferences rest on:')} {own.counted.words}"
 
@@ -150,8 +167,71 @@ def _of_metrics(study: Study, analysis: OfStudy, records: Mapping[tuple[str, ...
         is_old=own.version < metrics.version or not metrics.version,
         version=f"{metrics.version}-{own.version}-{problem}" if metrics.pk else "",
         problem=problem,
-        notes=tuple(why_absent(lacking.select_related("topic"))),
+        notes=tuple(why_absent(lacking.values_list("topic__name", "absent"))),
     )
+
+
+def _agreement(study: Study) -> Stored:
+    """Figures are there at once; what takes longer is added to them by and by."""
+    records: dict[tuple[str, ...], Record] = {
+        keys: partial(_agreement_of, study, row) for keys, row in _by_dimension(study, "metrics").items()
+    }
+    stored = _of_metrics(study, "intervals", records)
+    turns = (str(Result.objects.head(study, name).turns) for name in ("intervals", "mixtures"))
+    return replace(stored, version="-".join([stored.version, *turns]), notes=(*_lagging(study), *stored.notes))
+
+
+def _lagging(study: Study) -> Iterator[str]:
+    metrics, intervals, mixed = (Result.objects.head(study, name) for name in ("metrics", "intervals", "mixtures"))
+    if intervals.version < metrics.version:
+        yield _("Intervals and tests of the newest figures are being worked out.")
+    if mixed.turns and mixed.version < metrics.version - mixed.turns:
+        yield _(
+            "The rows with simulated judgments are of earlier judgments; newer ones come once nobody has judged or "
+            "uploaded anything for a minute."
+        )
+
+
+def _agreement_of(study: Study, row: Result) -> AgreementReport:
+    """Intervals as the worker makes them: over systems and topics, with 1,000 resamples."""
+    intervals = Result.objects.of_study(study, "intervals").filter(choice=row.choice).first()
+    bounded = intervals.read(DimensionAgreement) if intervals else None
+    figures = from_json(DimensionAgreement, row.record).with_intervals(bounded)
+    peers: Any = row.keys[0]
+    return AgreementReport(peers, "both", 1000, 0, LEVEL, (figures,), minutes.by_topic(study))
+
+
+def _convergence(study: Study) -> Stored:
+    rows = _by_dimension(study, "convergence")
+    records: dict[tuple[str, ...], Record] = {keys: partial(_curves, row) for keys, row in rows.items()}
+    stored = _of_metrics(study, "convergence", records)
+    judged = Fit.objects.newest().filter(topic__study=study, judgments__gt=0)
+    is_possible = stored.is_possible and (bool(records) or judged.exists())
+    noted = Result.objects.head(study, "convergence").record
+    progress = _so_far(noted or {}) if stored.is_old else ""
+    return replace(stored, is_possible=is_possible, version=f"{stored.version}-{noted}", progress=progress)
+
+
+def _so_far(noted: Mapping[str, int]) -> str:
+    if noted.get("to_sample"):
+        return _("%(sampled)d of %(to_sample)d topics are worked out.") % noted
+    return _(
+        "The worker begins once nobody has judged or uploaded anything for a minute, and the intervals of the "
+        "agreement are there."
+    )
+
+
+def _curves(row: Result) -> Curves:
+    grown = from_json(StudyConvergence, row.record)
+    at = date_format(row.computed_at, "j M Y, H:i")
+    return Curves(grown, f"{Judged(**grown.judgments).words} ({_('computed')} {at} UTC)")
+
+
+def _by_dimension(study: Study, analysis: OfStudy) -> dict[tuple[str, ...], Result]:
+    """What is kept by dimension and peers, machines first; records are read when they are asked for."""
+    kept = Result.objects.of_study(study, analysis).exclude(choice="").defer("record")
+    rows = {(dimension, peers): row for row in kept for peers, dimension in [row.keys]}
+    return {keys: rows[keys] for keys in sorted(rows, key=lambda keys: (keys[0], keys[1] != "machines"))}
 
 
 def _by_peers(analysis: OfStudy, kind: type[Any], study: Study) -> Stored:
@@ -196,7 +276,7 @@ def _sentence_ranking(topic: Topic) -> Stored:
 
 
 def _metrics_of_topic(topic: Topic) -> Stored:
-    row = TopicMetrics.objects.filter(topic=topic).select_related("topic").first()
+    row = TopicMetrics.objects.filter(topic=topic).first()
     has_scores = any(
         model.objects.filter(summary__topic=topic).exists() for model in (ComputedScore, MetricScore, Score, HumanScore)
     )
@@ -206,7 +286,7 @@ def _metrics_of_topic(topic: Topic) -> Stored:
         is_possible=topic.summaries.exists(),
         is_old=Topic.objects.unscored().filter(pk=topic.pk).exists(),
         version="-".join(map(str, versions)),
-        notes=tuple(why_absent([row])) if row else (),
+        notes=tuple(why_absent([(topic.name, row.absent)])) if row else (),
     )
 
 
@@ -240,6 +320,8 @@ def _misfits(study: Study) -> Stored:
 
 STORED: Mapping[str, Callable[[Any], Stored]] = {
     "assessors": partial(_by_peers, "assessors", AssessorsReport),
+    "metric-agreement": _agreement,
+    "convergence": _convergence,
     "document-sets": partial(_by_peers, "document-sets", DocumentSetsReport),
     "coverage": _coverage,
     "misfits": _misfits,

@@ -9,8 +9,8 @@ from django.db.models import CharField, F, FloatField, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
-from annotate.reports.metrics import why_absent
 from formats.analyses.metric_scores import ScoresTable, SummaryScores
+from formats.metric_names import why_absent
 from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
 
 #: The study's own scores, in the order in which they stand before other metrics.
@@ -31,7 +31,7 @@ def table_of(summaries: Sequence[Summary]) -> ScoresTable:
         metrics=tuple(name for name in dict.fromkeys(order) if name in names),
         dimensions=tuple(sorted({dimension for row in rows for dimension in row.human})),
         signatures=signatures,
-        absent=tuple(why_absent(scored)),
+        absent=tuple(why_absent((row.topic.name, row.absent) for row in scored)),
         summaries=rows,
     )
 

@@ -9,11 +9,8 @@ from functools import cache, partial
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from annotate.reports.convergence import ConvergenceTable
 from annotate.reports.forecast import ForecastTable
 from annotate.reports.leaderboard import Board
-from annotate.reports.metrics import AgreementTable
-from formats.metric_names import title_of
 from formats.plots import (
     NARROW,
     PAPER,
@@ -21,7 +18,6 @@ from formats.plots import (
     Drawing,
     IntervalRow,
     Line,
-    convergence_lines,
     course_plot,
     curve_plot,
     interval_plot,
@@ -84,24 +80,6 @@ def board_ranks(board: Board, most: int) -> Plot | None:
     ]
     label = _("Ranks of the systems against the number of judgments")
     return plot_of(rank_plot, curve, label, _("judgments"), _("rank"))
-
-
-def metric_agreement(table: AgreementTable) -> Plot | None:
-    """Metrics by their agreement with people, chance beside them."""
-    figures = [(line.name, line.agreement) for line in table.lines]
-    rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
-    label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
-    draw = partial(interval_plot, reference=0.5)
-    return plot_of(draw, rows, label, _("agreement with people (a coin: .5)"), ("", _("metric"))) if rows else None
-
-
-def convergence(curves: ConvergenceTable) -> Plot | None:
-    """Agreement with people by the number of judgments."""
-    if curves.record is None:
-        return None
-    label = _("Agreement with people against the number of judgments; the tables say the same in numbers")
-    lines = convergence_lines(curves.record, title_of)
-    return plot_of(curve_plot, lines, label, _("judgments a topic"), _("agreement with people"))
 
 
 def forecast(table: ForecastTable) -> Plot | None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evaluation.commands import common, compared
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
 from evaluation.meta.convergence import RUNS, SIZES, convergence_report
 from evaluation.metrics.preferences import Preferences
 from evaluation.metrics.registry import Metric
-from formats.plots import convergence_lines, curve_plot
+from formats.analyses import convergence
+from formats.plots import PAPER
 from formats.results import Convergence, to_json
 
 USUAL = ("preferences", "preferences:published", "rouge-1", "rouge-2", "rouge-su4", "js")
@@ -48,11 +49,13 @@ def run(options: argparse.Namespace) -> Output:
     compared.check(metrics, topics)
     report = _report(topics, dimensions[0], metrics, options)
     if options.svg:
-        options.svg.write_text(_drawn(report), encoding="utf-8")
+        (curves,) = convergence.curves(report)
+        options.svg.write_text(curves.draw(PAPER).alone(), encoding="utf-8")
     label = common.judgments_are_simulated(options)
+    first, *others = convergence.tables(report)
     return Output(
-        tables=[_curve_table(report, label), _passing_table(report)],
-        rows=_rows(report),
+        tables=[replace(first, note=f"{first.note} Judgments {label}.") if label else first, *others],
+        rows=convergence.samples(report),
         data={**to_json(report), "settings": common.settings_as_json(settings), "simulated": label or None},
     )
 
@@ -84,64 +87,3 @@ def _report(
         return common.progress(topics, "sampling judgments: topic")
 
     return convergence_report(topics, dimension, metrics, options.at, options.runs, options.seed, watched)
-
-
-def _curve_table(report: Convergence, label: str) -> Table:
-    metrics, baselines = report.metrics, report.baselines
-    signatures = {metric.metric: metric.signature for metric in metrics} | {
-        flat.metric: flat.signature for flat in baselines
-    }
-    return Table(
-        title=f"Agreement with human {report.dimension} by number of judgments a topic",
-        notes=(
-            f"mean over topics, then mean and standard deviation (sd) over {report.runs} samples, seed {report.seed}; "
-            "a topic with fewer judgments has all of them",
-            "with kernel smoothing, its parameters are those that the first sample of each size gives",
-            *(f"{name}: {signature}" for name, signature in signatures.items()),
-            *((f"judgments {label}",) if label else ()),
-        ),
-        columns=(
-            "judgments",
-            *(column for metric in metrics for column in (metric.metric, "sd")),
-            *(baseline.metric for baseline in baselines),
-        ),
-        rows=tuple(
-            (
-                size,
-                *(cell for metric in metrics for cell in (metric.points[k].agreement, metric.points[k].sd)),
-                *(baseline.agreement for baseline in baselines),
-            )
-            for k, size in enumerate(report.sizes)
-        ),
-        digits=3,
-    )
-
-
-def _passing_table(report: Convergence) -> Table:
-    return Table(
-        title="Judgments a topic from which agreement is better than that of other metrics",
-        notes=("expected: with about so many, if agreement goes on to grow as it did (a - b / sqrt(n))",),
-        columns=("metric", "than", "judgments", "expected"),
-        rows=tuple(
-            (passing.metric, passing.baseline, passing.judgments, passing.expected) for passing in report.passings
-        ),
-    )
-
-
-def _rows(report: Convergence) -> Table:
-    """One row for each metric, topic (none: all topics) and number of judgments."""
-    return Table(
-        ("metric", "topic", "judgments", "agreement", "sd", "undefined"),
-        tuple(
-            (metric.metric, topic, point.judgments, point.agreement, point.sd, point.undefined)
-            for metric in report.metrics
-            for topic, points in (("", metric.points), *((own.topic, own.points) for own in metric.topics))
-            for point in points
-        ),
-    )
-
-
-def _drawn(report: Convergence) -> str:
-    about = f"Agreement with human {report.dimension} by number of judgments"
-    titles = "judgments per topic", f"agreement, {report.dimension}"
-    return curve_plot(convergence_lines(report), about, *titles).alone()

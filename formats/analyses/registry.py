@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from formats.analyses import assessors, coverage, document_sets, metric_scores, misfits, sentence_ranking, system_pairs
+from formats.analyses import (
+    assessors,
+    convergence,
+    coverage,
+    document_sets,
+    metric_agreement,
+    metric_scores,
+    misfits,
+    sentence_ranking,
+    system_pairs,
+)
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
 
@@ -43,6 +53,29 @@ _HUMAN_SCORES = gettext_noop(
 _JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
 
 ANALYSES = (
+    Analysis(
+        name="metric-agreement",
+        title=gettext_noop("Agreement"),
+        asks=gettext_noop("Do metrics agree with human scores?"),
+        keys=("dimension", "peers"),
+        show=metric_agreement.show,
+        needs=_HUMAN_SCORES,
+        left_out=gettext_noop("No summary has both a human score and a score by a metric."),
+    ),
+    Analysis(
+        name="convergence",
+        title=gettext_noop("Convergence"),
+        asks=gettext_noop("How many judgments does agreement with human scores take?"),
+        keys=("dimension", "peers"),
+        show=convergence.show,
+        needs=gettext_noop(
+            "As soon as a topic with human scores has judgments, this page says how agreement grows with their number."
+        ),
+        left_out=gettext_noop(
+            "No topic of at most 1,000 sentences has both judgments and human scores. The command line (converge) "
+            "works with topics of any length."
+        ),
+    ),
     Analysis(
         name="pairs-of-systems",
         title=gettext_noop("Pairs of systems"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from formats.results.agreement import Bounded
@@ -177,6 +177,16 @@ class DimensionAgreement:
     systems: int
     metrics: tuple[MetricAgreement, ...]
     differences: tuple[MetricDifference, ...] = ()
+
+    def with_intervals(self, bounded: DimensionAgreement | None) -> DimensionAgreement:
+        """The same with the intervals of those metrics that have the same scores there; with tests if all have."""
+        intervals = {metric.metric: metric for metric in bounded.metrics} if bounded else {}
+        metrics = tuple(
+            own if (own := intervals.get(metric.metric)) and own.is_of_same_scores(metric) else metric
+            for metric in self.metrics
+        )
+        is_whole = bounded is not None and metrics == bounded.metrics
+        return replace(self, metrics=metrics, differences=bounded.differences if bounded and is_whole else ())
 
 
 @dataclass(frozen=True, slots=True)

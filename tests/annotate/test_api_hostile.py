@@ -104,7 +104,6 @@ LISTS = [
     *(
         "api_given_metrics",
         "api_metric_scores",
-        "api_metrics",
         "api_results",
         "api_data",
         "api_removals",

@@ -56,7 +56,7 @@ def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
     scored.tasks.report_annotators(graded.pk)
     client, topic = signed_in(graded), scored.topic(graded, "T1")
     named = [(name, holes) for name, _address, holes in pages() if name.endswith("_tex")]
-    assert {"study_metrics_tex", "leaderboard_tex"} <= {name for name, _holes in named}
+    assert {"analysis_tex", "leaderboard_tex"} <= {name for name, _holes in named}
     there = {"study_id": graded.pk, "topic_id": topic.pk, "analysis": "document-sets", "part": "tests"}
     for name, holes in named:
         keys = {hole: there[hole] for hole in holes}
@@ -65,7 +65,7 @@ def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
 
 
 def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Path) -> None:
-    table = text_of(signed_in(graded), reverse("study_metrics_tex", args=[graded.pk]))
+    table = text_of(signed_in(graded), reverse("analysis_tex", args=[graded.pk, "metric-agreement", "agreement"]))
     assert "\n{}[best] & " in table
     assert "a $<$ b $>$ c $|$ d" in table
     assert r"\textbackslash{}input\{x\} \& 100\% \#1 \$2 \textasciitilde{} \textasciicircum{} \_x" in table

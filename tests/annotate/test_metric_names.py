@@ -48,7 +48,8 @@ def test_only_what_is_new_is_worked_out(graded: Study, monkeypatch: pytest.Monke
     assert scored_by(graded) == {"rouge-2", "rouge-3", "js"}
     kept = dict(ComputedScore.objects.filter(metric__in=("rouge-2", "js")).values_list("pk", "score"))
     assert kept.items() <= before.items()
-    text = text_of(signed_in(graded), reverse("study_metrics", args=[graded.pk]))
+    page = text_of(signed_in(graded), reverse("analysis", args=[graded.pk, "metric-agreement"]))
+    text = page.partition("<tbody>")[2]
     assert text.index("ROUGE-2") < text.index("ROUGE-3") < text.index("JS divergence")
     assert "ROUGE-SU4" not in text
 

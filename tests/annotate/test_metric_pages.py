@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 import formats
 from annotate import imports, judging
-from annotate.models import Fit, Study
-from annotate.reports import convergence, metrics
+from annotate.models import Fit, Result, Study
 from evaluation.worker import claims
-from formats.results import PairCounts, Passing, StudyConvergence, from_json
+from formats.analyses import convergence
+from formats.results import Convergence, DimensionAgreement, PairCounts, Passing, StudyConvergence, from_json
 from tests import kept
 from tests.annotate import scored
 from tests.annotate.making import owner, study
@@ -55,8 +57,8 @@ def graded_study() -> Study:
     return made
 
 
-def address(made: Study, form: str = "") -> str:
-    return reverse(f"study_metrics{form}", args=[made.pk])
+def address(made: Study, form: str = "", part: str = "agreement") -> str:
+    return reverse(f"analysis{form}", args=[made.pk, "metric-agreement", *([part] if form else [])])
 
 
 def text_of(client: Client, url: str) -> str:
@@ -67,7 +69,8 @@ def text_of(client: Client, url: str) -> str:
 
 def test_the_page_compares_every_metric_with_people_preferences_first(graded: Study) -> None:
     text = text_of(signed_in(graded), address(graded))
-    named = [text.index(name) for name in ("Preferences: importance", "Preferences: as published", "ROUGE-2")]
+    table = text.partition("<tbody>")[2]
+    named = [table.index(name) for name in ("Preferences: importance", "Preferences: as published", "ROUGE-2")]
     assert named == sorted(named)
     assert "Agreement with human overall" in text
     assert "Pyramid needs Pyramids. Topics without one: T0, T1, T2." in text
@@ -82,7 +85,7 @@ def test_another_dimension_can_be_chosen(graded: Study) -> None:
 def test_without_human_scores_it_says_what_to_upload() -> None:
     made = study()
     text = text_of(signed_in(made), address(made))
-    assert "Upload human scores" in text
+    assert "Upload what people think of the summaries" in text
     assert reverse("upload_new", args=[made.pk]) in text
 
 
@@ -94,14 +97,41 @@ def test_before_the_worker_it_says_that_figures_are_to_come(graded: Study) -> No
 
 def test_an_open_page_hears_of_new_judgments_alone(graded: Study) -> None:
     client = signed_in(graded)
-    seen = metrics.version_of(graded)
+    (seen,) = re.findall(r"seen=([^\"&]*)", text_of(client, address(graded)))
     assert client.get(f"{address(graded)}?seen={seen}").status_code == 204
     scored.judge(graded, ("T1", "d1:1", "d2:2", "b"), ("T1", "d1:1", "d1:0", "a"))
     assert scored.tasks.catch_up(graded.pk) == {}
     scored.score_with_metrics(graded)
-    news = client.get(f"{address(graded)}?seen={seen}").content.decode()
-    assert 'hx-swap-oob="innerHTML:#metrics-table"' in news
-    assert "<html" not in news
+    assert 'hx-select="#analysis"' in text_of(client, f"{address(graded)}?seen={seen}")
+
+
+def test_an_open_page_hears_of_intervals_and_of_mixed_rows(graded: Study) -> None:
+    client = signed_in(graded)
+    for analysis in ("intervals", "mixtures"):
+        (seen,) = re.findall(r"seen=([^\"&]*)", text_of(client, address(graded)))
+        Result.objects.update_or_create(
+            study=graded, analysis=analysis, choice="", defaults={"turns": 1_000, "computed_at": timezone.now()}
+        )
+        assert client.get(f"{address(graded)}?seen={seen}").status_code == 200
+
+
+def test_intervals_and_tests_are_of_the_figures_that_they_stand_beside(graded: Study) -> None:
+    client = signed_in(graded)
+    text = text_of(client, address(graded))
+    assert "ahead by" in text
+    assert "differ significantly from Preferences: importance (Holm)" in text
+    assert "are being worked out" not in text
+    row = kept.rows("metrics", "machines", "overall").get()
+    row.record["metrics"][0]["agreement"]["value"] = 0.125
+    row.save()
+    kept.heads("intervals").update(version=0)
+    text = text_of(client, address(graded))
+    assert "Intervals and tests of the newest figures are being worked out." in text
+    assert "ahead by" not in text
+    assert "significantly" not in text.partition("correlation-system")[0]
+    rows = list(csv.DictReader(io.StringIO(text_of(client, address(graded, "_csv")))))
+    assert (rows[0]["agreement"], rows[0]["low"], rows[1]["low"] != "") == ("0.125", "", True)
+    assert {row["holm"] for row in rows} == {""}
 
 
 def test_the_files_say_what_the_page_says(graded: Study) -> None:
@@ -111,6 +141,14 @@ def test_the_files_say_what_the_page_says(graded: Study) -> None:
     text = text_of(client, address(graded))
     for row in rows:
         assert f"{float(row['agreement']):.3f}" in text
+    record = from_json(DimensionAgreement, kept.rows("intervals", "machines", "overall").get().record)
+    for level, by_kind in record.metrics[0].correlations.items():
+        first = next(csv.DictReader(io.StringIO(text_of(client, address(graded, "_csv", f"correlation-{level}")))))
+        for kind, own in by_kind.items():
+            said = [first[kind], first[f"{kind}_low"], first[f"{kind}_high"]]
+            assert said == ["" if figure is None else str(figure) for figure in (own.value, own.low, own.high)]
+    differences = list(csv.DictReader(io.StringIO(text_of(client, address(graded, "_csv", "differences")))))
+    assert [row["second"] for row in differences] == [metric.metric for metric in record.metrics[1:]]
     svg = client.get(address(graded, "_svg")).content.decode()
     assert "agreement with people" in svg
     assert "Preferences: importance" in svg
@@ -119,21 +157,28 @@ def test_the_files_say_what_the_page_says(graded: Study) -> None:
 def test_the_latex_table_is_plain_latex(graded: Study) -> None:
     table = signed_in(graded).get(address(graded, "_tex")).content.decode()
     body = [line for line in table.splitlines() if not line.startswith("%")]
-    assert body[:2] == [r"\begin{tabular}{lrcrrrr}", r"\toprule"]
-    assert r"r & $\rho$ & $\tau$" in body[2]
+    assert body[:2] == [r"\begin{tabular}{lrlrrrrr}", r"\toprule"]
     rows = [line for line in body if line.endswith(r"\\")]
-    assert {line.count(" & ") for line in rows} == {6}
+    assert {line.count(" & ") for line in rows} == {7}
     assert all(line.isascii() for line in body)
+    table = signed_in(graded).get(address(graded, "_tex", "correlation-system")).content.decode()
+    assert [name in table for name in ("Pearson, r", r"Spearman, $\rho$", r"Kendall, $\tau$")] == [True] * 3
 
 
 def test_the_api_has_the_same_figures(graded: Study) -> None:
     client = client_of(owner(graded))
-    found = client.get(f"{API}/studies/{graded.pk}/metrics/?dimension=style_2").json()
-    assert found["dimensions"] == ["overall", "style_2"]
-    assert found["agreement"]["dimension"] == "style_2"
-    assert found["agreement"]["metrics"][0]["metric"] == "preferences:importance"
-    assert client.get(f"{API}/studies/{graded.pk}/metrics/?dimension=nothing").status_code == 404
-    assert client.get(f"{API}/studies/{graded.pk}/metrics/?peers=nobody").status_code == 400
+    url = f"{API}/studies/{graded.pk}/results/metric-agreement/"
+    found = client.get(f"{url}?dimension=style_2").json()
+    assert found["choices"][0] == {"name": "dimension", "chosen": "style_2", "options": ["overall", "style_2"]}
+    tables = {table["name"]: table["rows"] for table in found["tables"]}
+    assert tables["agreement"][0]["metric"] == "preferences:importance"
+    record = from_json(DimensionAgreement, kept.rows("metrics", "machines", "style_2").get().record)
+    assert [row["agreement"] for row in tables["agreement"]] == [own.agreement.value for own in record.metrics]
+    assert [row["agreement"] for row in tables["topics"]] == [
+        topic.agreement for own in record.metrics for topic in own.topics
+    ]
+    assert client.get(f"{url}?dimension=nothing").status_code == 404
+    assert client.get(f"{url}?peers=nobody").status_code == 404
 
 
 def systems_address(made: Study, form: str = "") -> str:
@@ -198,11 +243,12 @@ def test_simulated_judgments_stand_beside_peoples_in_rows_of_their_own(graded: S
     assert "as in table 2" not in text_of(client, address(graded))
     scored.mix(graded)
     text = text_of(client, address(graded))
-    assert text.index("Preferences: as published") < text.index("man+ref, importance")
+    table = text.partition("<tbody>")[2]
+    assert table.index("Preferences: as published") < table.index("man+ref, importance")
     assert "200 a topic that are simulated" in text
-    assert "These rows are of earlier judgments" not in text
+    assert "are of earlier judgments" not in text
     kept.heads("mixtures").update(version=0)
-    assert "These rows are of earlier judgments" in text_of(client, address(graded))
+    assert "The rows with simulated judgments are of earlier judgments" in text_of(client, address(graded))
 
 
 def test_the_page_says_how_long_judging_took(graded: Study) -> None:
@@ -210,13 +256,17 @@ def test_the_page_says_how_long_judging_took(graded: Study) -> None:
     assert "minutes a topic" not in text_of(client, address(graded))
     timed = formats.Preference("T0", "d1:0", "d1:1", "a", annotator="w1", seconds=90.0)
     judging.import_judgments(graded, [timed])
-    assert "Judging took 1.5 minutes a topic on average." in text_of(client, address(graded))
-    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/metrics/").json()
-    assert said["minutes"] == {"T0": 1.5}
+    text = text_of(client, address(graded))
+    assert "Judging took 1.5 minutes a topic on average, over 1 topic whose time is known." in text
+    assert text_of(client, address(graded, "_csv", "minutes")).split() == ["topic,minutes", "T0,1.5"]
 
 
-def curves_address(made: Study, form: str = "") -> str:
-    return reverse(f"metrics_convergence{form}", args=[made.pk])
+def curves_address(made: Study, form: str = "", part: str = "curves") -> str:
+    return reverse(f"analysis{form}", args=[made.pk, "convergence", *([part] if form else [])])
+
+
+def curves_of(dimension: str) -> Convergence:
+    return from_json(StudyConvergence, kept.rows("convergence", "machines", dimension).get().record).curves
 
 
 def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahead(graded: Study) -> None:
@@ -243,9 +293,8 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
     ],
 )
 def test_words_say_what_is_passed_and_what_is_still_needed(passing: Passing, said: str, shortly: str) -> None:
-    crossing = convergence.Crossing("Preferences: importance", "ROUGE-2", passing, 300)
-    assert said in crossing.words
-    assert crossing.shortly == shortly
+    assert said in convergence.words(passing, 300)
+    assert convergence.shortly(passing, 300) == shortly
 
 
 def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_out(graded: Study) -> None:
@@ -254,10 +303,11 @@ def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_ou
     scored.tasks.compare_metrics(graded.pk)
     client = signed_in(graded)
     text = " ".join(text_of(client, curves_address(graded)).split())
-    assert "Something has changed since these curves were worked out" in text
+    assert "Newer data are being worked in." in text
     assert "The curves rest on: 3 by people (computed" in text
-    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/metrics/convergence/").json()
-    assert (said["is_old"], said["rests_on"]["human"]) == (True, 3)
+    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/convergence/").json()
+    assert said["is_old"]
+    assert said["rests_on"].startswith("The curves rest on: 3 by people (computed")
     kept.heads("convergence").update(record={"sampled": 1, "to_sample": 3})
     claims.give_sign_of_life("worker")
     assert "1 of 3 topics are worked out" in text_of(client, curves_address(graded))
@@ -265,12 +315,11 @@ def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_ou
 
 def test_an_open_page_of_curves_hears_of_progress_alone(graded: Study) -> None:
     client = signed_in(graded)
-    seen = convergence.version_of(graded)
-    assert client.get(curves_address(graded), {"seen": seen}).status_code == 204
-    kept.heads("convergence").update(version=0, record={"sampled": 0, "to_sample": 3})
-    news = client.get(curves_address(graded), {"seen": seen}).content.decode()
-    assert 'hx-swap-oob="innerHTML:#convergence"' in news
-    assert "<html" not in news
+    for sampled in (0, 1):
+        (seen,) = re.findall(r"seen=([^\"&]*)", text_of(client, curves_address(graded)))
+        assert client.get(f"{curves_address(graded)}?seen={seen}").status_code == 204
+        kept.heads("convergence").update(version=0, record={"sampled": sampled, "to_sample": 3})
+        assert client.get(f"{curves_address(graded)}?seen={seen}").status_code == 200
 
 
 def test_curves_that_are_to_come_and_curves_that_never_come_look_different(graded: Study) -> None:
@@ -279,35 +328,43 @@ def test_curves_that_are_to_come_and_curves_that_never_come_look_different(grade
     assert "Not worked out here" in text_of(client, curves_address(graded))
     kept.heads("convergence").update(version=0)
     assert "Being worked out" in text_of(client, curves_address(graded))
-    assert client.get(curves_address(graded, "_csv")).status_code == 404
+    assert client.get(curves_address(graded, "_csv", "samples")).status_code == 404
     Fit.objects.all().delete()
-    assert "No judgments yet" in text_of(client, curves_address(graded))
-    assert "Upload human scores" in text_of(signed_in(other := study()), curves_address(other))
+    assert "As soon as a topic with human scores has judgments" in text_of(client, curves_address(graded))
+    assert "Nothing to work with yet" in text_of(signed_in(other := study()), curves_address(other))
 
 
 def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
     client = signed_in(graded)
-    grown = kept.rows("convergence", "machines", "overall").get().read(StudyConvergence)
-    assert grown is not None
-    record = grown.curves
-    rows = list(csv.DictReader(io.StringIO(client.get(curves_address(graded, "_csv")).content.decode())))
+    record = curves_of("overall")
+    rows = list(csv.DictReader(io.StringIO(text_of(client, curves_address(graded, "_csv", "samples")))))
     whole = [row for row in rows if not row["topic"]]
     assert float(whole[0]["agreement"]) == record.metrics[0].points[0].agreement
     assert [row["metric"] for row in whole if not row["judgments"]] == [own.metric for own in record.baselines]
     svg = client.get(curves_address(graded, "_svg")).content.decode()
     assert svg.count("<polyline") == len(record.metrics) + sum(own.agreement is not None for own in record.baselines)
     assert "3 by people" in svg
-    table = client.get(curves_address(graded, "_tex")).content.decode()
-    assert len([line for line in table.splitlines() if line.endswith(r"\\")]) == 1 + len(
-        record.metrics + record.baselines
-    )
+    for part, rows_of_it in (
+        ("agreement", len(record.sizes)),
+        ("passings", len(record.passings)),
+        ("metrics", len(record.metrics + record.baselines)),
+    ):
+        table = text_of(client, curves_address(graded, "_tex", part))
+        assert len([line for line in table.splitlines() if line.endswith(r"\\")]) == 1 + rows_of_it
+        assert "3 by people" in table
 
 
 def test_the_api_has_the_same_curves(graded: Study) -> None:
     client = client_of(owner(graded))
-    said = client.get(f"{API}/studies/{graded.pk}/metrics/convergence/?dimension=style_2").json()
-    assert said["convergence"] == kept.rows("convergence", "machines", "style_2").get().record["curves"]
-    assert client.get(f"{API}/studies/{graded.pk}/metrics/convergence/?dimension=nothing").status_code == 404
+    url = f"{API}/studies/{graded.pk}/results/convergence/"
+    tables = {table["name"]: table["rows"] for table in client.get(f"{url}?dimension=style_2").json()["tables"]}
+    record = curves_of("style_2")
+    assert [row["judgments"] for row in tables["agreement"]] == list(record.sizes)
+    for metric in record.metrics:
+        assert [row[metric.metric] for row in tables["agreement"]] == [point.agreement for point in metric.points]
+    said = {(row["metric"], row["than"], row["judgments"], row["expected"]) for row in tables["passings"]}
+    assert said == {(own.metric, own.baseline, own.judgments, own.expected) for own in record.passings}
+    assert client.get(f"{url}?dimension=nothing").status_code == 404
 
 
 def test_the_page_of_curves_asks_at_most_twenty_times(graded: Study, django_assert_max_num_queries: Any) -> None:

@@ -49,7 +49,7 @@ def test_a_summary_names_every_score_and_who_gave_it(graded: Study) -> None:
     for shown in ("ROUGE-2", f"{rouge.score:.4f}", "BERTScore", "0.6100", f"{own.score:.4f}", "ann", "5.5"):
         assert shown in text
     assert "Pyramid needs Pyramids. Topics without one: T1." in text
-    assert reverse("study_metrics", args=[graded.pk]) in text
+    assert reverse("analysis", args=[graded.pk, "metric-agreement"]) in text
 
 
 def test_a_summary_that_the_judgments_do_not_score_has_its_human_scores(graded: Study) -> None:
@@ -120,7 +120,7 @@ def test_all_scores_are_asked_for_by_topic_and_system(graded: Study) -> None:
         text = text_of(client, address + asked)
         links = {summary for summary in summaries if f"/summaries/{summary.pk}/" in text}
         assert links == set(shown), asked
-    assert address in text_of(client, reverse("study_metrics", args=[graded.pk]))
+    assert address in text_of(client, reverse("analysis", args=[graded.pk, "metric-agreement"]))
 
 
 def test_another_studys_topic_is_not_asked_for(graded: Study) -> None:

@@ -70,19 +70,14 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods study_me
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md reported_pairs
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg study_metrics
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_csv study_metrics_tex study_metrics_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_pdf leaderboard_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_pdf leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf topic_leaderboard_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_metrics_pdf study_metrics_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_pdf metrics_convergence_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_scores metrics_scores_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analysis_csv analysis_tex analysis_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence metrics_convergence_csv
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_convergence_tex metrics_convergence_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis topic_analysis_csv topic_analysis_tex

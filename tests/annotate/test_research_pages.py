@@ -120,7 +120,7 @@ def pages(study: Study) -> dict[str, str]:
         "summary": reverse("summary", args=(study.pk, topic.summaries.get(system__name="=hat").pk)),
         "sentence": reverse("sentence", args=(study.pk, topic.sentences.get(text__startswith="Heavy").pk)),
         "mend": reverse("document_mend", args=(study.pk, topic.pk, document.pk)),
-        "metrics": reverse("study_metrics", args=key),
+        "metrics": reverse("analysis", args=(*key, "metric-agreement")),
         "results": reverse("results", args=key),
         "analysis": reverse("analysis", args=(*key, "pairs-of-systems")),
         "metrics scores": reverse("metrics_scores", args=key),
@@ -1032,18 +1032,18 @@ def test_judgments_go_out_as_they_came_in(client: Client, study: Study, owner: U
 @pytest.mark.parametrize(
     ("name", "content", "onward"),
     [
-        ("topics.jsonl", making.lines(making.TOPIC | {"topic_id": "new"}), "study_topics"),
-        ("scores.csv", b"topic,system,dimension,score\nrain,off,clarity,4\n", "study_metrics"),
-        ("summaries.csv", b"topic,system,text\nrain,new,It rained.\n", "leaderboard"),
+        ("topics.jsonl", making.lines(making.TOPIC | {"topic_id": "new"}), ("study_topics",)),
+        ("scores.csv", b"topic,system,dimension,score\nrain,off,clarity,4\n", ("analysis", "metric-agreement")),
+        ("summaries.csv", b"topic,system,text\nrain,new,It rained.\n", ("leaderboard",)),
     ],
 )
 def test_what_was_uploaded_leads_to_where_it_matters(
-    client: Client, study: Study, owner: User, name: str, content: bytes, onward: str
+    client: Client, study: Study, owner: User, name: str, content: bytes, onward: tuple[str, ...]
 ) -> None:
     upload = making.store(study, content, name)
     page = client.get(reverse("upload", args=[study.pk, upload.key])).content.decode()
-    assert f'id="onward" href="{reverse(onward, args=[study.pk])}"' in page
-    assert (f'id="invite" href="{reverse("study_members", args=[study.pk])}"' in page) == (onward == "study_topics")
+    assert f'id="onward" href="{reverse(onward[0], args=[study.pk, *onward[1:]])}"' in page
+    assert (f'id="invite" href="{reverse("study_members", args=[study.pk])}"' in page) == (onward == ("study_topics",))
 
 
 def test_words_that_two_sentences_share_are_marked_and_the_terms_can_be_copied(client: Client) -> None:

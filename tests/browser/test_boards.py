@@ -179,7 +179,7 @@ def test_pairs_of_systems_are_counted_on_a_page_that_fits_a_phone(page: Page, ax
     study = scored.scored_study()
     making.store(study, b"topic,system,dimension,score\nrain,off,pyramid,2\n", "scores.csv")
     scored.score_with_metrics(study)
-    sign_in(page, making.owner(study), reverse("study_metrics", args=[study.pk]))
+    sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "metric-agreement"]))
     page.get_by_role("link", name="Pairs of systems").click()
     expect(page.get_by_role("region", name="Pairs of systems that differ")).to_contain_text("People: pyramid")
     axe(page)

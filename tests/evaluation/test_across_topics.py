@@ -10,7 +10,7 @@ import pytest
 import formats
 from annotate import imports
 from annotate.models import ComputedScore, Study, TopicMetrics
-from annotate.reports import metrics as metric_table
+from annotate.reports import analyses
 from evaluation.evidence import evidence
 from evaluation.metrics import registry
 from evaluation.worker import agenda, tasks
@@ -96,9 +96,8 @@ def test_a_new_topic_changes_what_they_say_of_the_others(tmp_path):
 def test_pages_say_what_too_few_topics_lack(tmp_path):
     study, _bundle = stored(tmp_path / "topics.jsonl", 3)
     caught_up(study)
-    table = metric_table.of_study(study)
-    assert table is not None
-    assert "Cosine of documents and summary needs six topics or more with documents of their own." in table.absent
+    notes = analyses.stored_for(study, analyses.analyses_of(study)["metric-agreement"]).notes
+    assert "Cosine of documents and summary needs six topics or more with documents of their own." in notes
     assert scores(study, "cosine") == []
     assert len(scores(study, "js-pool")) == len(scores(study, "js")) == 12
 

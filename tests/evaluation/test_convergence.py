@@ -141,7 +141,7 @@ def test_the_command_writes_a_table_json_and_a_picture(tmp_path: Path, capsys: p
 
     assert data["sizes"] == [10, 20, 40]
     assert "Agreement with human overall by number of judgments a topic" in table
-    assert "judgments simulated from references, seed 0" in table
+    assert "Judgments simulated from references, seed 0." in " ".join(table.split())
     assert picture.read_text(encoding="utf-8").count("<polyline") == 2
 
 

@@ -19,7 +19,7 @@ from annotate.models import (
     Topic,
     TopicMetrics,
 )
-from annotate.reports import metrics
+from annotate.reports import analyses
 from evaluation.__main__ import main
 from evaluation.meta import study_pairs, study_sets
 from evaluation.worker import agenda, tasks
@@ -382,9 +382,10 @@ def test_a_dimension_in_which_people_alone_were_scored_is_among_all(tmp_path: Pa
     caught_up(study)
     keys = set(Result.objects.by_keys(study, "metrics"))
     assert keys == {("machines", "overall"), ("all", "overall"), ("all", "style")}
-    table = metrics.of_study(study, "style", "machines")
-    assert table is not None
-    assert (table.peers, table.record is None) == ("all", False)
+    asked = {"dimension": "style", "peers": "machines"}
+    opened = analyses.opened(study, analyses.analyses_of(study)["metric-agreement"], asked)
+    assert opened.asked == {"dimension": "style", "peers": "all"}
+    assert opened.shown is not None
 
 
 def test_topics_are_compared_anew_when_judgments_move(tmp_path: Path) -> None:

@@ -10,12 +10,10 @@ from rest_framework import serializers
 
 from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
-from annotate.reports.rests_on import Judged, RestsOn
+from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
 from formats.results import (
-    Convergence,
     Difference,
-    DimensionAgreement,
     LeaderboardRow,
     Part,
     WordTerm,
@@ -262,49 +260,3 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
 
     def get_counted(self, judgment: Judgment) -> bool:
         return judgment.pk in self.context["counted"]
-
-
-class MetricsSerializer(serializers.Serializer[Any]):
-    """How well metrics order summaries as people do in one dimension; `dimensions`: all that people scored.
-
-    `agreement`: null before anything was worked out. `is_old`: intervals and differences, where there are any, are of
-    scores that have changed since; `is_mixed_old`: the rows of simulated judgments beside people's (`man+ref` and the
-    like) are of earlier judgments. `minutes`: by topic, how long the judgments that count took, where that is known.
-    """
-
-    dimension = serializers.CharField()
-    dimensions = serializers.ListField(child=serializers.CharField())
-    peers = serializers.CharField()
-    computed_at = serializers.DateTimeField(allow_null=True)
-    problem = serializers.CharField()
-    is_old = serializers.BooleanField()
-    is_mixed_old = serializers.BooleanField()
-    minutes = serializers.DictField(child=serializers.FloatField())
-    absent = serializers.ListField(child=serializers.CharField())
-    agreement = serializer_of(DimensionAgreement)(allow_null=True)
-
-
-class _OfTableSerializer(serializers.Serializer[Any]):
-    """What every page about one dimension of human scores begins with."""
-
-    dimension = serializers.CharField(source="table.dimension")
-    dimensions = serializers.ListField(child=serializers.CharField(), source="table.dimensions")
-    peers = serializers.CharField(source="table.peers")
-    is_old = serializers.BooleanField()
-
-
-class StudyConvergenceSerializer(_OfTableSerializer):
-    """How agreement with human scores grows with judgments, beside the metrics that rest on none.
-
-    `convergence`: null before anything was worked out, and where no topic has judgments and human scores. `is_old`:
-    something has changed since, or it is still to come; `sampled` of `to_sample` topics are ready. `rests_on`: the
-    judgments behind the curves, by kind. `left_out`: topics with too many sentences.
-    """
-
-    computed_at = serializers.DateTimeField(allow_null=True)
-    problem = serializers.CharField(source="table.problem")
-    sampled = serializers.IntegerField()
-    to_sample = serializers.IntegerField()
-    left_out = serializers.IntegerField()
-    rests_on = serializer_of(Judged)()
-    convergence = serializer_of(Convergence)(source="record", allow_null=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -14,13 +11,10 @@ from rest_framework.response import Response
 from annotate.api.serializers.results import (
     JudgmentSerializer,
     LeaderboardSerializer,
-    MetricsSerializer,
-    StudyConvergenceSerializer,
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
-from annotate.reports import convergence, leaderboard, metrics
-from formats.results.metrics import Peers
+from annotate.reports import leaderboard
 
 SCORED_BY = OpenApiParameter(
     "scored_by", enum=ScoredBy.values, description="Which scores; those that the study shows first, if you name none."
@@ -49,53 +43,6 @@ class TopicLeaderboard(View):
         """The leaderboard of a topic."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
         return self.show(LeaderboardSerializer, leaderboard.of_topic(topic, _scored_by(request)))
-
-
-class MetricsFilter(serializers.Serializer[None]):
-    """In which dimension, and among whose summaries."""
-
-    dimension = serializers.CharField(required=False, max_length=200)
-    peers = serializers.ChoiceField(choices=get_args(Peers), required=False)
-
-
-PEERS = OpenApiParameter("peers", enum=get_args(Peers), description="Whose summaries: machines', if you say nothing.")
-CHOICE = [
-    OpenApiParameter("dimension", description="What people scored; the first one, if you name none."),
-    PEERS,
-]
-
-
-def choice(request: Request) -> tuple[str, str]:
-    """The dimension and the peers that are asked for, "" where none is named."""
-    asked = MetricsFilter(data={name: request.query_params[name] for name in request.query_params})
-    asked.is_valid(raise_exception=True)
-    return asked.validated_data.get("dimension", ""), asked.validated_data.get("peers", "")
-
-
-@extend_schema(tags=["results"])
-class Metrics(View):
-    @extend_schema(operation_id="read_metrics", parameters=CHOICE, responses=MetricsSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """How well metrics, preferences first, order summaries as people do; 404 if no person scored any summary."""
-        study = self.study(study_id)
-        dimension, peers = choice(request)
-        table = metrics.of_study(study, dimension, peers, timed=True)
-        if table is None or (dimension and dimension != table.dimension):
-            raise Http404
-        return self.show(MetricsSerializer, table)
-
-
-@extend_schema(tags=["results"])
-class Convergence(View):
-    @extend_schema(operation_id="read_convergence", parameters=CHOICE, responses=StudyConvergenceSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """How agreement with people grows with the number of judgments a topic; 404 without human scores."""
-        study = self.study(study_id)
-        dimension, peers = choice(request)
-        curves = convergence.of_study(study, dimension, peers)
-        if curves is None or (dimension and dimension != curves.table.dimension):
-            raise Http404
-        return self.show(StudyConvergenceSerializer, curves)
 
 
 @extend_schema(tags=["results"])

@@ -61,6 +61,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
         parts=_parts(opened),
         paper=list(_paper(opened)),
         query=urlencode({**opened.asked, "seen": opened.stored.version}),
+        kept=urlencode({name: value for name, value in opened.asked.items() if name in ("dimension", "peers")}),
         has_worker=worker_is_there(),
     )
 

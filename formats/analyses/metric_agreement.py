@@ -1,0 +1,330 @@
+"""Agreement with people: how well metrics, preferences first, order summaries as human scores do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import fmean
+
+from formats.metric_names import title_of
+from formats.plots import IntervalRow, interval_plot
+from formats.results import AgreementReport, DimensionAgreement, MetricAgreement
+from formats.results.agreement import Bounded
+from formats.results.metrics import Level, Over
+from formats.results.scores import MIXED, PREFERENCES
+from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
+from formats.words import gettext as _
+from formats.words import gettext_noop, ngettext
+
+#: What correlations are between, in the order in which they are shown.
+LEVELS: Mapping[Level, str] = {
+    "system": gettext_noop("Correlation of systems: of their means over topics"),
+    "summary": gettext_noop("Correlation of summaries: within each topic, then the mean over topics"),
+    "global": gettext_noop("Correlation of all summaries as one pool"),
+}
+#: Coefficients with whose they are, and their letter.
+COEFFICIENTS = {"pearson": ("Pearson", "r"), "spearman": ("Spearman", "ρ"), "kendall": ("Kendall", "τ")}
+_OVER: Mapping[Over, str] = {
+    "both": gettext_noop("systems and topics"),
+    "systems": gettext_noop("systems"),
+    "topics": gettext_noop("topics"),
+}
+#: What pages leave to the files.
+_FOLDED = ("significant", "differences")
+
+
+def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
+    """Of a report of one dimension."""
+    (dimension,) = report.dimensions
+    return Shown(
+        _verdict(dimension, report.level),
+        [
+            *_figure(dimension),
+            *(replace(table, folded=table.name in _FOLDED) for table in tables(dimension, report)),
+            _by_topic(dimension),
+            *([_minutes(report.minutes)] if report.minutes else ()),
+        ],
+        notes=[*_mixtures(dimension), *judging_took(report.minutes)],
+    )
+
+
+def _verdict(dimension: DimensionAgreement, level: float) -> str:
+    """The metric that agrees best, the first metric, and how many of the others differ from that."""
+    defined = {metric.metric: value for metric in dimension.metrics if (value := metric.agreement.value) is not None}
+    if not defined:
+        return _("With so few scores, nothing can be said about agreement with people.")
+    first = dimension.metrics[0]
+    best = max(dimension.metrics, key=lambda metric: defined.get(metric.metric, 0.0))
+    about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}
+    text = _("%(metric)s agrees best with human %(dimension)s: %(figure)s, where a coin gets .5.") % about
+    if best is not first:
+        text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
+    if dimension.differences:
+        corrected = [difference.agreement.holm for difference in dimension.differences]
+        n = sum(p is not None and p <= level for p in corrected)
+        about = {"n": str(n), "all": str(len(corrected)), "first": title_of(first.metric)}
+        sentence = ngettext(
+            "%(n)s of %(all)s other metric differs significantly from %(first)s (Holm).",
+            "%(n)s of %(all)s other metrics differ significantly from %(first)s (Holm).",
+            len(corrected),
+        )
+        text += " " + sentence % about
+    return text
+
+
+def _figure_of(metric: MetricAgreement) -> str:
+    """Its agreement with the interval, or that there is none yet."""
+    own = metric.agreement
+    if own.value is None:
+        return DASH
+    bounds = _("without an interval") if own.low is None else f"95% {interval(own.low, own.high)}"
+    return f"{own.value:.3f} ({bounds})"
+
+
+def _figure(dimension: DimensionAgreement) -> list[Figure]:
+    """Metrics by their agreement, chance beside them."""
+    figures = [(title_of(metric.metric), metric.agreement) for metric in dimension.metrics]
+    rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
+    label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
+    x_title = _("agreement with people (a coin: .5)")
+    draw = partial(interval_plot, reference=0.5, label=label, x_title=x_title, heads=("", _("metric")))
+    caption = _("Dots are agreement with people, lines are 95% intervals.")
+    title = _("Agreement with human %(dimension)s") % {"dimension": dimension.dimension}
+    return figure("agreement", title, caption, draw, rows) if rows else []
+
+
+def tables(dimension: DimensionAgreement, report: AgreementReport) -> Iterator[Table]:
+    """Agreement, correlations, tests of differences, and what each metric is."""
+    yield _agreement(dimension, report)
+    yield from (_correlations(dimension, level, report.level) for level in LEVELS)
+    yield _significant(dimension, report.level)
+    if dimension.differences:
+        yield _differences(dimension, report.draws)
+    yield signatures((metric.metric, metric.signature) for metric in dimension.metrics)
+
+
+def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
+    tested = {difference.second: difference.agreement for difference in dimension.differences}
+    ahead = _("“%(first)s” ahead by") % {"first": title_of(dimension.metrics[0].metric)} if tested else ""
+    return Table(
+        "agreement",
+        _agreement_title(dimension),
+        (
+            Column("metric"),
+            Column("", _("Metric"), as_text),
+            Column("agreement", _("Agreement"), decimals(3)),
+            *_bounds("", _("95% interval")),
+            Column("pooled", _("Pooled"), decimals(3)),
+            Column("pooled_low"),
+            Column("pooled_high"),
+            Column("accuracy", _("Accuracy"), decimals(3)),
+            Column("epsilon"),
+            Column("difference", ahead, decimals(3)),
+            Column("p", "p" if tested else "", p_value),
+            Column("holm", _("p, Holm") if tested else "", p_value),
+            Column("signature"),
+        ),
+        tuple(
+            (
+                *(metric.metric, title_of(metric.metric)),
+                *_with_interval(metric.agreement),
+                *(metric.agreement_pooled.value, metric.agreement_pooled.low, metric.agreement_pooled.high),
+                *(metric.accuracy, metric.epsilon),
+                *((own.value, own.p, own.holm) if (own := tested.get(metric.metric)) else (None, None, None)),
+                metric.signature,
+            )
+            for metric in dimension.metrics
+        ),
+        note=_note(report),
+        marked=_own(dimension),
+    )
+
+
+def _agreement_title(dimension: DimensionAgreement) -> str:
+    title = ngettext(
+        "Agreement with human %(dimension)s: %(topics)s topic, %(systems)s systems",
+        "Agreement with human %(dimension)s: %(topics)s topics, %(systems)s systems",
+        dimension.topics,
+    )
+    return title % {"dimension": dimension.dimension, "topics": dimension.topics, "systems": dimension.systems}
+
+
+def _note(report: AgreementReport) -> str:
+    figures = _(
+        "Agreement: of the pairs of summaries of a topic that people order, the share that the metric orders alike, as "
+        "a mean over topics (Zopf 2018, equation 1); a coin gets .5. Pooled: over all such pairs. Accuracy: of all "
+        "pairs, ties included, where the metric’s scores within a chosen difference are tied (Deutsch et al. 2023)."
+    )
+    drawn = _(
+        "Intervals by a bootstrap over %(over)s, %(draws)s resamples, seed %(seed)s; p by permutation (Deutsch et al. "
+        "2021), corrected by Holm for all differences."
+    )
+    return f"{figures} {drawn % {'over': _(_OVER[report.over]), 'draws': report.draws, 'seed': report.seed}}"
+
+
+def _correlations(dimension: DimensionAgreement, level: Level, significance: float) -> Table:
+    """Within topics there is no p-value of the mean; the share of topics that have a significant one stands instead."""
+    is_mean = level == "summary"
+    share = _("%% of topics, p < %(level)s") % {"level": f"{significance:g}".removeprefix("0")}
+    columns = [Column("metric"), Column("", _("Metric"), as_text)]
+    for kind, (name, letter) in COEFFICIENTS.items():
+        columns += [Column(kind, letter, decimals(3), name), *_bounds(f"{kind}_", _("95% interval"), name)]
+        columns += [Column(f"{kind}_n"), Column(f"{kind}_share", share, _percent, name)] if is_mean else []
+        columns += [] if is_mean else [Column(f"{kind}_n"), Column(f"{kind}_p", "p", p_value, name)]
+    return Table(
+        f"correlation-{level}",
+        _(LEVELS[level]),
+        tuple(columns),
+        tuple(
+            (
+                *(metric.metric, title_of(metric.metric)),
+                *(
+                    cell
+                    for kind in COEFFICIENTS
+                    for own in [metric.correlations[level][kind]]
+                    for cell in (*_with_interval(own), own.n, metric.significant[kind].share if is_mean else own.p)
+                ),
+            )
+            for metric in dimension.metrics
+        ),
+        note=_undefined(dimension.metrics) if is_mean else "",
+        marked=_own(dimension),
+    )
+
+
+def _undefined(metrics: Sequence[MetricAgreement]) -> str:
+    counts = [f"{title_of(metric.metric)} {metric.undefined_topics}" for metric in metrics if metric.undefined_topics]
+    left_out = _("Topics where it is undefined, left out of the mean: %(counts)s.")
+    return left_out % {"counts": ", ".join(counts)} if counts else ""
+
+
+def _significant(dimension: DimensionAgreement, level: float) -> Table:
+    return Table(
+        "significant",
+        _("Topics with a significant correlation at %(level)s") % {"level": f"{level:g}"},
+        (
+            Column("metric"),
+            Column("", _("Metric"), as_text),
+            Column("coefficient", _("Coefficient"), as_text),
+            Column("topics", _("Topics")),
+            Column("significant", _("Significant")),
+            Column("share", _("Share"), decimals(3)),
+            Column("lowest", _("Lowest"), decimals(3)),
+            Column("highest", _("Highest"), decimals(3)),
+        ),
+        tuple(
+            (
+                *(metric.metric, title_of(metric.metric), kind),
+                *(own.topics, own.significant, own.share, own.lowest, own.highest),
+            )
+            for metric in dimension.metrics
+            for kind, own in metric.significant.items()
+        ),
+        note=_("Of the topics where it is defined; lowest and highest of the significant ones."),
+    )
+
+
+def _differences(dimension: DimensionAgreement, draws: int) -> Table:
+    def tested(name: str, group: str) -> tuple[Column, ...]:
+        return (
+            *(Column(name, _("ahead by"), decimals(3), group), *_bounds(f"{name}_", _("95% interval"), group)),
+            *(Column(f"{name}_p", "p", p_value, group), Column(f"{name}_holm", "Holm", p_value, group)),
+        )
+
+    return Table(
+        "differences",
+        _("Differences between metrics"),
+        (
+            *(Column("first"), Column("", _("First"), as_text), Column("second"), Column("", _("Second"), as_text)),
+            *tested("agreement", _("Agreement")),
+            *tested("pearson", _("Pearson")),
+            Column("williams_t"),
+            Column("williams_p", "p", p_value, "Williams"),
+            Column("williams_holm", "Holm", p_value, "Williams"),
+        ),
+        tuple(
+            (
+                *(own.first, title_of(own.first), own.second, title_of(own.second)),
+                *(*_with_interval(own.agreement), own.agreement.p, own.agreement.holm),
+                *(*_with_interval(own.pearson), own.pearson.p, own.pearson.holm),
+                *(own.williams_t, own.williams_p, own.williams_holm),
+            )
+            for own in dimension.differences
+        ),
+        note=_(
+            "Of agreement and of the systems’ Pearson correlation; p by permutation (Deutsch et al. 2021), %(draws)s "
+            "draws; Williams: of the Pearson correlations; Holm: for all rows together."
+        )
+        % {"draws": draws},
+    )
+
+
+def signatures(metrics: Iterable[tuple[str, str]]) -> Table:
+    """What it takes to get the same numbers, of each metric."""
+    columns = Column("metric"), Column("", _("Metric"), as_text), Column("signature", _("Signature"), as_text)
+    rows = tuple((metric, title_of(metric), signature) for metric, signature in metrics)
+    return Table("metrics", _("How each metric is computed"), columns, rows)
+
+
+def _by_topic(dimension: DimensionAgreement) -> Table:
+    figures = (*COEFFICIENTS, *(f"{kind}_p" for kind in COEFFICIENTS))
+    return Table(
+        "topics",
+        _("Agreement and correlations in each topic"),
+        tuple(map(Column, ("metric", "topic", "summaries", "agreement", *figures))),
+        tuple(
+            (
+                *(metric.metric, topic.topic, topic.summaries, topic.agreement),
+                *(topic.values[kind] for kind in COEFFICIENTS),
+                *(topic.p[kind] for kind in COEFFICIENTS),
+            )
+            for metric in dimension.metrics
+            for topic in metric.topics
+        ),
+        folded=True,
+    )
+
+
+def _mixtures(dimension: DimensionAgreement) -> list[str]:
+    """What the rows with simulated judgments are, if there are any."""
+    about = _(
+        "man+ref, man+py: the judgments that count together with 200 a topic that are simulated from the references "
+        "(ref) or the Pyramid (py), as in table 2 of Zopf (2018). They are no result of people alone."
+    )
+    return [about] if any(MIXED in metric.metric for metric in dimension.metrics) else []
+
+
+def judging_took(minutes: Mapping[str, float]) -> list[str]:
+    """How long a topic took on average, of those where it is known."""
+    if not minutes:
+        return []
+    sentence = ngettext(
+        "Judging took %(minutes)s minutes a topic on average, over %(n)s topic whose time is known.",
+        "Judging took %(minutes)s minutes a topic on average, over %(n)s topics whose time is known.",
+        len(minutes),
+    )
+    return [sentence % {"minutes": f"{fmean(minutes.values()):.1f}", "n": len(minutes)}]
+
+
+def _minutes(minutes: Mapping[str, float]) -> Table:
+    columns = Column("topic", _("Topic"), as_text), Column("minutes", _("Minutes"), decimals(1))
+    return Table("minutes", _("How long judging took"), columns, tuple(minutes.items()), folded=True)
+
+
+def _own(dimension: DimensionAgreement) -> frozenset[int]:
+    """The rows of the study's own scores."""
+    return frozenset(k for k, metric in enumerate(dimension.metrics) if metric.metric.startswith(PREFERENCES))
+
+
+def _bounds(before: str, label: str, group: str = "") -> tuple[Column, ...]:
+    """Columns of an interval: its ends in files, both in one cell for people."""
+    return Column(f"{before}low"), Column(f"{before}high"), Column("", label, as_text, group)
+
+
+def _with_interval(own: Bounded) -> tuple[Cell, ...]:
+    return own.value, own.low, own.high, interval(own.low, own.high)
+
+
+def _percent(share: float | None) -> str:
+    return DASH if share is None else f"{100 * share:.0f}"
