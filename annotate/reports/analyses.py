@@ -163,7 +163,7 @@ def _of_metrics(study: Study, analysis: OfStudy, records: Mapping[tuple[str, ...
     lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
     return Stored(
         records,
-        is_possible=HumanScore.objects.filter(summary__topic__study=study).exists(),
+        is_possible=bool(records) or HumanScore.objects.filter(summary__topic__study=study).exists(),
         is_old=own.version < metrics.version or not metrics.version,
         version=f"{metrics.version}-{own.version}-{problem}" if metrics.pk else "",
         problem=problem,
