@@ -3,7 +3,7 @@
 The embedded one works in the event loop that Celery's brokers on the network use. kombu's own transport in memory can
 only wait in a blocking loop, and for that loop Celery takes another kind of process pool: one whose children share a
 pipe and a lock, so that a child which is killed while it waits for work leaves the lock taken and no task ever runs
-again. In the event loop each child has a pipe of its own.
+again (trial F06 fails with it). In the event loop each child has a pipe of its own.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def install() -> None:
 def set_aside_foreign_keys(app: Celery) -> None:
     """Rename those of Redis's keys that we use and that hold something of another type; a new one follows by itself.
 
-    Celery leaves as soon as it meets such a key, each time anew. No message is lost by it that the tables do not know.
+    Celery leaves as soon as it meets such a key, each time anew (trial F11). No message is lost by it that the tables do
+    not know.
     Says nothing where Redis cannot be asked: the worker waits for it anyway.
     """
     with app.connection_for_write() as connection, suppress(KombuError, *connection.connection_errors):
