@@ -1,4 +1,4 @@
-"""What the worker derived for the analyses of a study or a topic. Written by evaluation.worker.records.derived.
+"""The worker's results of the analyses of a study or a topic. Written by evaluation.worker.records.derived.
 
 All of it can be thrown away and computed again.
 """
@@ -18,8 +18,8 @@ from annotate.models.study import Study
 from formats.results import from_json
 
 Record = TypeVar("Record")
-#: Of a study: figures about annotators and what rests on them; what metrics say of summaries and how they agree with
-#: people. Of a topic: what these are put together from.
+#: Of a study: figures about annotators and what rests on them; metrics' scores and their agreement with people. Of a
+#: topic: what these are computed from.
 OfStudy = Literal[
     "annotators",
     "influence",
@@ -38,31 +38,31 @@ OfTopic = Literal["diagnostics", "sentence-ranking", "mixtures", "samples"]
 
 class ResultQuerySet(models.QuerySet["Result"]):
     def of_study(self, study: Study | int, analysis: OfStudy) -> Self:
-        """Head first, then by the keys."""
+        """The head first, then the records under keys."""
         return self.filter(study=study, analysis=analysis).order_by("pk")
 
     def of_topics(self, study: Study | int, analysis: OfTopic) -> Self:
-        """Of each topic of the study, in their order; one that was removed has none."""
+        """The records of the study's topics, in topic order; a removed topic has none."""
         rows = self.filter(topic__study=study, analysis=analysis, choice="")
         return rows.order_by("topic__position")
 
     def head(self, study: Study | int, analysis: OfStudy) -> Result:
-        """How far the analysis is; an unsaved one at version 0 before it began."""
+        """The head, which says how far the analysis is; an unsaved one at version 0 before the analysis began."""
         row = self.filter(study=study, analysis=analysis, choice="").first()
         return row or Result(study_id=study if isinstance(study, int) else study.pk, analysis=analysis)
 
     def by_keys(self, study: Study | int, analysis: OfStudy) -> dict[tuple[str, ...], Result]:
-        """What is kept under each of its keys."""
+        """The records under keys, by their keys."""
         return {row.keys: row for row in self.of_study(study, analysis).exclude(choice="")}
 
 
 class Result(models.Model):
-    """One record of `formats.results` for an analysis of a study, or of a topic.
+    """One record of `formats.results` for an analysis of a study or a topic.
 
-    `choice`: the keys under which it is kept, such as a dimension of human scores, as a list in JSON; empty for the
-    head, which says how far the whole analysis is: `version`, of the data that it rests on; `turns`, how often any of
-    it was kept; `problem`, why the last try failed. Where there are no keys, the head has the record. With keys, the
-    head's `record` is what the worker notes for itself and for who waits.
+    `choice`: the keys it is kept under, such as a dimension of human scores, as a list in JSON; empty for the head,
+    which says how far the whole analysis is: `version`, of the data that it rests on; `turns`, how often any of it was
+    saved; `problem`, why the last attempt failed. Without keys, the head has the record. With keys, the head's `record`
+    is what the worker notes for itself and for people who wait.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="results")
@@ -94,7 +94,7 @@ class Result(models.Model):
         return tuple(json.loads(self.choice)) if self.choice else ()
 
     def read(self, kind: type[Record]) -> Record | None:
-        """The record; None where there is none."""
+        """The record; None if there is none."""
         return from_json(kind, self.record) if self.record else None
 
 
@@ -103,6 +103,6 @@ def choice_of(keys: Sequence[str]) -> str:
 
 
 def of_head(analysis: OfStudy, column: str = "version", study: str = "pk") -> Any:
-    """A column of the head of an analysis of each study of a query, 0 where there is none."""
+    """A column of the head of an analysis, for each study of a query; 0 without a head."""
     heads = Result.objects.filter(study=OuterRef(study), analysis=analysis, choice="")
     return Coalesce(Subquery(heads.values(column)[:1]), Value(0))

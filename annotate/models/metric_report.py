@@ -1,4 +1,4 @@
-"""What metrics say of summaries. Written by evaluation.worker.records. All of it can be computed again."""
+"""Metrics' scores of summaries. Written by evaluation.worker.records. All of them can be computed again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotate.models.corpus import Summary, Topic
 
 
 class ComputedScore(models.Model):
-    """What a metric that runs here says of one summary; higher is better. None where it has nothing to say of it."""
+    """The score of one summary by a metric that runs here; higher is better. None if the metric gives it none."""
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="computed_scores")
     metric = models.CharField(max_length=200)
@@ -22,11 +22,11 @@ class ComputedScore(models.Model):
 
 
 class TopicMetrics(models.Model):
-    """Which metrics the summaries of a topic were scored with.
+    """The metrics that scored the summaries of a topic.
 
-    `version`: the topic's texts and evaluation that the scores rest on (`Topic.objects.unscored`); `digest`: of what
-    metrics read of them; `signatures`: by the metric's name, what someone else needs to know to get the same numbers;
-    `absent`: by name, what the topic lacks for it (`evaluation.metrics.registry.Need`).
+    `version`: of the topic's texts and evaluation that the scores rest on (`Topic.objects.unscored`); `digest`: of what
+    metrics read of them; `signatures`: by metric name, what others need to know to reproduce the numbers; `absent`: by
+    name, what the topic lacks for the metric (`evaluation.metrics.registry.Need`).
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="metrics")

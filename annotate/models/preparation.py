@@ -1,4 +1,4 @@
-"""How far the worker has come with topics, and what it would ask next. Written by evaluation.worker.records."""
+"""The worker's progress with topics, and the pairs it suggests. Written by evaluation.worker.records."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from annotate.models.corpus import Sentence, Topic
 
 
 class TopicProgress(models.Model):
-    """How far the worker has come with a topic, and why its last attempt failed, in plain words (`problem`).
+    """The worker's progress with a topic, and in plain words why its last attempt failed (`problem`).
 
-    `is_told`: next to nothing is left to ask there that would tell systems apart: other topics go first.
-    A topic is behind where its texts are not cut as they stand now, or `fitted_version` < its tally's data_version.
+    `is_told`: almost no pair is left there that would tell systems apart: other topics have priority.
+    A topic is behind if its current texts are not cut, or if `fitted_version` < its tally's data_version.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")
@@ -24,9 +24,9 @@ class TopicProgress(models.Model):
 
 
 class Suggestion(models.Model):
-    """A pair that the worker would like to have judged next, the lowest `rank` first; a hint that may vanish.
+    """A pair that the worker suggests to judge next, the lowest `rank` first; a hint that may vanish.
 
-    `is_random`: drawn as if all pairs were equally likely. `design_weight`, `drawn_for`: as of an assignment.
+    `is_random`: drawn as if all pairs were equally likely. `design_weight`, `drawn_for`: as in an assignment.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="suggestions")

@@ -1,6 +1,6 @@
-"""What the worker worked out. Written by evaluation.worker.records. All of it can be thrown away and computed again.
+"""The worker's results. Written by evaluation.worker.records. All of them can be thrown away and computed again.
 
-Columns of JSON hold records of `formats.results`; beside each stands the property that reads it.
+Columns of JSON hold records of `formats.results`; a property reads each of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from formats.results import (
 
 
 class ScoredBy(models.TextChoices):
-    """Every topic is scored twice at each refit: as its study says, and by equations 2-5 of the paper."""
+    """Every topic is scored twice at each refit: by its study's settings, and by equations 2-5 of the paper."""
 
     RECOMMENDED = "recommended", _("recommended")
     PUBLISHED = "published", _("as published")
@@ -35,17 +35,17 @@ class ScoredBy(models.TextChoices):
 
 class FitQuerySet(models.QuerySet["Fit"]):
     def newest(self, scored_by: str = ScoredBy.RECOMMENDED) -> Self:
-        """Of each topic the one whose utilities and scores are kept."""
+        """Of each topic, the fit whose utilities and scores are kept."""
         return self.filter(data_version=models.F("topic__progress__fitted_version"), scored_by=scored_by)
 
 
 class Fit(models.Model):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
-    `curve`: what the scores were with fewer judgments, fewest first; the last point is this fit. `curve_owed`: it has
-    gaps, which are filled once nobody waits for scores. `covariance`: how sure the scores are together;
-    `differences`: every two systems once. `words`: those that the scores are sums of, none as published. The last five
-    are kept for the newest fit only.
+    `curve`: the scores with fewer judgments, fewest first; the last point is this fit. `curve_owed`: the curve has
+    gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `differences`: between every two
+    systems, once. `words`: those that the scores are sums of, none as published. The last five are kept for the newest
+    fit only.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -95,10 +95,10 @@ class Fit(models.Model):
 
 
 class Utility(models.Model):
-    """What one sentence is worth: strength v, utility log v (centred on 0) with its interval, and what it rests on.
+    """One sentence's strength v, utility log v (centred on 0) with its interval, and the judgments they rest on.
 
-    `value`: what it gives to a summary: its strength as published, otherwise its chance of being preferred to another
-    sentence of the topic, cleared of its length.
+    `value`: what the sentence adds to a summary: its strength as published, otherwise its chance of being preferred to
+    another sentence of the topic, adjusted for its length.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -122,11 +122,11 @@ class Utility(models.Model):
 
 
 class Score(models.Model):
-    """What a fit gives one summary, with what is needed to follow it by hand.
+    """A fit's scores of one summary, with what is needed to compute them by hand.
 
     `score` is None for a summary without a word of its sources, which has no importance and no combined score.
-    `coverage`: beside these two. `parts`: of a score as published; `nearest` of a part is the primary key of the source
-    sentence.
+    `coverage`: in addition to these two. `parts`: of a score as published; `nearest` of a part is the primary key of
+    the source sentence.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -151,10 +151,10 @@ class Score(models.Model):
 
 
 class Ranking(models.Model):
-    """A study's systems put in order over its topics; `version` is the sum of the topics' fitted versions.
+    """A study's systems ranked over its topics; `version` is the sum of the topics' fitted versions.
 
-    `settings`: those that all of its topics were fitted with; `differences`: every two systems once. `problem` says in
-    plain words why the last try failed.
+    `settings`: those of all its topics' fits; `differences`: between every two systems, once. `problem` says in plain
+    words why the last attempt failed.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="rankings")
@@ -179,7 +179,7 @@ class Ranking(models.Model):
 
 
 class SystemScore(models.Model):
-    """A system's mean score over topics with its interval and the ranks that it may have."""
+    """A system's mean score over topics with its interval and its possible ranks."""
 
     ranking = models.ForeignKey(Ranking, on_delete=models.CASCADE, related_name="systems")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="standings")
@@ -208,8 +208,8 @@ class SystemScore(models.Model):
 class AnnotatorReport(models.Model):
     """Every figure about one annotator (docs/annotator-figures.md), as of `version`.
 
-    `flags`: names of what an admin should look at; `weight`: how reliable the annotator was estimated to be, where the
-    study weighs annotators.
+    `flags`: names of what an admin should look at; `weight`: the annotator's estimated reliability, if the study weighs
+    annotators.
     """
 
     annotator = models.OneToOneField(Annotator, on_delete=models.CASCADE, related_name="report")

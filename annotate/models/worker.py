@@ -1,4 +1,4 @@
-"""Who works on what, and how it went. Written by evaluation.worker.claims."""
+"""Workers' signs of life and claims of work. Written by evaluation.worker.claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class WorkerPulse(models.Model):
-    """A sign of life of one worker process, so that a page can say when none is there."""
+    """A sign of life of one worker process, so that a page can say when none is running."""
 
     name = models.CharField(max_length=200, unique=True)
     at = models.DateTimeField()
@@ -17,12 +17,12 @@ class WorkerPulse(models.Model):
 
 
 class Claim(models.Model):
-    """What a worker is at ("topic:12"), so that no other does the same, and how its attempts at it went.
+    """Work claimed by a worker ("topic:12"), so that no other does the same, and how its attempts went.
 
-    The claim was taken at `since`, and is void once `until` has passed. `attempts` counts those since the last that
-    succeeded, this one included, and `retry_at` is when the next one may come (sooner, if the data are newer than the
-    `version` that failed). `seconds`: how long the last attempt took; `study`: the key of the study that it was for. A
-    row that is lost costs a delay: what is published is guarded by versions.
+    The claim was taken at `since` and is void after `until`. `attempts` counts those since the last success, this one
+    included; `retry_at` is when the next may start (sooner, if the data are newer than the `version` that failed).
+    `seconds`: the duration of the last attempt; `study`: the key of its study. A lost row costs only a delay, because
+    versions guard what is published.
     """
 
     name = models.CharField(max_length=60, unique=True)

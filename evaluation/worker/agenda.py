@@ -1,4 +1,4 @@
-"""What is behind and may be worked on now, read from the tables alone: a table of kinds of work, and who is at what."""
+"""Waiting and running work, read from the tables alone; the kinds of work are declared in one table."""
 
 from __future__ import annotations
 
@@ -35,22 +35,21 @@ from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
 
-#: Work that takes so many seconds, or failed the last time, is long: it must not keep others waiting.
+#: Work that takes this many seconds, or failed last time, is long: it must not block other work.
 QUICK = 2.0
-#: After how many topics the studies have their turn: where more are always behind, none would ever be ranked.
+#: Topics ahead of the rankings. Without this limit, a steady stream of topics would block every ranking.
 TOPICS_BEFORE_RANKING = 16
-#: A topic of more sentences, and a study of more systems, is long from the start, and whatever was measured of it: that
-#: may have been its cutting, or a fit of few judgments. With 2,000 judgments, a fit of so many sentences takes 3 s or
-#: more of an idle core; of so many systems it is 0.5 s, fitted and compared, and their number's square beyond.
+#: A topic with more sentences and a study with more systems are always long, whatever was measured: that may have been
+#: the cutting, or a fit of few judgments. With 2,000 judgments, a fit of this many sentences takes 3 s or more of an
+#: idle core; fitting and comparing this many systems takes 0.5 s, growing beyond with the square of their number.
 MANY_SENTENCES = 4_000
 MANY_SYSTEMS = 1_000
-#: While people judge without a pause every topic is behind at every look. Each is fitted once in so long, so that
-#: whoever judges has the machine for most of the time, and all at the same beat, so that the systems are put in order
-#: once for all of them.
+#: While people judge without a pause, every topic is behind at every look. Each is fitted once a round, so that
+#: annotators have the machine most of the time, and all in the same beat, so that the systems are ranked once for all.
 ROUND = timedelta(seconds=2)
-#: How many times as long as a turn took the next one waits while topics wait for scores.
+#: While topics wait for scores, a turn is followed by a rest of this many times its duration.
 BESIDE_SCORES = 2.0
-#: Any study of an owner, where nothing is known of one yet.
+#: Any study of an owner, to estimate one without measured durations.
 ANY = 0
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -59,11 +58,11 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 class Kind:
     """One kind of work: the task that does it, the rows that are behind, the prefix of its claims.
 
-    `behind`: a query whose rows are annotated with the version of the data that they wait for, `wanted`; `key`,
-    `study`: its columns. `large`: which of its rows take long whatever was measured, by their size. After an attempt
-    that succeeded it rests for so long, and for `patience` times as long as that took. `idle`: done only while no
-    topic waits for scores. `turns`: it goes on at once, but rests for twice as long as it took while topics wait:
-    where people judge without a pause, some always do.
+    `behind`: a query whose rows are annotated with the data version they wait for, `wanted`; `key`, `study`: its
+    columns. `large`: which rows are long by their size, whatever was measured. After a success, work rests for `rest`,
+    and for at least `patience` times its duration. `idle`: done only while no topic waits for scores. `turns`: the next
+    turn follows at once, but after a rest of twice the duration while topics wait for scores: where people judge
+    without a pause, some always do.
     """
 
     task: str
@@ -78,13 +77,13 @@ class Kind:
     turns: bool = False
 
     def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int, bool]]:
-        """Of each thing that is behind, or of this one: its key, its study's, its version, whether it is large."""
+        """(key, study, version, whether large) of each row that is behind, or of this one only."""
         rows = self.behind() if key is None else self.behind().filter(**{self.key: key})
         is_large = self.large or Value(False)
         yield from rows.annotate(is_large=is_large).values_list(self.key, self.study, "wanted", "is_large")
 
     def is_rested(self, claim: Claim, now: datetime, scores_wait: bool) -> bool:
-        """Whether it was left alone for long enough; or the clock was set back since."""
+        """Whether it has rested long enough, or the clock was set back since."""
         patience = max(self.patience, BESIDE_SCORES if self.turns and scores_wait else 0.0)
         rest = max(self.rest, timedelta(seconds=patience * (claim.seconds or 0.0)))
         return claim.attempts > 0 or not now - rest < claim.since <= now
@@ -92,10 +91,10 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A task to be done for the study: its name, the key of its row, the name under which whoever does it claims it.
+    """A task to do for a study: its name, the key of its row, the name of its claim.
 
-    `since`: when it was begun the last time; it changes with every attempt. `seconds`: what it is expected to take,
-    None where nothing is known of it. `is_long`: it took long, or failed, the last time, or is large.
+    `since`: the start of the last attempt; it changes with every attempt. `seconds`: the expected duration, None if
+    unknown. `is_long`: it took long or failed last time, or is large.
     """
 
     task: str
@@ -109,9 +108,9 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """What may be begun, in the order in which that shall happen, and what somebody is at.
+    """Work that may start, in order, and running work.
 
-    `owners`: by study, with whom it shares the worker's time: who made it. Its other owners may come and leave.
+    `owners`: the creator of each study; creators share the worker's time. A study's other owners may change.
     """
 
     waiting: tuple[Work, ...]
@@ -124,8 +123,8 @@ def _topics(topics: QuerySet[Topic]) -> QuerySet[Topic]:
 
 
 def _unranked() -> QuerySet[Study]:
-    """Whoever judges without a pause has a topic waiting whenever somebody looks: their systems are put in order as
-    soon as the topics before them in this queue are done, not a beat later."""
+    """Studies whose ranking is old, or will be after pending fits: where people judge without a pause, there always are
+    some. So systems are ranked as soon as the topics ahead of them in the queue are done, not a beat later."""
     fits_to_come = Topic.objects.behind().filter(study=OuterRef("pk")).exclude(progress__problem__gt="")
     rankings = Ranking.objects.filter(study=OuterRef("pk"), scored_by=ScoredBy.PUBLISHED)  # the last to be saved
     is_old = Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")) | Exists(fits_to_come)
@@ -157,7 +156,7 @@ TOPICS = (
     Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted()), large=LARGE_TOPIC),
 )
 RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
-#: Shows what scores rest on; nobody waits for it.
+#: For work that shows what scores rest on; nobody waits for it.
 SELDOM: Mapping[str, Any] = {"rest": timedelta(seconds=30), "patience": 20.0, "idle": True}
 
 
@@ -165,7 +164,7 @@ def _of_study(task: str, claim: str, behind: Callable[[], QuerySet[Any, Any]], *
     return Kind(task, claim, behind, study="pk", large=LARGE_STUDY, **when)
 
 
-#: Metrics and figures about annotators can wait; what shows how the scores came to be, until nobody waits for scores.
+#: Metrics and figures about annotators can wait; what explains the scores waits until no topic waits for scores.
 OTHERS = (
     Kind("score_with_metrics", "metrics", lambda: Topic.objects.unscored(), large=LARGE_TOPIC),
     _of_study("score_across_topics", "across", studies_unscored, turns=True),
@@ -183,13 +182,13 @@ OTHERS = (
     _of_study("examine_study", "robustness", studies_unexamined, idle=True),
     _of_study("find_smallest_set", "smallest_set", lambda: studies_behind("smallest-set", "influence"), **SELDOM),
 )
-#: What is done once every topic was examined.
+#: Done only once every topic has been examined.
 AFTER_TOPICS = ("examine_study", "find_smallest_set")
 KINDS = {kind.task: kind for kind in (*JOBS, *TOPICS, *RANKINGS, *OTHERS)}
 
 
 def is_quick(task: str, key: int) -> bool:
-    """Whether it may be done beside something else, as far as is known: not large, no failure, half a turn at most."""
+    """Whether it may be done along with other work, as far as is known: not large, not failed, under `QUICK` / 2."""
     claim = Claim.objects.filter(name=f"{KINDS[task].claim}:{key}").first()
     if claim is not None and (claim.attempts > 0 or (claim.seconds or 0.0) >= QUICK / 2):
         return False
@@ -197,16 +196,15 @@ def is_quick(task: str, key: int) -> bool:
 
 
 def may_idle() -> bool:
-    """Whether no topic waits for scores, but for those that failed."""
+    """Whether no topic waits for scores, except those that failed."""
     return not Topic.objects.behind().exclude(progress__problem__gt="").exists()
 
 
 def study_to_rank(topic_id: int) -> int | None:
-    """The study of a topic that was just fitted, if none of its other topics is to be fitted in this round any more:
-    then it can be ranked at once.
+    """The study of a topic just fitted, if none of its other topics is still to be fitted in this round: then it can be
+    ranked at once.
 
-    Where people judge without a pause all of them are behind at any time. One that was fitted in this round waits for
-    the next.
+    Where people judge without a pause, all topics are always behind. One fitted in this round waits for the next.
     """
     study_id = Topic.objects.filter(pk=topic_id).values_list("study_id", flat=True).first()
     behind = Topic.objects.behind().filter(study=study_id).exclude(pk=topic_id).exclude(progress__problem__gt="")
@@ -217,13 +215,12 @@ def study_to_rank(topic_id: int) -> int | None:
 
 
 def find(task: str, key: int) -> tuple[int, int] | None:
-    """The study and the version for which the task is to be done; None where there is nothing to do (any more)."""
+    """The study and version that the task is to be done for; None if there is nothing (left) to do."""
     return next(((study, version) for _key, study, version, _is_large in KINDS[task].rows(key)), None)
 
 
 def look() -> Agenda:
-    """Everything that is behind and due or being worked on. First what somebody waits for, then the topics that were
-    tried longest ago."""
+    """All work that is due or running: first what people wait for, then the topics tried longest ago."""
     owners = dict(Study.objects.values_list("pk", "created_by"))
     seen = _Look(timezone.now(), {claim.name: claim for claim in Claim.objects.all()}, owners)
     jobs, topics, rankings = seen.at(JOBS), seen.at(TOPICS), seen.at(RANKINGS)
@@ -236,7 +233,7 @@ def look() -> Agenda:
 
 
 def find_work() -> list[Work]:
-    """What may be begun, in the order in which that shall happen."""
+    """Work that may start, in order."""
     return list(look().waiting)
 
 
@@ -251,7 +248,7 @@ class _Look:
         self.running: list[Work] = []
 
     def at(self, kinds: Sequence[Kind], scores_wait: bool = False) -> list[Work]:
-        """What may be begun of these kinds, the longest untouched first."""
+        """Work of these kinds that may start, the longest untouched first."""
         waiting: list[Work] = []
         for kind in kinds:
             for key, study, version, is_large in kind.rows():
@@ -274,8 +271,8 @@ def _of(claim: Claim, kind: Kind, key: int, study: int, is_long: bool) -> Work:
 
 
 def _usual(claimed: Iterable[Claim], owners: Mapping[int, int]) -> dict[tuple[str, int, int], float]:
-    """By kind of claim, owner and study (or any), what the longest quick work took: others of the kind will hardly take
-    longer."""
+    """The longest duration of quick work, by kind of claim, owner and study (or any): others of the kind will hardly
+    take longer."""
     usual: dict[tuple[str, int, int], float] = {}
     for claim in claimed:
         if claim.seconds is not None and claim.seconds < QUICK:

@@ -1,23 +1,23 @@
 # ruff: noqa: E402 - numpy reads the environment when it loads, and the tables exist only after Django's setup
-"""The worker: a Celery app, and the heartbeat that looks every second for what is behind.
+"""The worker: a Celery app, and the heartbeat that looks for waiting work every second.
 
     python -m celery -A evaluation.worker.app worker --loglevel WARNING
 
-Only the heartbeat publishes tasks, a task only says where to look, and what is behind follows from the tables alone:
-a message that is lost, doubled or late, an emptied broker or a worker that was killed costs a delay and nothing else.
-So by default (`BROKER_URL=memory://`) the queue lives in this process and nothing of it is ever written to a disk;
-with Redis any number of workers share the work, each with a heartbeat of its own.
+Only the heartbeat publishes tasks, a task only says where to look, and the tables alone show what is behind. So a lost,
+doubled or late message, an emptied broker or a killed worker costs only a delay. By default (`BROKER_URL=memory://`)
+the queue therefore lives in this process and is never written to disk; with Redis any number of workers share the work,
+each with its own heartbeat.
 """
 
 from __future__ import annotations
 
 import os
 
-# The mathematics works on many small topics: more BLAS threads only get into each other's way. Read when numpy loads.
+# There are many small topics: more BLAS threads would only get in each other's way. Read when numpy loads.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
-# Celery would have Django check every page of the website before a worker may start.
+# Otherwise Celery has Django check every page of the website before a worker starts.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 import gc
@@ -45,15 +45,15 @@ from evaluation.worker.attempts import HARD_LIMIT, SOFT_LIMIT
 from evaluation.worker.heartbeat import Heartbeat
 
 EMBEDDED = settings.BROKER_URL.startswith("memory://")
-#: After which a process that is at quick work is killed; it is told to stop after `QUICK`.
+#: Seconds after which a process with quick work is killed; its task is interrupted after `QUICK`.
 QUICK_HARD = 3 * QUICK
 
 _EMBEDDED_BROKER: dict[str, Any] = {"broker_transport_options": {"polling_interval": 0.05}}
 _REDIS_BROKER: dict[str, Any] = {
     "broker_transport_options": {
-        # Longer than the hard limit of a task, so that no task is given out again while it may still run.
+        # Longer than the hard limit of a task, so that no task is redelivered while it may still run.
         "visibility_timeout": 120,
-        # By default what a dead worker held is looked for every 100 s only.
+        # By default, a dead worker's tasks are restored only every 100 s.
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
         "socket_timeout": 5,
@@ -76,24 +76,24 @@ app.conf.update(
     task_ignore_result=True,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
-    # A task that fails must not come back at once: the heartbeat tries again, each time after a longer while.
+    # A failed task must not return at once: the heartbeat retries it, each time after a longer pause.
     task_acks_on_failure=True,
     task_acks_on_timeout=True,
     task_soft_time_limit=SOFT_LIMIT,
     task_time_limit=HARD_LIMIT,
     task_publish_retry=False,
     worker_pool="prefork",
-    worker_concurrency=settings.WORKER_PROCESSES + 1,  # one for what takes long
+    worker_concurrency=settings.WORKER_PROCESSES + 1,  # one for long work
     worker_prefetch_multiplier=1,
     worker_lost_wait=1.0,
     worker_max_tasks_per_child=1000,
-    worker_max_memory_per_child=settings.WORKER_MEMORY // 2048,  # kB; who holds more after a task is replaced
+    worker_max_memory_per_child=settings.WORKER_MEMORY // 2048,  # kB; a process with more after a task is replaced
     worker_soft_shutdown_timeout=5.0,
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
-    # Celery would close the database's connection before and after every task, and a new one knows no table and no
-    # plan. How long it may live the settings say; `begin_task` has Django look.
+    # Otherwise Celery closes the database connection before and after every task, and a new one has no tables or plans
+    # cached. The settings limit its age; `begin_task` has Django check that.
     CELERY_DB_REUSE_MAX=sys.maxsize,
     timezone=settings.TIME_ZONE,
     **(_EMBEDDED_BROKER if EMBEDDED else _REDIS_BROKER),
@@ -101,7 +101,7 @@ app.conf.update(
 
 
 def publish(work: Work) -> None:
-    """Put one task into the queue. Its id begins with its claim, so that the heartbeat knows what runs here."""
+    """Queue one task. Its id begins with its claim, so that the heartbeat knows what runs here."""
     soft, hard = (SOFT_LIMIT, HARD_LIMIT) if work.is_long else (QUICK, QUICK_HARD)
     task_id = f"{work.claim} {uuid.uuid4()}"
     app.send_task("work", (work.task, work.key), task_id=task_id, soft_time_limit=soft, time_limit=hard)
@@ -112,7 +112,7 @@ _heartbeats: list[Heartbeat] = []
 
 @signals.task_prerun.connect
 def name_the_task(task_id: str, args: tuple[Any, ...], **_: Any) -> None:
-    """From here on every line that this child logs says what it is at."""
+    """From here on, every line that this child logs names its task."""
     logs.at_work.set({"task": task_id.rpartition(" ")[2], "work": " ".join(map(str, args))})
 
 
@@ -126,7 +126,7 @@ _began = 0.0
 
 @signals.task_prerun.connect
 def begin_task(**_: Any) -> None:
-    """A connection that is too old, or of which Django knows that it failed, is not used again."""
+    """Close a connection that is too old, or that Django knows to have failed."""
     global _began
     _began = time.monotonic()
     close_old_connections()
@@ -134,7 +134,7 @@ def begin_task(**_: Any) -> None:
 
 @signals.task_postrun.connect
 def end_task(**_: Any) -> None:
-    """A task that was stopped may have begun a transaction without Django's knowing: it would lock tables for good."""
+    """An interrupted task may leave a transaction unknown to Django, which would lock tables for good."""
     end_stray_transactions()
     if time.monotonic() - _began >= QUICK:
         connections.close_all()
@@ -144,7 +144,7 @@ def end_task(**_: Any) -> None:
 
 @signals.worker_init.connect
 def refuse_a_weak_database(**_: Any) -> None:
-    """Celery logs what a signal's receiver raises and goes on; an exit it obeys."""
+    """Celery only logs an exception raised by a signal's receiver, but obeys an exit."""
     try:
         durability.require()
     except ImproperlyConfigured as error:
@@ -159,24 +159,24 @@ def mend_the_broker(**_: Any) -> None:
 
 @signals.worker_init.connect
 def step_back(**_: Any) -> None:
-    os.nice(10)  # where the website is on the same machine, whoever waits for a page goes first
+    os.nice(10)  # if the website runs on the same machine, its pages have priority
 
 
 @signals.worker_process_init.connect
 def leave_connections_to_the_parent(**_: Any) -> None:
-    """A child that is forked after the broker went away and came back has all its parent's connections, old ones that
-    the broker has closed among them, and would hold them as long as it lives. It needs none: those are closed as Python
-    knows them, so that nothing closes their numbers once more when other files have them. (Without this, trials F07 and
-    F08 leave some 30 open files too many.)"""
+    """A child forked after the broker was away inherits all its parent's connections, including those that the broker
+    has closed, and would hold them as long as it lives. It needs none. They are closed as Python objects, so that
+    nothing closes their numbers again once other files have them. (Without this, trials F07 and F08 leave some 30 open
+    files too many.)"""
     for instance in gc.get_objects():
-        # Not isinstance: asked for their class, proxies of what is gone raise, and lazy objects wake up.
+        # Not isinstance, which reads `__class__`: dead proxies would raise, and lazy objects would be evaluated.
         if issubclass(type(instance), socket.socket) and instance.family in (socket.AF_INET, socket.AF_INET6):
             instance.close()
 
 
 @signals.worker_process_init.connect
 def limit_memory(**_: Any) -> None:
-    """What no estimate has foreseen fails in words (`attempts.TOO_LARGE`) before it takes the machine's memory."""
+    """Unforeseen use of memory fails with a message (`attempts.TOO_LARGE`) before it exhausts the machine."""
     resource.setrlimit(resource.RLIMIT_DATA, (settings.WORKER_MEMORY, settings.WORKER_MEMORY))
 
 

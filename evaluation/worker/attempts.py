@@ -1,4 +1,4 @@
-"""One attempt at one thing, whatever it is: claimed, counted, and what goes wrong told in plain words."""
+"""One attempt at a task of any kind: claimed, counted, its failure reported in plain words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.worker import agenda, claims
 
 logger = logging.getLogger(__name__)
 
-#: Seconds after which a task is told to stop, and after which its process is killed.
+#: Seconds after which a task is interrupted, and after which its process is killed.
 SOFT_LIMIT, HARD_LIMIT = 60.0, 90.0
 
 UNDETERMINED = (
@@ -44,22 +44,22 @@ KILLED = (
 )
 BROKEN = "The program failed: %(error)s. The operator of this site finds more in the worker's log."
 
-#: (key, problem, whether it is given up): says in plain words why nothing came of an attempt; "" where all is well.
+#: (key, problem, whether it is given up): reports in plain words why an attempt failed; "" if it succeeded.
 Tell = Callable[[int, str, bool], object]
 
 
 def tell_the_log(_key: int, _problem: str, _is_given_up: bool) -> None:
-    """Nobody waits for it, and it is tried again."""
+    """Leave the problem to the log: nobody waits for the task, and it is tried again."""
 
 
-#: What the worker can do, by the names of `agenda.KINDS`.
+#: The worker's tasks, by their names in `agenda.KINDS`.
 TASKS: dict[str, Callable[[int], None]] = {}
 
 
 def task(
     tell: Tell = tell_the_log, *, then: Callable[[int], object] | None = None
 ) -> Callable[[Callable[[int], object]], Callable[[int], None]]:
-    """Have a function attempted under its own name. `then`: what follows once its claim is given back."""
+    """Register a function as the task of its name. `then`: called once its claim is released."""
 
     def register(work: Callable[[int], object]) -> Callable[[int], None]:
         @wraps(work)
@@ -76,14 +76,14 @@ def task(
 
 
 def attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:
-    """Do what the task is there for with one thing, if that is behind, due, and nobody else is at it."""
+    """Do the task for one key, if that is behind, due and not claimed by another."""
     with within_its_time(task, key):
         _attempt(task, key, work, tell)
 
 
 @contextmanager
 def within_its_time(task: str, key: int) -> Iterator[None]:
-    """What is told to stop before it has claimed anything, or after, only stops: it will be sent again."""
+    """A task interrupted before it claims anything, or after its claim, only stops: it will be sent again."""
     try:
         with _told_in_time():
             yield
@@ -107,7 +107,7 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
         except SoftTimeLimitExceeded:
             end_stray_transactions()
             if _is_quick():
-                # The limit counts from before the claim: what is left of it would look quick, again and again.
+                # The limit runs from before the claim: the time measured since would look quick, again and again.
                 begun.postpone(agenda.QUICK)
             else:
                 tell(key, TOO_LONG, True)
@@ -129,7 +129,7 @@ def _attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> 
 
 @contextmanager
 def _told_in_time() -> Iterator[None]:
-    """A task that is told to stop while the database commits hears of the connection's state instead."""
+    """A task interrupted during a commit gets an error about the connection instead; raise the interruption."""
     try:
         yield
     except Exception as error:
@@ -147,13 +147,13 @@ def _was_told_to_stop(error: BaseException | None) -> bool:
 
 
 def _token() -> uuid.UUID | None:
-    """What stays the same when a task is given out again; the heartbeat puts it at the end of the task's id."""
+    """A token that stays the same when a task is redelivered; the heartbeat puts it at the end of the task's id."""
     task_id = current_task.request.id if current_task else None
     return uuid.UUID(task_id.rpartition(" ")[2]) if task_id else None
 
 
 def _is_quick() -> bool:
-    """Whether this process must be free again soon: what takes long is begun anew where it keeps nobody waiting."""
+    """Whether this process must be free again soon: long work is restarted where it blocks nobody."""
     _hard, soft = (current_task.request.timelimit if current_task else None) or (None, None)
     return soft is not None and soft < SOFT_LIMIT
 

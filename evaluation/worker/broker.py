@@ -1,9 +1,9 @@
-"""The brokers: Celery's queue in memory, and what must be right about a Redis before a worker asks it.
+"""The brokers: Celery's queue in memory, and what must be right in a Redis before a worker uses it.
 
-The embedded one works in the event loop that Celery's brokers on the network use. kombu's own transport in memory can
-only wait in a blocking loop, and for that loop Celery takes another kind of process pool: one whose children share a
-pipe and a lock, so that a child which is killed while it waits for work leaves the lock taken and no task ever runs
-again (trial F06 fails with it). In the event loop each child has a pipe of its own.
+The embedded broker runs in the event loop that Celery uses for network brokers. kombu's own in-memory transport can
+only wait in a blocking loop, for which Celery takes another kind of process pool: its children share a pipe and a lock,
+so a child killed while it waits for work leaves the lock taken, and no task ever runs again (trial F06 fails with it).
+In the event loop each child has its own pipe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class Transport(memory.Transport):
-    """Messages in memory, looked for each `polling_interval` by the worker's event loop."""
+    """Messages in memory, polled every `polling_interval` by the worker's event loop."""
 
     implements = memory.Transport.implements.extend(asynchronous=True)
 
@@ -29,23 +29,22 @@ class Transport(memory.Transport):
         loop.call_repeatedly(self.polling_interval, self.take, connection)
 
     def take(self, connection: Any) -> None:
-        """Hand over what lies in the queues, as far as the worker may be given more."""
+        """Hand over queued messages, as many as the worker may receive."""
         with suppress(TimeoutError):  # nothing (more) there
             while True:
                 self.drain_events(connection, timeout=0)
 
 
 def install() -> None:
-    """Have `memory://` mean this transport."""
+    """Make `memory://` mean this transport."""
     TRANSPORT_ALIASES["memory"] = f"{__name__}:{Transport.__name__}"
 
 
 def set_aside_foreign_keys(app: Celery) -> None:
-    """Rename those of Redis's keys that we use and that hold something of another type; a new one follows by itself.
+    """Rename those of our Redis keys that hold another type; new ones are then created by themselves.
 
-    Celery leaves as soon as it meets such a key, each time anew (trial F11). No message is lost by it that the tables do
-    not know.
-    Says nothing where Redis cannot be asked: the worker waits for it anyway.
+    Celery exits each time it meets such a key (trial F11). The tables know all work whose messages are lost this way.
+    Does nothing if Redis does not answer: the worker waits for it anyway.
     """
     with app.connection_for_write() as connection, suppress(KombuError, *connection.connection_errors):
         channel = connection.default_channel

@@ -1,7 +1,7 @@
-"""Who is at what, how often in a row an attempt came to nothing, and who is there at all.
+"""Claims of work, failures in a row, and signs of life of workers.
 
-An attempt is counted before it begins, so that one which kills its process leaves a trace, too. Whatever kind of work
-it is, after the second failure in a row it waits, longer each time.
+An attempt is counted before it begins, so that one that kills its process leaves a trace. Work of any kind waits after
+failures in a row, longer each time.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from django.utils import timezone
 from annotate import __version__
 from annotate.models import Claim, WorkerPulse
 
-#: A claim that nobody renews is void after so long; the heartbeat renews those of its process every second.
+#: A claim not renewed for this long is void; the heartbeat renews those of its process every second.
 LASTING = timedelta(seconds=10)
-#: A sign of life that old belongs to a worker that is gone, and a claim to something that is.
+#: Signs of life and claims this old are deleted: the worker, or the row claimed, is gone.
 FORGOTTEN = timedelta(hours=1)
-#: How long after the first, second, ... failure in a row the next attempt may come.
+#: The pauses after the first, second, ... failure in a row.
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (5, 10, 30, 120, 600))
-#: After so many failures in a row new data no longer cut the pause short, and what a person asked for is given up.
+#: After this many failures in a row, new data no longer shorten the pause, and what a person requested is given up.
 HOPEFUL = 3
 
 
 @dataclass(slots=True)
 class Attempt:
-    """An attempt that has begun: the `number`-th since the last that succeeded.
+    """An attempt that has begun: the `number`-th since the last success.
 
-    `was_killed`: the one before it never came to an end. Unless `succeed` or `postpone` is called, it has failed.
+    `was_killed`: the previous attempt never ended. Unless `succeed` or `postpone` is called, this one has failed.
     """
 
     name: str
@@ -51,21 +51,21 @@ class Attempt:
         self.outcome = {"attempts": 0, "retry_at": None}
 
     def postpone(self, seconds: float) -> None:
-        """It was too long for now, which is nobody's fault: it takes so many seconds, or more."""
+        """It takes this many seconds or more, too long for now; this is no failure."""
         self.outcome = {"attempts": self.number - 1, "retry_at": None, "seconds": seconds}
 
     def wait_for_data(self) -> None:
-        """The program is right, and the data or the settings will not do as they are: other ones are waited for."""
+        """The program is right, but these data or settings allow no result: wait until they change."""
         self.outcome = {"attempts": 1, "retry_at": timezone.now() + PAUSES[-1]}
 
 
 @contextmanager
 def attempt(name: str, study: int = 0, version: int = 0, token: uuid.UUID | None = None) -> Iterator[Attempt | None]:
-    """Claim the work of that name for a study and count an attempt at its data of this version; None where somebody
-    else is at it or it must wait.
+    """Claim the named work of a study and count an attempt at this data version; None if another has claimed it or it
+    must wait.
 
-    `token`: who we are. Whoever comes again under the same one (a task that is given out again after its process
-    died) takes up the claim that it left.
+    `token`: identifies the claimant. A task redelivered after its process died has the same token and resumes its
+    claim.
     """
     begun = _begin(name, study, version, token or uuid.uuid4())
     start = time.monotonic()
@@ -73,7 +73,7 @@ def attempt(name: str, study: int = 0, version: int = 0, token: uuid.UUID | None
         yield begun
     finally:
         if begun is not None:
-            # Void from its beginning on: no clock that is set back brings it to life again.
+            # Void from its start, so that setting the clock back cannot revive it.
             ended = {"until": F("since"), "seconds": time.monotonic() - start, **begun.outcome}
             Claim.objects.filter(name=name, token=begun.token).update(**ended)
 
@@ -92,9 +92,9 @@ def _begin(name: str, study: int, version: int, token: uuid.UUID) -> Attempt | N
     if not is_due(claim, version, now):
         return None
     number = claim.attempts + 1
-    # One that was killed once is begun again at once.
+    # After one killed attempt the next starts at once.
     begun |= {"attempts": number, "retry_at": now + pause(number) if claim.attempts else None}
-    # Run out; or further ahead than claims ever are, because the clock has been set back since.
+    # Expired; or further ahead than claims ever are, because the clock was set back.
     is_void = Q(until__lte=now) | Q(until__gt=now + LASTING)
     if not Claim.objects.filter(is_void | Q(token=token), pk=claim.pk).update(**begun):
         return None
@@ -102,26 +102,25 @@ def _begin(name: str, study: int, version: int, token: uuid.UUID) -> Attempt | N
 
 
 def is_held(claim: Claim, now: datetime) -> bool:
-    """Whether somebody is at it. A claim that is further ahead than claims ever are was taken before the clock was set
-    back."""
+    """Whether the claim is valid. One further ahead than claims ever are was taken before the clock was set back."""
     return now < claim.until <= now + LASTING
 
 
 def is_due(claim: Claim, version: int, now: datetime) -> bool:
-    """Whether the next attempt may come: none failed, it has waited long enough (or longer than anybody waits: the
-    clock was set back), or there are new data."""
+    """Whether the next attempt may start: none failed, the pause is over (or longer than any pause: the clock was set
+    back), or there are new data."""
     if claim.retry_at is None or not now < claim.retry_at <= now + PAUSES[-1]:
         return True
     return claim.attempts <= HOPEFUL and claim.version < version
 
 
 def pause(failures: int) -> timedelta:
-    """How long to wait after so many in a row."""
+    """The pause after this many failures in a row."""
     return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
 
 
 def renew_claims(names: Iterable[str]) -> None:
-    """Go on claiming what this process is at."""
+    """Renew those of these claims that are still valid."""
     wanted = list(names)
     if wanted:
         now = timezone.now()
@@ -129,13 +128,13 @@ def renew_claims(names: Iterable[str]) -> None:
 
 
 def free_claims() -> None:
-    """Take everything from everybody; for a worker that knows itself to be the only one."""
+    """Release every claim; only for a worker that knows it is the only one."""
     now = timezone.now()
     Claim.objects.filter(until__gt=now).update(until=now)
 
 
 def give_sign_of_life(name: str) -> None:
-    """Say that this worker process lives; forget those that have long been gone, and what nobody has claimed since."""
+    """Record that this worker process lives; delete dead workers, and claims unused for as long."""
     now = timezone.now()
     WorkerPulse.objects.update_or_create(name=name, defaults={"at": now, "program_version": __version__})
     WorkerPulse.objects.filter(at__lt=now - FORGOTTEN).delete()
@@ -143,5 +142,5 @@ def give_sign_of_life(name: str) -> None:
 
 
 def workers_alive() -> int:
-    """How many worker processes gave a sign of life of late."""
+    """The number of worker processes with a recent sign of life."""
     return WorkerPulse.objects.filter(at__gte=timezone.now() - LASTING).count()

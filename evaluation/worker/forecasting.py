@@ -1,4 +1,4 @@
-"""A forecast of how many judgments a study needs, in turns: simulations in, what is to be expected out."""
+"""A forecast of how many judgments a study needs, simulated in turns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evaluation.worker.records.evidence import Split
 from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
 from formats.results import from_json, to_json
 
-#: What rests on a topic's texts alone; the worker keeps it.
+#: Computes what rests on a topic's texts alone; the worker caches it.
 Prepare = Callable[[Evidence, Settings], Prepared]
 
 
 class NoSentences(Exception):
-    """What was to be simulated was removed."""
+    """The topics to simulate were removed."""
 
     def __init__(self) -> None:
         super().__init__("No topic has two sentences to judge any more.")
@@ -28,7 +28,7 @@ class NoSentences(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What is simulated by now, by run and topic, of the texts of this version."""
+    """The results so far, by run and topic, for this version of the texts."""
 
     version: str
     assumed: Assumed
@@ -36,7 +36,7 @@ class Parts:
 
 
 def simulate(asked: Forecast, split: Split, prepare: Prepare, seconds: float) -> None:
-    """A turn of so many seconds, of one simulation at least; where texts have changed meanwhile, it begins anew."""
+    """Simulate for this many seconds, at least once; start over if texts have changed meanwhile."""
     until = time.perf_counter() + seconds
     loaded = load_to_forecast(asked, split)
     if loaded is None:
@@ -61,7 +61,7 @@ def _name(step: Step) -> str:
 
 
 def _assumed(loaded: StudyToForecast, asked: Forecast, prepare: Prepare) -> Assumed:
-    """What the study's judgments teach, or what is usual; and how careless somebody said that annotators are."""
+    """Values estimated from the study's judgments, or the usual ones; carelessness as in the request, if given."""
     fits = []
     for topic in loaded.topics:
         prepared = prepare(topic.evidence, topic.settings)

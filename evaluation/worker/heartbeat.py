@@ -1,4 +1,4 @@
-"""The heartbeat of a worker: it looks every second for what is behind, and has it done in turn."""
+"""The heartbeat of a worker: every second it looks for waiting work and queues it by turns."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ from evaluation.worker.agenda import QUICK, ROUND, Agenda, Work, look
 from evaluation.worker.turns import Turns, Whose, cost
 
 logger = logging.getLogger(__name__)
-chance = random.SystemRandom()  # workers that were forked from one another must not draw alike
+chance = random.SystemRandom()  # forked workers must not draw alike
 
 BEAT_SECONDS = 1.0
-#: These tasks are sent once in a round for the same thing.
+#: Tasks sent once a round for the same key.
 ONCE_A_ROUND = ("refit_topic", "rank_study")
 PULSE_SECONDS = 2.0
-#: How often it is forgotten whose wrong passwords no longer count.
+#: How often expired limits (wrong passwords), sessions and removals are deleted.
 FORGET_SECONDS = 60.0
-#: Touched after each sign of life, where something outside (a container's health check) cannot ask the database.
+#: Touched after each sign of life, for an outside check (of a container's health) that cannot read the database.
 PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
-#: A message that changed nothing for so long was lost, or waits in a long queue: the next one may be sent.
+#: A message without effect for this long was lost, or waits in a long queue: the next one may be sent.
 LOST_SECONDS = 10.0
-#: Work waits and this process was given none for so long: it no longer hears its broker and had better start anew.
+#: If work waits and this process receives none for this long, it no longer hears its broker and had better restart.
 DEAF_SECONDS = 180.0
-#: The same in beats, where nothing runs here and the broker takes messages. (An acknowledgement that a frozen Redis did
-#: not take keeps the one place that a worker has for messages, until long after Redis is back.)
+#: The same in beats, while nothing runs here and the broker accepts messages. (An acknowledgement that a frozen Redis
+#: did not accept occupies a worker's only slot for messages until long after Redis is back.)
 IDLE_BEATS = 15
 
 _GONE = object()
 
 
 class Heartbeat(threading.Thread):
-    """Every second: queue a task for whatever is behind, renew the claims of what runs here, give a sign of life.
+    """Every second: queue tasks for waiting work, renew the claims of what runs here, give a sign of life.
 
-    Quick work and long work have queues of their own as far as the workers' time goes: each worker has a process more
-    than it is asked for, no more long tasks are under way than there are workers, and quick ones for no more than the
-    others do in a turn. So somebody's quick work waits for a turn of the others' quick work, and for nothing else.
+    Quick and long work have separate shares of the workers' time: each worker has one process more than configured,
+    there are no more long tasks under way than workers, and no more quick ones than the other processes do in a turn.
+    So an owner's quick work waits for one turn of other owners' quick work, and for nothing else.
     """
 
     def __init__(self, publish: Callable[[Work], object], *, alone: bool) -> None:
@@ -77,7 +77,7 @@ class Heartbeat(threading.Thread):
     def run(self) -> None:
         self._connections = connections.all()
         for connection in self._connections:
-            connection.inc_thread_sharing()  # whoever forks closes it
+            connection.inc_thread_sharing()  # the thread that forks closes it
         while True:
             with self.forking:
                 try:
@@ -91,16 +91,16 @@ class Heartbeat(threading.Thread):
                 return
 
     def before_fork(self) -> None:
-        """A child is never forked in the middle of a beat: it would inherit locks that nobody there gives back; and
-        never beside an open database connection, which must not be carried across a fork."""
+        """Never fork during a beat: the child would inherit locks that nothing there releases; nor with an open
+        database connection, which must not be carried across a fork."""
         self.forking.acquire()
         for connection in self._connections:
             connection.close()
 
     def beat(self, now: float) -> None:
-        """One beat at `now` (seconds on a clock that never jumps)."""
+        """One beat at `now` (seconds of a monotonic clock)."""
         if self.alone:
-            # Nobody else works on this database: whatever is claimed was claimed by a worker that is dead.
+            # No other worker uses this database: every claim is a dead worker's.
             claims.free_claims()
             self.alone = False
         if now - self._pulse_at >= PULSE_SECONDS:
@@ -117,7 +117,7 @@ class Heartbeat(threading.Thread):
             forget_removed()
 
     def look_for_work(self, now: float) -> None:
-        """Queue a task for whatever the tables show to be behind, unless one was queued and nothing came of it yet."""
+        """Queue a task for all waiting work, unless one was queued already and has had no effect yet."""
         agenda = look()
         since = {work.claim: work.since for work in agenda.waiting}
         self._sent = {
@@ -133,18 +133,18 @@ class Heartbeat(threading.Thread):
         self._notice_deafness(agenda, now)
 
     def _new(self, agenda: Agenda, now: float) -> list[Work]:
-        """What waits and was not sent yet, nor in this round if once a round is enough."""
+        """Waiting work that was not sent yet, nor in this round if once a round is enough."""
         if self._round != (this_round := int(now // ROUND.total_seconds())):
             self._round, self._done_this_round = this_round, set()
         had_their_turn = self._sent.keys() | self._done_this_round
         new = [work for work in agenda.waiting if work.claim not in had_their_turn]
         if any(work.task == "refit_topic" for work in new):
-            # Whatever this round has seen of it: there is more to be put in order as soon as these are fitted.
+            # Even if ranked in this round already: there is more to rank as soon as these are fitted.
             new += [work for work in agenda.waiting if work.task == "rank_study" and work not in new]
         return new
 
     def _choose(self, agenda: Agenda, new: Sequence[Work]) -> list[Work]:
-        """What to send now: each owner and their studies in turn, as much as the workers do until the next beats."""
+        """The work to send now: owners and their studies by turns, as much as the workers do until the next beats."""
         under_way = [*agenda.running, *(work for work in agenda.waiting if work.claim in self._sent)]
         workers = max(1, claims.workers_alive())
         room = QUICK * settings.WORKER_PROCESSES * workers - sum(cost(work) for work in under_way if not work.is_long)
@@ -163,11 +163,11 @@ class Heartbeat(threading.Thread):
         try:
             self._publish(work)
         except Exception:
-            self._heard_at, self._idle_beats = now, 0  # without a broker nobody is deaf
+            self._heard_at, self._idle_beats = now, 0  # a broker that is away does not make this worker deaf
             raise
 
     def _notice_deafness(self, agenda: Agenda, now: float) -> None:
-        # Long work may wait because somebody else is at some.
+        # Long work may wait because other long work is running.
         waits = any(not work.is_long for work in agenda.waiting) or (agenda.waiting and not agenda.running)
         heard = sum(state.total_count.values())
         if heard != self._heard or not waits:
@@ -181,8 +181,7 @@ class Heartbeat(threading.Thread):
 
 
 def _one_unknown(whose: Whose, works: Iterable[Work]) -> Iterator[Work]:
-    """Of a kind of work of which an owner's studies have done none yet only the first: it tells how long the others
-    will take."""
+    """Of each kind of work with unknown duration, only an owner's first: it shows how long the others will take."""
     unknown: set[tuple[str, int]] = set()
     for work in works:
         if work.seconds is not None:
@@ -193,18 +192,18 @@ def _one_unknown(whose: Whose, works: Iterable[Work]) -> Iterator[Work]:
 
 
 def _our_share(works: list[Work], workers: int) -> list[Work]:
-    """By lot, where all workers together do all of it, so that little is sent by two of them."""
+    """A random share: all workers together do all of it, and little should be sent by two of them."""
     ours = -(-len(works) // workers)
     return [works[place] for place in sorted(chance.sample(range(len(works)), ours))]
 
 
 def claims_at_work() -> set[str]:
-    """What the tasks that run in this process right now have claimed."""
+    """The claims of the tasks running in this process."""
     return {str(request.id).partition(" ")[0] for request in _snapshot(state.active_requests)}
 
 
 def _snapshot(requests: Iterable[Any]) -> list[Any]:
-    """What is in a set that another thread changes: Python notices a change in the middle, and we look again."""
+    """The elements of a set that another thread changes: if Python notices a change midway, read it again."""
     while True:
         try:
             return list(requests)

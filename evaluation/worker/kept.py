@@ -1,4 +1,4 @@
-"""What is kept between two tasks, so that it need not be computed again: no more of it than memory allows."""
+"""A cache of results between tasks, within a limit of memory."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ R = TypeVar("R")
 
 
 class Kept(Generic[P, R]):
-    """A function of hashable arguments that remembers its newest results, as many as take `capacity` bytes together.
+    """A function of hashable arguments that keeps its last used results, up to `capacity` bytes in all.
 
-    `size`: what a result will take, told from the arguments: room is made before it is computed.
+    `size`: the bytes of a result, estimated from the arguments: room is made before it is computed.
     """
 
     def __init__(self, function: Callable[P, R], size: Callable[P, int], capacity: int) -> None:

@@ -1,4 +1,4 @@
-"""Judgments of a stored topic as references or a Pyramid would make them (model.md, 4.3)."""
+"""Judgments of a stored topic, simulated from its references or its Pyramid (model.md, 4.3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.scoring.simulations import Source, has_source, sentence_values
 from evaluation.worker import records
 from formats.records import Preference
 
-#: What the annotator is called who takes them at their word.
+#: Pseudonyms of the simulated annotators.
 PSEUDONYMS: Mapping[Source, str] = {
     "references": "simulated from the references",
     "pyramid": "simulated from the Pyramid",
@@ -21,7 +21,7 @@ PSEUDONYMS: Mapping[Source, str] = {
 def simulate(
     topic_id: int, study: Study, source: Source, count: int, seed: int, split: Callable[[str, str], Sequence[str]]
 ) -> Iterator[Preference]:
-    """So many judgments of one topic; none where it has no such source, or its sentences are worth the same by it."""
+    """`count` judgments of one topic; none if it has no such source, or the source values all its sentences equally."""
     loaded = records.load_with_sources(topic_id, split)
     if loaded is None:
         return

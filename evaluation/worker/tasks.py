@@ -1,6 +1,6 @@
-"""What the worker does, each in three words: load, compute, save.
+"""The worker's tasks, each in three steps: load, compute, save.
 
-A task may come twice, late or never: it looks at the tables first and finds nothing to do where others were faster.
+A task may arrive twice, late or never: it reads the tables first and finds nothing to do if another was faster.
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ from formats.late import BASELINE
 from formats.results import AnnotatorFigures, SentenceRankings, WhatIfTopic, from_json, to_json
 from formats.sentences import cut
 
-#: How many pairs are asked for after a fit; the next one brings others.
+#: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64
-#: Work that nobody waits for is left for others after so many seconds.
+#: Seconds after which work that nobody waits for makes way for other work.
 LONG_TURN = 10.0
-#: A question is left for a moment after so many seconds, so that scores and other people have their turn.
+#: Seconds after which a what-if question or forecast makes way for scores and for other people's work.
 TURN = 1.0
 
 
 @shared_task(name="work")
 def work(task: str, key: int) -> None:
-    """The one task of the queue: do what is behind of this kind with one thing."""
+    """The only task in the queue: do the work of this kind for one key."""
     TASKS[task](key)
 
 
@@ -84,7 +84,7 @@ def _give_up(kind: type[Job]) -> Tell:
 
 
 def _give_up_upload(key: int, problem: str, is_given_up: bool) -> None:
-    """One of which a part is stored goes on from there, however little of it a busy machine stores in a turn."""
+    """A partly stored upload continues from there, however little a busy machine stores in one turn."""
     if problem != TOO_LONG or not Upload.unfinished().filter(pk=key).exists():
         _give_up(Upload)(key, problem, is_given_up)
 
@@ -94,7 +94,7 @@ def _note(analysis: OfStudy) -> Tell:
 
 
 def _go_on(topic_id: int) -> None:
-    """With what can be done at once because nothing else waits."""
+    """Rank the study and draw the topic's curve, if that is quick and nothing else waits."""
     study_id = agenda.study_to_rank(topic_id)
     if study_id is not None and agenda.is_quick("rank_study", study_id):
         rank_study(study_id)
@@ -110,7 +110,7 @@ def cut_topic(topic_id: int) -> None:
 
 @task(_give_up_upload)
 def process_upload(upload_id: int) -> None:
-    """Read a file and say what it would bring, or store what a person has confirmed."""
+    """Read a file and preview what it would add, or store what a person has confirmed."""
     upload = Upload.objects.select_related("study").filter(pk=upload_id).first()
     if upload is not None and upload.baseline_words is not None:
         _write_baselines(upload, upload.baseline_words)
@@ -125,7 +125,7 @@ def process_upload(upload_id: int) -> None:
 
 
 def _write_baselines(upload: Upload, words: int) -> None:
-    """A turn of it, of one topic at least."""
+    """One turn, at least one topic."""
     began = time.perf_counter()
     loaded = records.load_unsummarized(upload)
     backgrounds = others_words(loaded.topics)
@@ -143,7 +143,7 @@ def _write_baselines(upload: Upload, words: int) -> None:
 
 
 def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> None:
-    """A turn of it, of one topic at least. A topic whose rows are there was not counted yet when the turn broke off."""
+    """One turn, at least one topic. If a topic has rows already, a turn was interrupted before it was counted."""
     began = time.perf_counter()
     source, count, seed = simulation["source"], simulation["per_topic"], simulation["seed"]
     topics = list(simulated.topics_with(upload.study, source).values_list("pk", "name"))
@@ -163,7 +163,7 @@ def _write_simulated(upload: Upload, simulation: dict[str, Any]) -> None:
 
 @task(_give_up(Export))
 def write_export(export_id: int) -> None:
-    """Write a study into a file for whoever asked for it."""
+    """Write a requested export of a study to a file."""
     export = Export.objects.filter(pk=export_id).first()
     if export is not None:
         exports.write_export(export)
@@ -171,9 +171,9 @@ def write_export(export_id: int) -> None:
 
 @task(records.note_ranking_problem)
 def rank_study(study_id: int) -> None:
-    """Put a study's systems in order over all of its topics.
+    """Rank a study's systems over all of its topics.
 
-    A second time, if a topic was fitted meanwhile: its task found this one at it, and left the ranking to it.
+    Twice, if a topic was fitted meanwhile: its task found the study claimed and left the ranking to this one.
     """
     for standings in chain.from_iterable(records.load_standings(study_id) for _time in range(2)):
         topics = standings.topics if standings.settings is not None else ()
@@ -184,7 +184,7 @@ def rank_study(study_id: int) -> None:
 
 @task(_note("annotators"))
 def report_annotators(study_id: int) -> None:
-    """Work out how a study's annotators judge, and how far they agree."""
+    """Compute the figures about a study's annotators and their agreement."""
     loaded = records.load_answers(study_id)
     if loaded is not None:
         _describe(loaded)
@@ -210,7 +210,7 @@ def _figures(crowd: records.Crowd) -> tuple[AnnotatorFigures, ...]:
 
 @task()
 def examine_topic(topic_id: int) -> None:
-    """Look closely at what a topic's scores rest on."""
+    """Compute the diagnostics of a topic's scores."""
     version = records.fitted_version(topic_id)
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is not None:
@@ -222,14 +222,14 @@ def examine_topic(topic_id: int) -> None:
 
 @task()
 def examine_study(study_id: int) -> None:
-    """Say what leaving out any one annotator does to a study's ranking."""
+    """Compute each annotator's influence on a study's ranking (leave one out)."""
     version, topics = records.load_examinations(study_id)
     records.publish(study_id, "influence", version, {(): diagnostics.influence(topics)})
 
 
 @task()
 def find_smallest_set(study_id: int) -> None:
-    """Find the fewest judgments that a study's first place hangs on."""
+    """Find the fewest judgments that a study's first place depends on."""
     version, snapshots = records.load_judged(study_id, split)
     smallest = smallest_set([_judged_topic(topic) for topic in snapshots])
     records.publish(study_id, "smallest-set", version, {(): smallest})
@@ -242,10 +242,7 @@ def _judged_topic(snapshot: records.Snapshot) -> JudgedTopic:
 
 @task()
 def score_with_metrics(topic_id: int) -> None:
-    """Score a topic's summaries with every metric that has what it needs.
-
-    By the metrics that have not scored these very texts before.
-    """
+    """Score a topic's summaries with every metric that has what it needs and has not scored these texts before."""
     loaded = records.load_texts(topic_id)
     if loaded is not None:
         asked = map(registry.metric, names_for(loaded.evidence, loaded.metrics))
@@ -258,9 +255,9 @@ def score_with_metrics(topic_id: int) -> None:
 
 @task(_note("across-topics"))
 def score_across_topics(study_id: int) -> None:
-    """Score a study's summaries with the metrics for which those of one topic rest on other topics, too.
+    """Score a study's summaries with the metrics whose scores of one topic rest on other topics, too.
 
-    A turn of it, of one metric at least.
+    One turn, at least one metric.
     """
     began = time.perf_counter()
     loaded = records.load_study_texts(study_id)
@@ -275,9 +272,9 @@ def score_across_topics(study_id: int) -> None:
 
 @task(_note("metrics"))
 def compare_metrics(study_id: int) -> None:
-    """Say how well metrics order a study's summaries as people do, without intervals.
+    """Compute how well metrics order a study's summaries as people do, without intervals.
 
-    What does not rest on judgments is taken from the last time, where its scores are the same.
+    Results that do not rest on judgments are reused if their scores are unchanged.
     """
     loaded = records.load_study_scores(study_id)
     if loaded is None:
@@ -289,9 +286,9 @@ def compare_metrics(study_id: int) -> None:
 
 @task(_note("intervals"))
 def bound_metrics(study_id: int) -> None:
-    """The same with intervals, and tests of the differences between metrics: a turn of it.
+    """Compute the same with intervals, and test the differences between metrics.
 
-    A turn of it; others are waiting, and the next one goes on from there.
+    One turn, because other work waits; the next one continues from there.
     """
     began = time.perf_counter()
     loaded = records.load_study_scores(study_id)
@@ -307,9 +304,9 @@ def bound_metrics(study_id: int) -> None:
 
 @task(_note("pairs-of-systems"))
 def count_pairs(study_id: int) -> None:
-    """Say which systems people and metrics tell apart, once everything else about metrics is there.
+    """Compute which systems people and metrics tell apart, once all other figures about metrics are there.
 
-    A turn of it, of one scorer at least.
+    One turn, at least one scorer.
     """
     began = time.perf_counter()
     loaded = records.load_study_scores(study_id)
@@ -326,7 +323,7 @@ def count_pairs(study_id: int) -> None:
 
 @task(_note("document-sets"))
 def compare_topics(study_id: int) -> None:
-    """Say whether scores depend on the topic, and how far people's summaries are from machines'."""
+    """Test whether scores depend on the topic, and compute how far people's summaries are from machines'."""
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
         by_peers = study_sets(unmixed(loaded.scores))
@@ -335,7 +332,7 @@ def compare_topics(study_id: int) -> None:
 
 @task(_note("assessors"))
 def compare_assessors(study_id: int) -> None:
-    """Say how consistent those are who scored summaries, and what changes without the worst of them."""
+    """Compute how consistent the assessors of summaries are, and what changes without the worst of them."""
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
         assessed = records.load_assessed(study_id, MOST_RATINGS)
@@ -347,7 +344,7 @@ def compare_assessors(study_id: int) -> None:
 def mix_judgments(study_id: int) -> None:
     """Score a study's summaries from its judgments and simulated ones together, while nobody judges.
 
-    A turn of it, of one topic at least.
+    One turn, at least one topic.
     """
     began = time.perf_counter()
     loaded = records.load_to_mix(study_id)
@@ -366,9 +363,9 @@ def mix_judgments(study_id: int) -> None:
 
 @task(_note("convergence"))
 def converge(study_id: int) -> None:
-    """Say how agreement with people grows with the number of judgments, while nobody judges.
+    """Compute how agreement with people grows with the number of judgments, while nobody judges.
 
-    A turn of it, of one number of judgments in one topic at least.
+    One turn, at least one number of judgments in one topic.
     """
     began = time.perf_counter()
     loaded = records.load_to_sample(study_id)
@@ -385,7 +382,7 @@ def converge(study_id: int) -> None:
             if time.perf_counter() - began > LONG_TURN:
                 return
     if waiting:
-        return  # What was sampled is read back, and put together in the next turn.
+        return  # The next turn reads the samples back and combines them.
     records.save_convergence(
         loaded, converged(loaded.scores.scores, {topic.name: topic.sampled for topic in loaded.topics})
     )
@@ -393,7 +390,7 @@ def converge(study_id: int) -> None:
 
 @task()
 def rank_sentences(topic_id: int) -> None:
-    """Say how well utilities order a topic's sentences, as its references and its Pyramid value them."""
+    """Compute how well utilities order a topic's sentences as its references and its Pyramid value them."""
     loaded = records.load_ranked_sentences(topic_id, split)
     if loaded is not None:
         reports = tuple(topic_sentences(loaded.evidence, loaded.settings, loaded.seed))
@@ -403,7 +400,7 @@ def rank_sentences(topic_id: int) -> None:
 
 @task(records.note_topic_problem, then=_go_on)
 def refit_topic(topic_id: int) -> None:
-    """Work out what the judgments of a topic say by now; then what they say of the systems, if nothing else waits."""
+    """Fit and score a topic from its judgments so far; then rank the study's systems, if nothing else waits."""
     began = time.perf_counter()
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is None:
@@ -418,8 +415,8 @@ def refit_topic(topic_id: int) -> None:
 
 
 def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
-    """The pairs whose answers would tell most now: of systems, or where there are none, of sentences. Nothing, and so
-    random ones, where the study wants these only, or where systems may still come."""
+    """The pairs that are most informative now: about systems or, without any, about sentences. No pairs, and so random
+    ones, if the study wants only these, or if systems may still be added."""
     if snapshot.random_share >= 1 or result.errors is None:
         return asking.NO_PAIRS
     filled = records.pairs_filled(snapshot)
@@ -434,9 +431,9 @@ def _to_ask(snapshot: records.Snapshot, result: TopicResult) -> asking.Queue:
 
 @task(_give_up(WhatIfQuestion))
 def answer_what_if(question_id: int) -> None:
-    """Say what would change without some annotators, with them again, or with one kind of them alone.
+    """Compute what would change without some annotators, with them again, or with one kind of them alone.
 
-    A turn of it: every topic that it concerns is fitted as if it were so already, none of them twice.
+    One turn: every topic concerned is fitted as if it were so already, none of them twice.
     """
     question = WhatIfQuestion.objects.select_related("study").filter(pk=question_id).first()
     if question is None:
@@ -472,7 +469,7 @@ def answer_what_if(question_id: int) -> None:
 
 @task(_give_up(Forecast))
 def forecast_study(key: int) -> None:
-    """Say how many judgments a study needs; it comes in several turns."""
+    """Forecast how many judgments a study needs, in several turns."""
     asked = Forecast.waiting().select_related("study").filter(pk=key).first()
     if asked is not None:
         try:
@@ -499,7 +496,7 @@ def _judgments_then(question: WhatIfQuestion, answers: records.StudyAnswers) -> 
 
 @task()
 def draw_curve(topic_id: int) -> None:
-    """Work out how a topic's scores came to be, once nobody waits for scores: it takes longer than the fit."""
+    """Compute how a topic's scores developed, once no topic waits for scores: it takes longer than the fit."""
     snapshot = records.load_evidence(topic_id, split)
     if snapshot is not None:
         for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
@@ -510,7 +507,7 @@ def draw_curve(topic_id: int) -> None:
 
 
 def catch_up(study_id: int) -> dict[str, str]:
-    """Do now, in this process, whatever is behind in a study; by the names of its topics, what went wrong with them."""
+    """Cut, fit and rank all that is behind in a study now, in this process; the problems of its topics, by name."""
     for topic_id in list(Topic.objects.behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
         cut_topic(topic_id)
         refit_topic(topic_id)
@@ -525,9 +522,9 @@ def _evaluate(snapshot: records.Snapshot) -> TopicResult:
 
 
 def _as_published(snapshot: records.Snapshot, recommended: TopicResult) -> dict[ScoredBy, TopicResult]:
-    """Equations 2-5 as well, at every refit; what both ways of scoring share is worked out once.
+    """The result by equations 2-5 as well, at every refit; what both ways of scoring share is computed once.
 
-    Nothing for a topic of so many sentences that its preference matrix is not computed.
+    None for a topic with so many sentences that its preference matrix is not computed.
     """
     if len(snapshot.evidence.sentences) > preference_matrix.MOST_SMOOTHED:
         return {}
@@ -540,7 +537,7 @@ def _as_published(snapshot: records.Snapshot, recommended: TopicResult) -> dict[
 
 @lru_cache(maxsize=4096)
 def split(text: str, language: str) -> tuple[str, ...]:
-    """The sentences of a summary; cutting it again at every judgment would take longer than the fit."""
+    """The sentences of a summary, cached: cutting it again at every judgment would take longer than the fit."""
     return tuple(sentence.text for sentence in cut(text, language))
 
 
@@ -571,11 +568,11 @@ def _prepare_texts(
     return prepare(topic, _compare(sentences, settings.similarity), settings)
 
 
-# Keyed by the texts themselves, so that they cannot be out of date.
 def _size_of_texts(sentences: tuple[str, ...], summaries: tuple[SummaryText, ...], *_: object) -> int:
-    """Their words, and how likely pairs are that tell systems apart."""
+    """Bytes of their words, and of the probabilities of pairs that tell systems apart."""
     return 8 * len(sentences) * (len(summaries) + 1) + 4 * min(len(sentences), asking.MOST_SENTENCES) ** 2
 
 
+# Keyed by the texts themselves, so that results cannot be out of date.
 _compare = Kept(_similarity, lambda sentences, name: 8 * min(len(sentences), KEPT) ** 2, 192 << 20)
 _prepare = Kept(_prepare_texts, _size_of_texts, 128 << 20)

@@ -1,4 +1,4 @@
-"""Whose turn it is: owners share the worker's time, and the studies of each owner share what that one gets."""
+"""Turns: owners share the worker's time, and each owner's studies share that owner's part."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from heapq import heapify, heappop, heappush
 
 from evaluation.worker.agenda import Work
 
-#: Seconds that work is expected to take of which nothing is known yet.
+#: Expected seconds of work whose duration is unknown.
 UNKNOWN = 0.5
 Whose = Callable[[Work], int]
 
 
 def cost(work: Work) -> float:
-    """Seconds that the work is expected to take."""
+    """Expected seconds of the work."""
     return UNKNOWN if work.seconds is None else work.seconds
 
 
 class Turns:
-    """Fair queueing by time: next is who was given least, and nobody saves up while there is nothing to do for them.
+    """Fair queueing by time: the next turn is for the key served least; time without work earns no credit.
 
     (Goyal, Vin and Cheng's start-time fair queueing, SIGCOMM 1996; in levels: Goyal, Guo and Vin, OSDI 1996.)
     """
@@ -30,8 +30,8 @@ class Turns:
         self._within = defaultdict[int, Turns](Turns)
 
     def order(self, works: Iterable[Work], whose: Whose, *within: Whose) -> Iterator[Work]:
-        """The works in turn of those whose they are, of each in turn of those `within`, and of these in the order in
-        which they come; whatever is taken from here is counted."""
+        """The works by turns of their `whose` keys, within each by turns of `within`, and last in the given order; all
+        that is taken from the iterator is counted."""
         self._given = {key: until for key, until in self._given.items() if until > self._clock}
         theirs: dict[int, list[Work]] = {}
         for work in works:

@@ -1,8 +1,8 @@
-"""The door to the tables: rows become evidence, results become rows.
+"""The worker's access to the tables: rows become evidence, results become rows.
 
-Nothing here computes, and nothing that computes runs inside a transaction. What is saved is guarded by the version
-that it was computed from: a late result finds a version that is no longer below its own, changes no row and is thrown
-away. Claims only keep two workers from doing the same work.
+Nothing here computes, and no computation runs inside a transaction. Each save is guarded by the version that its result
+was computed from: a late result finds a version no longer below its own, changes no row and is discarded. Claims only
+keep two workers from doing the same work.
 """
 
 from evaluation.worker.records.across_topics import (

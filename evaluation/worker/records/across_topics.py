@@ -1,4 +1,4 @@
-"""Texts of all topics on their way to the metrics that see them all, and what these say on its way back."""
+"""Load the texts of all topics for the metrics that need them all, and save these metrics' scores."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_top
 class StudyTexts:
     """All topics of a study as metrics read them, at one version; `versions`: of each topic, by its key.
 
-    `summaries`: their keys, by the topic's name, in the order of its evidence. `waiting`: the metrics that have not
-    scored them at this version.
+    `summaries`: their keys, by topic name, in the order of its evidence. `waiting`: the metrics that have not scored
+    this version.
     """
 
     study_id: int
@@ -37,9 +37,9 @@ class StudyTexts:
 
 
 def studies_unscored() -> QuerySet[Study]:
-    """Those that want such metrics, and whose topics have changed since. Adds the `wanted` version.
+    """Studies that want such metrics and whose topics have changed since. Adds the `wanted` version.
 
-    Their topics have been scored one by one before: the signatures of both stand in one row.
+    Only those whose topics were scored one by one already: the signatures of both are in one row.
     """
     wanting = Study.objects.filter(metric_names__regex=ACROSS_TOPICS)
     studies = wanting.annotate(wanted=sum_of_topics("metrics__version"))
@@ -49,7 +49,7 @@ def studies_unscored() -> QuerySet[Study]:
 
 @snapshot()
 def load_study_texts(study_id: int) -> StudyTexts | None:
-    """None where the study is gone, or all of it is scored by now."""
+    """None if the study is gone or all of it is scored."""
     study = studies_unscored().filter(pk=study_id).first()
     if study is None:
         return None
@@ -74,7 +74,7 @@ def load_study_texts(study_id: int) -> StudyTexts | None:
 
 
 def _wanted(study: Study, topics: tuple[Evidence, ...]) -> tuple[str, ...]:
-    """The metrics of its list that see all topics; with people among the peers, by one reference less, too."""
+    """The study's metrics that need all topics; with people among the peers, also with one reference less."""
     chosen = [name for name in listed_metrics(study.metric_names) if rests_on_all_topics(name)]
     has_people = any(summary.person for topic in topics for summary in topic.summaries)
     return with_jackknifed(chosen) if has_people else tuple(chosen)
@@ -82,7 +82,7 @@ def _wanted(study: Study, topics: tuple[Evidence, ...]) -> tuple[str, ...]:
 
 @transaction.atomic
 def save_across_topics(loaded: StudyTexts, name: str, scored: AcrossTopics) -> None:
-    """Publish what one of these metrics says of all topics but those that have changed meanwhile."""
+    """Publish the scores of one of these metrics for all topics except those changed meanwhile."""
     if not Study.objects.select_for_update(no_key=True).filter(pk=loaded.study_id).values_list("pk"):
         return
     same = [
@@ -113,6 +113,6 @@ def _put(texts: dict[str, str], name: str, text: str) -> None:
 
 
 def publish_across_topics(loaded: StudyTexts) -> None:
-    """Say that all of these metrics have scored this version, and that reports are to be worked out with them."""
+    """Record that all these metrics have scored this version, so that reports are computed with them."""
     scored_at = Result.objects.head(loaded.study_id, "across-topics").record
     publish(loaded.study_id, "across-topics", loaded.version, {(): scored_at})

@@ -1,4 +1,4 @@
-"""What annotators answered, on its way to the figures about them, and the figures on their way into the tables."""
+"""Load annotators' answers, and save the figures about annotators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What annotators of one kind answered in a study; keys of rows by the numbers that stand for them."""
+    """The answers of a study's annotators of one kind; `annotators`, `topics`, `pairs`: row keys by number."""
 
     kind: str
     annotators: tuple[int, ...]
@@ -45,13 +45,13 @@ class Crowd:
     judgments: PairJudgments
 
     def numbers(self, annotators: Collection[int]) -> list[int]:
-        """The numbers that stand for these annotators."""
+        """The numbers of these annotators."""
         return [number for number, key in enumerate(self.annotators) if key in annotators]
 
 
 @dataclass(frozen=True, slots=True)
 class StudyAnswers:
-    """Everything that was answered in a study, at one version, by kind of annotators; the leading kind comes first."""
+    """All answers in a study, at one version, by kind of annotators, the leading kind first."""
 
     study_id: int
     version: int
@@ -60,26 +60,26 @@ class StudyAnswers:
 
     @property
     def leading(self) -> Crowd:
-        """The annotators among whom the study's agreement is worked out."""
+        """The annotators among whom the study's agreement is computed."""
         return self.crowds[0]
 
     def judgments_of(self, kind: str) -> PairJudgments:
-        """Those of one kind that would count if it did; none where nobody of it is there."""
+        """The judgments of one kind that would count if it did; none without annotators of that kind."""
         none = self.leading.judgments.only(slice(0))
         return next((crowd.judgments for crowd in self.crowds if crowd.kind == kind), none)
 
 
 def studies_unreported() -> QuerySet[Study]:
-    """The studies with annotators whose figures are behind. Adds the `wanted` version."""
+    """Studies whose figures about annotators are behind. Adds the `wanted` version."""
     has_judged = Exists(Annotator.objects.filter(study=OuterRef("pk"), judged__gt=0))
     studies = Study.objects.annotate(wanted=sum_of_topics("tally__data_version"), done=of_head("annotators"))
     return studies.filter(has_judged | Q(done__gt=0), wanted__gt=F("done"))
 
 
 def load_answers(study_id: int, also: Collection[int] = ()) -> StudyAnswers | None:
-    """What annotators answered, as it was at one moment; None where the study is gone.
+    """The answers of a study's annotators at one moment; None if the study is gone.
 
-    Annotators `also` are counted though they are excluded.
+    Annotators `also` count although they are excluded.
     """
     with snapshot():
         study = Study.objects.filter(pk=study_id).annotate(version=sum_of_topics("tally__data_version")).first()
@@ -88,10 +88,10 @@ def load_answers(study_id: int, also: Collection[int] = ()) -> StudyAnswers | No
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Judgments that stand, in the order in which they came, a column (m,) each.
+    """Standing judgments in the order of their arrival, as columns (m,).
 
-    Topics, pairs and annotators are numbered; `left` and `right` are keys of sentences; `least`: the seconds that
-    reading them takes.
+    Topics, pairs and annotators are numbered; `left` and `right` are keys of sentences; `least`: the seconds needed to
+    read them.
     """
 
     topic: Numbers
@@ -108,7 +108,7 @@ class _Rows:
     expected: Vector
 
     def in_topic(self, number: int) -> Answers:
-        """What was answered in one topic."""
+        """The answers in one topic."""
         at = np.flatnonzero(self.topic == number)
         left, right = self.left[at], self.right[at]
         sentences = np.unique(np.concatenate([left, right]))
@@ -124,7 +124,7 @@ class _Rows:
         )
 
     def of_pairs(self) -> PairJudgments:
-        """Those that count, by which of a pair's sentences was preferred, whichever side it stood on."""
+        """The judgments that count, by which sentence of the pair was preferred, on whichever side it was shown."""
         value = np.where(self.swapped, 1 - self.outcome, self.outcome)
         return PairJudgments(self.pair, value, self.annotator, self.topic).only(self.counted)
 
@@ -170,7 +170,7 @@ COLUMNS = (
 
 
 def _columns(study: Study, kind: str) -> dict[str, Sequence[Any]]:
-    """The judgments of a kind that stand, practice left out: each of the `COLUMNS`, and the `length` of both texts."""
+    """The standing judgments of a kind, without practice: `COLUMNS`, and the total `length` of both texts."""
     standing = (
         Judgment.objects.standing()
         .filter(assignment__topic__study=study, assignment__annotator__kind=kind)
@@ -209,7 +209,7 @@ def _rows(
         swapped=swapped,
         outcome=np.array([SHARES[answer] for answer in columns["answer"]], dtype=np.float64),
         seconds=np.array(columns["seconds"], dtype=np.float64),
-        # Where a study names no speed, nobody reads too fast.
+        # If the study sets no reading speed, nobody reads too fast.
         least=np.array(columns["length"], dtype=np.float64) / (study.reading_speed or math.inf),
         counted=counted,
         repeat=repeat,
@@ -226,7 +226,7 @@ def _numbered(keys: Sequence[int]) -> tuple[tuple[int, ...], Numbers]:
 def save_annotators(
     loaded: StudyAnswers, figures: Sequence[Sequence[AnnotatorFigures]], agreement: StudyAgreement
 ) -> bool:
-    """Publish the figures of each crowd's annotators; False where newer ones are there, or the study is gone."""
+    """Publish the figures of each crowd's annotators; False if these or newer ones exist, or the study is gone."""
     whole = _with_keys(agreement, loaded.leading)
     if not publish(loaded.study_id, "annotators", loaded.version, {(): whole}):
         return False
@@ -237,7 +237,7 @@ def save_annotators(
 
 
 def _with_keys(agreement: StudyAgreement, crowd: Crowd) -> StudyAgreement:
-    """The same, by keys of rows in place of numbers."""
+    """The same, with row keys in place of numbers."""
     annotators = tuple(crowd.annotators[number] for number in agreement.table.annotators)
     return replace(
         agreement,

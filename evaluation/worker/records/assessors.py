@@ -1,4 +1,4 @@
-"""Ratings by assessors on their way to the mathematics."""
+"""Load the ratings by assessors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.meta.assessors import Assessed
 
 @snapshot()
 def load_assessed(study_id: int, most: int) -> Assessed | None:
-    """What single assessors said of a study's summaries; None where they gave more than so many scores."""
+    """The scores of a study's summaries by single assessors; None if there are more than `most`."""
     ratings = HumanScore.objects.ratings().filter(summary__topic__study=study_id)
     if ratings.count() > most:
         return None

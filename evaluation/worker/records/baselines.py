@@ -1,4 +1,4 @@
-"""Texts on their way to the standard summarizers."""
+"""Load texts for the standard summarizers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.evidence import Evidence, evidence
 
 @dataclass(frozen=True, slots=True)
 class Unsummarized:
-    """All topics of a study, and those of them that wait for baseline summaries, by name."""
+    """All topics of a study; by name, those whose baseline summaries are written, and those that wait for them."""
 
     topics: tuple[Evidence, ...]
     written: frozenset[str]
@@ -23,7 +23,7 @@ class Unsummarized:
 
 @snapshot()
 def load_unsummarized(upload: Upload) -> Unsummarized:
-    """Raises `OSError` where the file of the summaries is gone."""
+    """Raises `OSError` if the file of the summaries is gone."""
     records = exports.topic_records(Topic.objects.filter(study=upload.study_id))
     language = upload.study.language
     wanted = set(baselines.topics_without_baselines(upload.study).values_list("name", flat=True))

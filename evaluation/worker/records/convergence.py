@@ -1,4 +1,4 @@
-"""How agreement with people grows with the number of judgments, on its way from samples of topics to the reports."""
+"""How agreement with people grows with the number of judgments: load and save samples of topics, save reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from formats.results import Convergence, SampledAgreement, StudyConvergence, Top
 
 @dataclass(frozen=True, slots=True)
 class TopicToSample:
-    """A topic with judgments and human scores; `samples`: what is worked out of it at this version."""
+    """A topic with judgments and human scores; `samples`: those computed at this version."""
 
     topic_id: int
     name: str
@@ -37,7 +37,7 @@ class TopicToSample:
 
 @dataclass(frozen=True, slots=True)
 class StudyToSample:
-    """A study's scores, and its topics; `left_out`: how many have too many sentences."""
+    """A study's scores and topics; `left_out`: the number of topics with too many sentences."""
 
     scores: StudyScores
     topics: tuple[TopicToSample, ...]
@@ -46,7 +46,7 @@ class StudyToSample:
 
 @snapshot()
 def load_to_sample(study_id: int) -> StudyToSample | None:
-    """What a study's curves rest on; None where the study is gone."""
+    """What a study's curves rest on; None if the study is gone."""
     scores = load_study_scores(study_id)
     if scores is None:
         return None
@@ -76,19 +76,19 @@ def _to_sample(key: int, name: str, version: int, human: Human, kept: Result | N
 
 
 def save_samples(topic: TopicToSample, loaded: Snapshot, step: Step) -> None:
-    """Keep what is worked out of a topic by now, if it is still there."""
+    """Save a topic's samples so far, if it still exists."""
     kinds = loaded.evidence.kinds
     judgments = Counter(kinds[number] for number in loaded.evidence.judgments.annotator.tolist())
     keep_of_topic(topic.topic_id, "samples", topic.version, TopicSamples(judgments, step.samples, step.remaining))
 
 
 def note_sampled(study_id: int, sampled: int, to_sample: int) -> None:
-    """Say how far it is, for who waits."""
+    """Note the progress, for people who wait."""
     note(study_id, "convergence", record={"sampled": sampled, "to_sample": to_sample})
 
 
 def save_convergence(loaded: StudyToSample, reports: Mapping[Part, Convergence]) -> None:
-    """Publish the curves of this version; dimensions that have none any more are forgotten."""
+    """Publish the curves of this version; delete those of dimensions that no longer have any."""
     grown = {
         part: StudyConvergence(report, _judgments(loaded, part), loaded.left_out) for part, report in reports.items()
     }
@@ -96,7 +96,7 @@ def save_convergence(loaded: StudyToSample, reports: Mapping[Part, Convergence])
 
 
 def _judgments(loaded: StudyToSample, part: Part) -> Mapping[str, int]:
-    """Of the topics in a part, by kind of annotators."""
+    """The number of judgments of the topics in a part, by kind of annotators."""
     total = Counter[str]()
     for topic in loaded.topics:
         if topic.sampled.metrics(part):

@@ -1,4 +1,4 @@
-"""The way of every analysis into the table of results, and what is behind there."""
+"""Save the results of analyses, and find the studies where an analysis is behind."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from evaluation.meta.study_pairs import Key
 from formats.results import to_json
 from formats.results.metrics import Peers
 
-#: What a record is kept under.
+#: The keys that a record is kept under.
 Keys = tuple[str, ...]
-#: Hundreds of fits rest on all that people judged: they are not begun while somebody is judging, or uploading.
+#: Hundreds of fits rest on all judgments: they do not start while people are judging or uploading.
 QUIET = timedelta(minutes=1)
 
 
 def studies_behind(analysis: OfStudy, after: OfStudy = "metrics") -> QuerySet[Study]:
-    """The studies in which the analysis is behind another one that it rests on. Adds the `wanted` version, which
-    changes with every turn of it."""
+    """Studies where the analysis is behind another one that it rests on. Adds the `wanted` version, which changes with
+    every turn of the analysis."""
     behind = Study.objects.alias(there=of_head(after), done=of_head(analysis)).filter(there__gt=F("done"))
     return behind.annotate(wanted=F("there") + of_head(analysis, "turns"))
 
 
 def with_intervals(studies: QuerySet[Study]) -> QuerySet[Study]:
-    """Those whose agreement with metrics has its intervals."""
+    """Studies whose agreement between metrics and people has its intervals."""
     return studies.alias(bounded=of_head("intervals")).filter(bounded__gte=of_head("metrics"))
 
 
 def at_rest(studies: QuerySet[Study]) -> QuerySet[Study]:
-    """Those where nothing has changed for a while."""
+    """Studies where nothing has changed for a while."""
     now = timezone.now()
     heads = Result.objects.filter(study=OuterRef("pk"), analysis="metrics", choice="")
     return studies.exclude(Exists(heads.filter(computed_at__range=(now - QUIET, now))))
@@ -43,10 +43,10 @@ def at_rest(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 @transaction.atomic
 def publish(study: int, analysis: OfStudy, version: int, records: Mapping[Any, Any], note: Any = None) -> bool:
-    """Put these records in the place of all that was kept of an analysis of a study.
+    """Replace all records of an analysis of a study.
 
-    False where results of this version or a newer one are there, or the study is gone. A record under no keys is the
-    head's; where there is none, the head gets the `note`.
+    False if results of this version or a newer one exist, or the study is gone. A record under no keys is the head's;
+    without one, the head gets the `note`.
     """
     head = _head(study, analysis)
     if head is None or head.version >= version:
@@ -65,7 +65,7 @@ def publish(study: int, analysis: OfStudy, version: int, records: Mapping[Any, A
 
 @transaction.atomic
 def finish(study: int, analysis: OfStudy, version: int, keys: Collection[Keys]) -> None:
-    """Say that all of this version was kept, under these keys; what there is under others is forgotten."""
+    """Record that all of this version is saved, under these keys; delete records under other keys."""
     head = _head(study, analysis)
     if head is not None and head.version < version:
         rows = Result.objects.filter(study=study, analysis=analysis).exclude(choice="")
@@ -75,7 +75,7 @@ def finish(study: int, analysis: OfStudy, version: int, keys: Collection[Keys]) 
 
 @transaction.atomic
 def keep(study: int, analysis: OfStudy, keys: Keys, record: Any) -> None:
-    """Keep one record of an analysis that is worked out in turns, if the study is still there."""
+    """Save one record of an analysis that is computed in turns, if the study still exists."""
     head = _head(study, analysis)
     if head is not None:
         values = {"record": to_json(record), "computed_at": timezone.now()}
@@ -85,7 +85,7 @@ def keep(study: int, analysis: OfStudy, keys: Keys, record: Any) -> None:
 
 @transaction.atomic
 def keep_of_topic(topic: int, analysis: OfTopic, version: int, record: Any) -> bool:
-    """Keep the record of a topic; False where a newer one is there, or the topic is gone."""
+    """Save the record of a topic; False if a newer one exists or the topic is gone."""
     if not Topic.objects.select_for_update(no_key=True).filter(pk=topic).values_list("pk"):
         return False
     rows = Result.objects.filter(topic=topic, analysis=analysis)
@@ -97,7 +97,7 @@ def keep_of_topic(topic: int, analysis: OfTopic, version: int, record: Any) -> b
 
 
 def note(study: int, analysis: OfStudy, **columns: Any) -> None:
-    """Put this into the head: a problem, or how far the worker is. What is there stays."""
+    """Note a problem or the worker's progress in the head; all else stays."""
     with transaction.atomic():
         head = _head(study, analysis)
         if head is not None:
@@ -105,18 +105,18 @@ def note(study: int, analysis: OfStudy, **columns: Any) -> None:
 
 
 def by_peers(reports: Mapping[Peers, Any]) -> dict[Keys, Any]:
-    """Reports by whose summaries they are about, as they are kept."""
+    """Reports by the peers whose summaries they are about, under the keys they are kept by."""
     return {(peers,): report for peers, report in reports.items()}
 
 
 def keys_of(scorer: Key) -> Keys:
-    """What the counts of a scorer's pairs of systems are kept under."""
+    """The keys for the counts of a scorer's pairs of systems."""
     peers, by_human, by = scorer
     return peers, "people" if by_human else "metric", by
 
 
 def pairs_known(study: int) -> dict[Key, str]:
-    """The digests of the scores whose pairs of systems were tested, by scorer."""
+    """By scorer, the digest of the scores whose pairs of systems were tested."""
     kept = Result.objects.by_keys(study, "pairs-of-systems")
     digests: dict[Any, str] = {}
     for (peers, whose, by), row in kept.items():
@@ -125,7 +125,7 @@ def pairs_known(study: int) -> dict[Key, str]:
 
 
 def _head(study: int, analysis: OfStudy) -> Result | None:
-    """The head of an analysis, for as long as the transaction lasts; None where the study is gone."""
+    """The head of an analysis, its study locked until the transaction ends; None if the study is gone."""
     if not Study.objects.select_for_update(no_key=True).filter(pk=study).values_list("pk"):
         return None
     now = {"computed_at": timezone.now()}

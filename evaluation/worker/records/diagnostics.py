@@ -1,4 +1,4 @@
-"""What the scores rest on, looked at closely: on its way into the tables, and read back to be put together."""
+"""Diagnostics of what the scores rest on: save them by topic, and load them to be combined."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evaluation.worker.records.derived import keep_of_topic
 from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
 from formats.results import TopicDiagnostics
 
-#: Six digits are enough to say who moves what, and a third of the room.
+#: Six digits are enough to show influence, and take a third of the space.
 DIGITS = 6
 
 
 def topics_unexamined() -> QuerySet[Topic]:
-    """Topics with judgments whose last examination is behind their newest fit. Adds the `wanted` version."""
+    """Topics with judgments whose diagnostics are older than their newest fit. Adds the `wanted` version."""
     judged = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
     done = Result.objects.filter(topic=OuterRef("pk"), analysis="diagnostics", version__gte=OuterRef("wanted"))
     topics = Topic.objects.annotate(wanted=F("progress__fitted_version"))
@@ -28,14 +28,14 @@ def topics_unexamined() -> QuerySet[Topic]:
 
 
 def studies_unexamined() -> QuerySet[Study]:
-    """Studies of which a topic was examined since they were. Adds the `wanted` version."""
+    """Studies with a topic that was examined after they were. Adds the `wanted` version."""
     examined = Sum("topics__results__version", filter=Q(topics__results__analysis="diagnostics"))
     studies = Study.objects.annotate(wanted=examined + F("removed_version"))
     return studies.alias(done=of_head("influence")).filter(wanted__gt=F("done"))
 
 
 def load_judged(study_id: int, split: Split) -> tuple[int, list[Snapshot]]:
-    """The version that a study was last examined at, and its topics with judgments."""
+    """The version at which a study was last examined, and its topics with judgments."""
     keys = Result.objects.of_topics(study_id, "diagnostics").values_list("topic", flat=True)
     loaded = (load_evidence(key, split) for key in keys)
     judged = [topic for topic in loaded if topic is not None and len(topic.evidence.judgments)]
@@ -43,7 +43,7 @@ def load_judged(study_id: int, split: Split) -> tuple[int, list[Snapshot]]:
 
 
 def save_topic_examination(snapshot: Snapshot, version: int, diagnosis: Diagnosis | None) -> None:
-    """Keep what was found of a topic at a fitted version; None where no judgment counts."""
+    """Save a topic's diagnostics at a fitted version; None if no judgment counts."""
     record = None if diagnosis is None else _with_keys(diagnosis, snapshot)
     keep_of_topic(snapshot.topic_id, "diagnostics", version, record)
 
@@ -64,13 +64,13 @@ def _with_keys(diagnosis: Diagnosis, snapshot: Snapshot) -> TopicDiagnostics:
 
 
 def fitted_version(topic_id: int) -> int:
-    """The version that the topic's published fit is of; 0 where there is none."""
+    """The version of the topic's published fit; 0 without one."""
     version = Topic.objects.filter(pk=topic_id).values_list("progress__fitted_version", flat=True).first()
     return version or 0
 
 
 def load_examinations(study_id: int) -> tuple[int, tuple[TopicDiagnostics, ...]]:
-    """What was found of each of a study's topics, and the sum of the versions."""
+    """The sum of the versions, and the diagnostics of a study's topics."""
     rows = list(Result.objects.of_topics(study_id, "diagnostics"))
     records = (row.read(TopicDiagnostics) for row in rows)
     return sum(row.version for row in rows), tuple(record for record in records if record is not None)

@@ -23,11 +23,11 @@ Split = Callable[[str, str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A topic as it was when its data had this version, and which rows its sentences and summaries are.
+    """A topic at one version of its data, with the keys of its rows.
 
     `sentence_keys`: primary keys in the order of `evidence.sentences`; `summary_keys`: in that of `evidence.summaries`;
     `annotator_keys`: in that of the annotators' numbers; `judgment_keys`: in that of the judgments. `leading`: the kind
-    of annotators among whom influence is worked out. `left_out`: the keys of the sentences that have no part in it.
+    of annotators whose influence is computed. `left_out`: the keys of the sentences that are not compared.
     """
 
     topic_id: int
@@ -56,11 +56,11 @@ class Snapshot:
 def load_evidence(
     topic_id: int, split: Split, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
 ) -> Snapshot | None:
-    """What a fit of the topic rests on, without its references; None where the topic is gone or not prepared.
+    """What a fit of the topic rests on, without its references; None if the topic is gone or not prepared.
 
-    The annotators `but` are left out, and those `also` taken in though they are excluded; where a `kind` of annotators
-    is named, it alone counts. Everything is read as it was at one moment, and no transaction is open any more when the
-    mathematics begins.
+    Annotators `but` are left out; annotators `also` are included although they are excluded; a `kind` of annotators, if
+    given, counts alone. Everything is read as it was at one moment, and no transaction is open once the mathematics
+    begins.
     """
     with snapshot():
         return _load(topic_id, split, but, Judgment.objects.counted(also, kind))
@@ -127,7 +127,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Sentences:
-    """The sentences that a fit compares; by the key of a sentence that judgments may be about, its place among them."""
+    """The sentences that a fit compares; `places`: by key, the place of each sentence that may have judgments."""
 
     compared: tuple[_Row, ...]
     places: dict[int, int]
@@ -135,8 +135,8 @@ class _Sentences:
 
 
 def _sentences(topic: Topic) -> _Sentences:
-    """Those that people are asked about, and those that judgments are about nevertheless: imported ones, or ones that
-    were given before. What is said of a copy is said of the sentence that it is a copy of."""
+    """The sentences to judge, and others that have judgments nevertheless, imported or given earlier. A judgment of a
+    copy counts for the sentence that it copies."""
     in_order = Sentence.objects.filter(topic=topic).order_by("position")
     rows = [_Row(*row) for row in in_order.values_list("pk", "document__name", "index", "text", "not_judged")]
     judged = _judged(topic) if any(row.not_judged for row in rows) else set()
@@ -152,7 +152,7 @@ def _sentences(topic: Topic) -> _Sentences:
 
 
 def _judged(topic: Topic) -> set[int]:
-    """The keys of the topic's sentences that were judged, whoever's judgments count."""
+    """The keys of the topic's sentences that were judged, whether the judgments count or not."""
     answered = Assignment.objects.filter(topic=topic, state=Assignment.State.JUDGED).order_by()
     return set(chain(*answered.values_list("pair__first_id", "pair__second_id").distinct()))
 
@@ -172,9 +172,9 @@ COLUMNS = (
 def _judgments(
     counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int], systems: Mapping[int, tuple[str, ...]]
 ) -> tuple[Judgments, tuple[int, ...], tuple[int, ...]]:
-    """The judgments that count, in the order in which they were stored; who gave them; their primary keys.
+    """The judgments that count, in the order they were stored; the keys of their annotators; their primary keys.
 
-    Those of a sentence beside its own copy say nothing. `systems`: those that pairs were drawn for, by number.
+    A sentence against its own copy says nothing and is left out. `systems`: those that pairs were drawn for, by number.
     """
     if but:
         counted = counted.exclude(assignment__annotator__in=list(but))
@@ -198,5 +198,5 @@ def _judgments(
 
 
 def settings_of(study: Study) -> Settings:
-    """How this study's judgments become its recommended scores."""
+    """The settings of this study's recommended scores."""
     return Settings(**study.recommended_settings)

@@ -1,4 +1,4 @@
-"""What a forecast of a study rests on: some of its topics, which stand for all."""
+"""Load what a forecast of a study rests on: a sample of its topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.worker.records.evidence import Snapshot, Split, load_evidence
 
 @dataclass(frozen=True, slots=True)
 class StudyToForecast:
-    """`topics`: those that stand for all, as they are now; `lengths`: the numbers of sentences of all."""
+    """`topics`: a sample that stands for all, as they are now; `lengths`: the numbers of sentences of all topics."""
 
     topics: tuple[Snapshot, ...]
     lengths: tuple[int, ...]
@@ -26,7 +26,7 @@ class StudyToForecast:
 
     @property
     def version(self) -> str:
-        """Changes with everything that simulations of it rest on, judgments aside."""
+        """Changes with everything that its simulations rest on, except judgments."""
         texts = [(topic.topic_id, topic.cut_version, topic.summary_keys) for topic in self.topics]
         return blake2s(
             repr((texts, self.lengths, self.sizes, self.judgments_per_pair, self.random_share)).encode(), digest_size=8
@@ -34,7 +34,7 @@ class StudyToForecast:
 
 
 def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None:
-    """None where no topic has two sentences to judge any more."""
+    """None if no topic has two sentences left to judge."""
     study = forecast.study
     judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None, topic__cut_version__gt=0)
     counted = list(judged.order_by("topic__position").values_list("topic").annotate(Count("pk")))

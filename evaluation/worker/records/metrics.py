@@ -1,4 +1,4 @@
-"""Texts on their way to the metrics, and what metrics and people say of summaries on its way to the reports."""
+"""Load texts for the metrics and save their scores; load people's and metrics' scores of summaries for the reports."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, a
 
 Vector = NDArray[np.float64]
 Matrices = dict[str, NDArray[np.float64]]
-#: A topic and a system: where a summary stands in the matrices.
+#: (topic, system): the place of a summary in the matrices.
 Cell = tuple[int, str]
 
 
-#: Of each topic: the version of its metrics' scores, and of the fit that its preference scores come from.
+#: Of each topic: the version of its metrics' scores, and of the fit that gives its preference scores.
 VERSIONS = ("metrics__version", "progress__fitted_version")
 
 
@@ -57,8 +57,8 @@ VERSIONS = ("metrics__version", "progress__fitted_version")
 class MetricTexts:
     """A topic's texts as metrics read them, at one version; `summary_keys` in the order of `evidence.summaries`.
 
-    `metrics`: those that the study wants, and need this topic alone; `across`: those that see all topics. `signatures`:
-    by name, of those that scored the texts of this `digest` last.
+    `metrics`: those that the study wants and that need this topic alone; `across`: those that need all topics.
+    `signatures`: by name, of the metrics that last scored the texts of this `digest`.
     """
 
     topic_id: int
@@ -73,9 +73,9 @@ class MetricTexts:
 
 @dataclass(frozen=True, slots=True)
 class StudyScores:
-    """What people and metrics say of a study's summaries at one moment.
+    """People's and metrics' scores of a study's summaries at one moment.
 
-    `version`: of all of it; `texts_version`: of what does not rest on judgments.
+    `version`: of all scores; `texts_version`: of those that do not rest on judgments.
     """
 
     study_id: int
@@ -86,7 +86,7 @@ class StudyScores:
 
 @snapshot()
 def load_texts(topic_id: int) -> MetricTexts | None:
-    """The topic with references, summaries and Pyramid, without judgments; None where it is gone, or scored by now."""
+    """The topic with references, summaries and Pyramid, without judgments; None if it is gone or already scored."""
     row = Topic.objects.unscored().filter(pk=topic_id).select_related("study").first()
     if row is None:
         return None
@@ -109,7 +109,7 @@ def load_texts(topic_id: int) -> MetricTexts | None:
 
 
 def load_topic(row: Topic) -> Evidence:
-    """What metrics read of a topic, with the references of the one that it is the update of."""
+    """What metrics read of a topic, with the references of the base topic that it updates."""
     others = Topic.objects.filter(study=row.study_id, name=row.base) if row.base else Topic.objects.none()
     records = exports.topic_records(Topic.objects.filter(pk=row.pk) | others)
     loaded = with_bases([evidence(replace(topic, language=topic.language or row.study.language)) for topic in records])
@@ -117,7 +117,7 @@ def load_topic(row: Topic) -> Evidence:
 
 
 def _digest(texts: Evidence) -> str:
-    """Of all that metrics read of a topic, so that none scores the same texts twice."""
+    """A digest of all that metrics read of a topic, so that none scores the same texts twice."""
     summaries = [(summary.system, summary.sentences, summary.person, summary.reference) for summary in texts.summaries]
     references = texts.references, texts.reference_names
     read = (texts.sentence_ids, texts.sentences, references, summaries, texts.language, texts.pyramid)
@@ -129,10 +129,10 @@ def _digest(texts: Evidence) -> str:
 def save_metric_scores(
     loaded: MetricTexts, scores: Mapping[str, Vector], signatures: Mapping[str, str], absent: Mapping[str, str]
 ) -> bool:
-    """Publish what metrics say of a topic's summaries; False where newer scores are there, or the topic is gone.
+    """Publish metrics' scores of a topic's summaries; False if these or newer ones exist, or the topic is gone.
 
-    `signatures`: of all metrics; the scores of those that are not in `scores` stay as they are, and so does what
-    metrics say that see all topics, until they have seen these texts.
+    `signatures`: of all metrics; the scores of those not in `scores` stay, and so do those of metrics that need all
+    topics, until these have scored the new texts.
     """
     if not Topic.objects.select_for_update(no_key=True).filter(pk=loaded.topic_id).values_list("pk"):
         return False
@@ -161,9 +161,9 @@ def _some(texts: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
 
 
 def studies_uncompared() -> QuerySet[Study]:
-    """The studies with human scores whose agreement with metrics is behind. Adds the `wanted` version.
+    """Studies with human scores whose agreement with metrics is behind. Adds the `wanted` version.
 
-    Not before every topic is scored, but for those that failed: figures of a part would stand under the words of all.
+    Only once every topic is scored, except those that failed: figures about a part would pass for figures about all.
     """
     has_any = Exists(HumanScore.objects.filter(summary__topic__study=OuterRef("pk")))
     failed = Claim.objects.filter(name__startswith="metrics:", attempts__gt=1).values_list("name", flat=True)
@@ -174,20 +174,20 @@ def studies_uncompared() -> QuerySet[Study]:
 
 
 def _version() -> Combinable:
-    """Of all that a study's reports on metrics rest on."""
+    """The version of all that a study's reports on metrics rest on."""
     scored, fitted = (Coalesce(Sum(f"topics__{name}"), 0) for name in VERSIONS)
     version: Combinable = scored + fitted + F("removed_version") + _beside()
     return version
 
 
 def _beside() -> Any:
-    """Of the metrics that see all topics, and how often simulated judgments were mixed in."""
+    """The version of the metrics that need all topics, plus how often simulated judgments were mixed in."""
     return of_head("across-topics") + of_head("mixtures", "turns")
 
 
 @snapshot()
 def load_study_scores(study_id: int) -> StudyScores | None:
-    """All scores of a study's summaries; None where the study is gone."""
+    """All scores of a study's summaries; None if the study is gone."""
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return None
@@ -216,7 +216,7 @@ def load_study_scores(study_id: int) -> StudyScores | None:
 
 
 def _by_name(rows: QuerySet[Any], name: str) -> dict[str, dict[Cell, float]]:
-    """Scores of summaries by what gave them."""
+    """Scores of summaries by metric or dimension."""
     cells: dict[str, dict[Cell, float]] = {}
     for by, topic, system, score in rows.values_list(name, "summary__topic", "summary__system__name", "score"):
         cells.setdefault(by, {})[topic, system] = math.nan if score is None else score
@@ -234,7 +234,7 @@ def _preferences(study: Study) -> dict[str, dict[Cell, float]]:
 
 
 def _mixed(study: Study, systems: Collection[str]) -> dict[str, dict[Cell, float]]:
-    """The study's scores with simulated judgments beside its own."""
+    """The study's scores from its own judgments and simulated ones together."""
     cells: dict[str, dict[Cell, float]] = {}
     for topic, record in Result.objects.of_topics(study, "mixtures").values_list("topic", "record"):
         for name, by_system in record["scores"].items():
@@ -246,7 +246,7 @@ def _mixed(study: Study, systems: Collection[str]) -> dict[str, dict[Cell, float
 
 
 def _signatures(study: Study) -> dict[str, str]:
-    """Of every metric that any topic was scored with, preferences first, what it takes to get the same numbers."""
+    """What is needed to reproduce the numbers of every metric that scored any topic, preferences first."""
     settings = settings_of(study)
     own = {name: registry.metric(name, settings).signature for name in (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)}
     for mixtures in Result.objects.of_topics(study, "mixtures").values_list("record", flat=True):
@@ -262,7 +262,7 @@ def _signatures(study: Study) -> dict[str, str]:
 
 
 def _matrices(cells: Mapping[str, Mapping[Cell, float]], topics: Sequence[int], systems: Sequence[str]) -> Matrices:
-    """(systems, topics) of each, not a number where there is no score."""
+    """(systems, topics) of each, NaN where there is no score."""
     rows, columns = ({key: k for k, key in enumerate(keys)} for keys in (systems, topics))
     matrices = {name: np.full((len(rows), len(columns)), np.nan) for name in cells}
     for name, scores in cells.items():
@@ -273,14 +273,14 @@ def _matrices(cells: Mapping[str, Mapping[Cell, float]], topics: Sequence[int], 
 
 @dataclass(frozen=True, slots=True)
 class StoredAgreement:
-    """What was worked out last: without intervals, and what has them already."""
+    """The last results: without intervals, and with those computed so far."""
 
     now: DimensionAgreement
     bounded: DimensionAgreement | None
 
 
 def stored_agreements(study_id: int) -> dict[tuple[Peers, str], StoredAgreement]:
-    """By whose summaries it is about and by dimension."""
+    """The stored agreement, by peers and dimension."""
     intervals = Result.objects.by_keys(study_id, "intervals")
     stored: dict[tuple[Peers, str], StoredAgreement] = {}
     for keys, row in Result.objects.by_keys(study_id, "metrics").items():
@@ -290,15 +290,15 @@ def stored_agreements(study_id: int) -> dict[tuple[Peers, str], StoredAgreement]
 
 
 def texts_version(study_id: int) -> int:
-    """What the stored agreement of metrics that do not rest on judgments is of; 0 before there is any."""
+    """The version of the stored agreement of metrics that do not rest on judgments; 0 without any."""
     noted = Result.objects.head(study_id, "metrics").record or {"texts_version": 0}
     return int(noted["texts_version"])
 
 
 def save_agreements(loaded: StudyScores, agreements: Mapping[tuple[Peers, str], DimensionAgreement]) -> bool:
-    """Publish how metrics agree with people, without intervals; False where newer figures are there.
+    """Publish how metrics agree with people, without intervals; False if these or newer figures exist.
 
-    Dimensions that nobody is scored in any more are forgotten.
+    Dimensions without scores any more are deleted.
     """
     rests_on = {"texts_version": loaded.texts_version}
     return publish(loaded.study_id, "metrics", loaded.version, agreements, rests_on)

@@ -1,4 +1,4 @@
-"""Scores from people's judgments and simulated ones together, on their way to the reports on metrics."""
+"""Load and save scores from people's judgments and simulated ones together, for the reports on metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONG = Exists(Sentence.objects.filter(topic=OuterRef("pk"), position__gte=MOST_
 
 @dataclass(frozen=True, slots=True)
 class StudyToMix:
-    """The topics whose judgments are to be mixed anew, with the version of each; `version`: of the study."""
+    """The topics to mix again, as (key, version); `version`: of the study."""
 
     study_id: int
     version: int
@@ -34,15 +34,15 @@ class StudyToMix:
 
 
 def studies_unmixed() -> QuerySet[Study]:
-    """Those with intervals of their agreement and topics to simulate from, where nothing has changed for a while."""
-    # What was mixed last is in the version of the agreement: it waits for what else there is.
+    """Studies with intervals of agreement and topics to simulate from, where nothing has changed for a while."""
+    # The agreement's version counts past mixtures: subtract them, to wait for other changes only.
     version = of_head("metrics") - of_head("mixtures", "turns")
     behind = Study.objects.annotate(wanted=version).filter(wanted__gt=of_head("mixtures"))
     return at_rest(with_intervals(behind)).filter(Exists(_mixable().filter(study=OuterRef("pk"))))
 
 
 def _mixable() -> QuerySet[Topic]:
-    """Topics with judgments and with references or a Pyramid, of which a fit takes a moment."""
+    """Topics with judgments and with references or a Pyramid, and short enough for a quick fit."""
     judged = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
     sources = Q(references__isnull=False) | Q(pyramid__isnull=False)
     return Topic.objects.filter(sources, Exists(judged), ~_LONG).order_by().distinct()
@@ -50,7 +50,7 @@ def _mixable() -> QuerySet[Topic]:
 
 @snapshot()
 def load_to_mix(study_id: int) -> StudyToMix | None:
-    """What is behind; None where the study is gone, or has no metrics any more."""
+    """The topics that are behind; None if the study is gone or no longer has metrics."""
     metrics, mixed = (Result.objects.head(study_id, name) for name in ("metrics", "mixtures"))
     if metrics.pk is None:
         return None
@@ -61,7 +61,7 @@ def load_to_mix(study_id: int) -> StudyToMix | None:
 
 
 def load_with_sources(topic_id: int, split: Callable[[str, str], Sequence[str]]) -> Snapshot | None:
-    """What a fit of the topic rests on, with its references and its Pyramid; None where it is gone or not prepared."""
+    """What a fit of the topic rests on, with its references and its Pyramid; None if it is gone or not prepared."""
     loaded = load_evidence(topic_id, split)
     record = next(exports.topic_records(Topic.objects.filter(pk=topic_id)), None)
     if loaded is None or record is None:
@@ -73,7 +73,7 @@ def load_with_sources(topic_id: int, split: Callable[[str, str], Sequence[str]])
 def save_mixtures(
     topic: tuple[int, int], systems: Sequence[str], mixtures: Iterable[tuple[MixedPreferences, Vector]]
 ) -> None:
-    """Keep a topic's scores, if it is still there."""
+    """Save a topic's scores, if it still exists."""
     scores, signatures = {}, {}
     for metric, column in mixtures:
         scores[metric.name] = dict(zip(systems, map(finite, column.tolist()), strict=True))
@@ -83,5 +83,5 @@ def save_mixtures(
 
 
 def publish_mixtures(loaded: StudyToMix) -> None:
-    """Say that all topics have theirs, and that agreement is to be worked out with them."""
+    """Record that all topics have theirs, so that agreement is computed with them."""
     publish(loaded.study_id, "mixtures", loaded.version, {})

@@ -1,4 +1,4 @@
-"""What was worked out, on its way into the tables: published only if nothing newer is there."""
+"""Save fits and rankings: each is published only if nothing newer is there."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ from formats.results import (
     to_json,
 )
 
-#: What a topic's judgments come to, by `ScoredBy`.
+#: The results of a topic, by `ScoredBy`.
 Results = Mapping[ScoredBy, TopicResult]
 
 BATCH = 500
-#: Of a curve that is continued at every fit; with so many every second one is left out.
+#: The points of a curve continued at every fit; at this many, every second one is dropped.
 MOST_POINTS = 50
-#: Of fits that are not the newest.
+#: Columns emptied in fits that are not the newest.
 NOT_KEPT: Mapping[str, Any] = {"curve": [], "curve_owed": False, "covariance": {}, "differences": [], "words": {}}
 
 
 def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Queue = NO_PAIRS) -> bool:
-    """Publish the fits of a topic with their utilities and scores and the pairs to ask next, all at once; False where
-    newer ones are there, and these are thrown away.
+    """Publish the fits of a topic with utilities, scores and the pairs to suggest, all at once; if these or newer ones
+    are there, discard them and return False.
 
-    Their curves are those of the fits before with one more point; `save_curve` fills the gaps.
+    Their curves are those of the previous fits with one more point; `save_curve` fills the gaps.
     """
     compared = {
         scored_by: _compared(result.standing, snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None)
@@ -82,7 +82,7 @@ def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Q
 
 
 def _compared(standing: Standing, stop_rule: StopRule | None) -> dict[str, Any]:
-    """How sure the scores are together, and what that says of every two systems."""
+    """The covariance of the scores, and the differences between every two systems."""
     differences = compare_systems([standing], stop_rule=stop_rule)
     return {"covariance": to_json(pack(standing)), "differences": to_json(differences)}
 
@@ -104,14 +104,14 @@ def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: f
         **compared,
         words={} if result.words is None else to_json(_with_keys(result.words, snapshot)),
     )
-    # Every sentence that is compared and every summary has its row in each fit: nothing is left of the one before.
+    # Each fit has a row for every compared sentence and every summary: nothing of the previous fit remains.
     put(Utility, ["sentence_id", "scored_by"], _utilities(fit_id, scored_by, snapshot, result))
     put(Score, ["summary_id", "scored_by"], _scores(fit_id, scored_by, snapshot, result))
 
 
 @transaction.atomic
 def save_nothing(snapshot: Snapshot) -> bool:
-    """Publish that no judgment counts: then there is nothing that utilities or scores could rest on."""
+    """Publish that no judgment counts: without judgments there are no utilities and no scores."""
     if not _is_news(snapshot):
         return False
     Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
@@ -132,13 +132,12 @@ def save_nothing(snapshot: Snapshot) -> bool:
 
 
 def _newest_fit(topic_id: int, scored_by: str) -> Fit | None:
-    """The newest fit so far."""
     fits = Fit.objects.filter(topic=topic_id, scored_by=scored_by)
     return fits.order_by("-data_version").only("settings", "curve").first()
 
 
 def _continued(before: Fit | None, settings: dict[str, Any], result: TopicResult) -> list[dict[str, Any]]:
-    """The curve of the newest fit so far, if it was made with the same settings, and this result as its last point."""
+    """The curve of the previous fit, if its settings were the same, with this result as the last point."""
     points = before.curve if before is not None and _shared(before.settings) == _shared(settings) else []
     now = CurvePoint(result.judgments, dict(zip(result.standing.systems, result.standing.scores, strict=True)))
     kept = [point for point in points if point["judgments"] < result.judgments]
@@ -146,12 +145,12 @@ def _continued(before: Fit | None, settings: dict[str, Any], result: TopicResult
 
 
 def owes_curve(snapshot: Snapshot, scored_by: str) -> bool:
-    """Whether the curve of the fit of this version has gaps: an attempt that ran out of time may have filled it."""
+    """Whether the curve of this version's fit has gaps: an attempt that ran out of time may have filled them."""
     return _owing(snapshot, scored_by).exists()
 
 
 def save_curve(snapshot: Snapshot, scored_by: str, curve: Sequence[CurvePoint]) -> bool:
-    """Publish the curve of a fit, if the fit is still the newest one and rests on the same data."""
+    """Publish the curve of a fit, if that is still the newest one and rests on the same data."""
     return bool(_owing(snapshot, scored_by).update(curve=to_json(curve), curve_owed=False))
 
 
@@ -161,8 +160,8 @@ def _owing(snapshot: Snapshot, scored_by: str) -> QuerySet[Fit]:
 
 
 def _is_news(snapshot: Snapshot) -> bool:
-    """Take the topic's place for this version, if nothing newer is published and the sentences are still the same."""
-    topic = Topic.objects.select_for_update(no_key=True).filter(pk=snapshot.topic_id)  # none is cut anew meanwhile
+    """Mark the topic as fitted at this version, if nothing newer is published and its sentences are the same."""
+    topic = Topic.objects.select_for_update(no_key=True).filter(pk=snapshot.topic_id)  # not cut again meanwhile
     if not topic.filter(cut_version=snapshot.cut_version).values_list("pk") or _lacks_summaries(snapshot):
         return False
     TopicProgress.objects.bulk_create([TopicProgress(topic_id=snapshot.topic_id)], ignore_conflicts=True)
@@ -171,13 +170,13 @@ def _is_news(snapshot: Snapshot) -> bool:
 
 
 def _lacks_summaries(snapshot: Snapshot) -> bool:
-    """Whether some were removed since: the topic is fitted anew."""
+    """Whether summaries were removed since: then the topic is fitted again."""
     present = set(Summary.objects.filter(topic=snapshot.topic_id).values_list("pk", flat=True))
     return not present.issuperset(snapshot.summary_keys)
 
 
 def _add_fit(snapshot: Snapshot, scored_by: str, before: Fit | None, **columns: Any) -> int:
-    """The fit of this version; older ones stay as a log, without what is kept for the newest one only."""
+    """Add the fit of this version; older ones stay as a log, without what is kept for the newest only."""
     if before is not None:
         Fit.objects.filter(pk=before.pk).update(**NOT_KEPT)
     fit = Fit.objects.create(
@@ -233,12 +232,12 @@ def _scores(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult
 
 
 def _with_key(part: Part, snapshot: Snapshot) -> Part:
-    """The same, by the key of the nearest sentence in place of its number."""
+    """The same, with the key of the nearest sentence in place of its number."""
     return part if part.nearest is None else replace(part, nearest=snapshot.sentence_keys[int(part.nearest)])
 
 
 def _with_keys(words: SourceWords, snapshot: Snapshot) -> SourceWords:
-    """The same, by the keys of the sentences in place of their numbers."""
+    """The same, with the keys of the sentences in place of their numbers."""
     keys = snapshot.sentence_keys
     return replace(words, sentences=tuple(tuple((keys[int(i)], n) for i, n in of_word) for of_word in words.sentences))
 
@@ -247,8 +246,8 @@ def _with_keys(words: SourceWords, snapshot: Snapshot) -> SourceWords:
 class Standings:
     """What a study's topics say of its systems. `version`: the sum of the topics' fitted versions.
 
-    `settings`: of the fits; None where some topics were fitted under others, so that no mean over them says anything.
-    `coverage`: by system, the mean over the same topics. `stop_rule`: by which verdicts are given, if it is on.
+    `settings`: of the fits; None if they differ between topics, so that a mean over topics is meaningless. `coverage`:
+    by system, the mean over the same topics. `stop_rule`: decides the verdicts, if it is on.
     """
 
     study_id: int
@@ -263,10 +262,10 @@ class Standings:
 
 @snapshot()
 def load_standings(study_id: int) -> tuple[Standings, ...]:
-    """The newest fits that rest on judgments, as both ways of scoring have them; none where the rankings that are there
-    rest on the same ones.
+    """The newest fits that rest on judgments, by both ways of scoring; none if the stored rankings rest on the same
+    ones.
 
-    Everything is read as it was at one moment: a fit that is published meanwhile has scores that belong to it alone.
+    Everything is read as it was at one moment: scores of a fit that is published meanwhile belong to it alone.
     """
     versions = Study.objects.annotate(version=sum_of_topics("progress__fitted_version"))
     version = versions.filter(pk=study_id).values_list("version", flat=True).first()
@@ -296,20 +295,20 @@ def _standings(study_id: int, scored_by: str, version: int) -> Standings:
 
 
 def _stop_rule(study_id: int) -> StopRule | None:
-    """The study's, which plans so many judgments for each of its topics."""
+    """The study's stop rule, with the number of judgments planned for all its topics."""
     study = Study.objects.get(pk=study_id)
     return StopRule(study.judgments_per_topic * study.topics.count()) if study.stop_rule else None
 
 
 def _shared(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What fits of one study have in common: not what a kernel learnt, nor the prior of topics without a maximum."""
+    """The settings that a study's fits share: not what a kernel learnt, nor the prior of topics without a maximum."""
     own = {"kernel", "prior"} if settings.get("score") == "published" else {"kernel"}
     return {name: value for name, value in settings.items() if name not in own}
 
 
 @snapshot()
 def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> dict[int, Standing]:
-    """What the newest fits say of the systems at one moment, by topic, in the order of the topics."""
+    """The systems' scores in the newest fits at one moment, by topic, in topic order."""
     newest = Fit.objects.newest(scored_by).filter(topic__study=study_id)
     scores: dict[int, dict[str, float]] = {}
     rows = Score.objects.filter(fit__in=newest, score__isnull=False)
@@ -325,9 +324,9 @@ def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> 
 
 @transaction.atomic
 def save_ranking(standings: Standings, systems: Sequence[SystemResult], differences: Sequence[Difference]) -> bool:
-    """Publish a ranking; False where a newer one is there, and this one is thrown away.
+    """Publish a ranking; if this or a newer one is there, discard it and return False.
 
-    Of topics that were fitted under different settings there is none: the ranking before them stays.
+    Topics fitted under different settings have no ranking: the previous one stays.
     """
     study_id, scored_by = standings.study_id, standings.scored_by
     study = Study.objects.select_for_update(no_key=True).filter(pk=study_id)  # nothing is removed meanwhile
@@ -353,7 +352,7 @@ def save_ranking(standings: Standings, systems: Sequence[SystemResult], differen
 
 
 def _lacks_systems(standings: Standings) -> bool:
-    """Whether some were removed since: the study is ranked anew."""
+    """Whether systems were removed since: then the study is ranked again."""
     present = System.objects.filter(study=standings.study_id).values_list("name", flat=True)
     return not set(present).issuperset(chain.from_iterable(topic.systems for topic in standings.topics))
 
@@ -379,19 +378,19 @@ def _ensure_ranking(study_id: int, scored_by: str) -> None:
 
 
 def note_ranking_problem(study_id: int, problem: str, _is_given_up: bool) -> None:
-    """Say why the study could not be ranked; the ranking that is there stays."""
+    """Note why the study could not be ranked; its present ranking stays."""
     if Study.objects.filter(pk=study_id).exists():
         _ensure_ranking(study_id, ScoredBy.RECOMMENDED)
         Ranking.objects.filter(study=study_id, scored_by=ScoredBy.RECOMMENDED).update(problem=problem)
 
 
 def note_topic_problem(topic_id: int, problem: str, _is_given_up: bool) -> None:
-    """Say why the topic could not be cut or fitted; what is there of it stays."""
+    """Note why the topic could not be cut or fitted; its present results stay."""
     if Topic.objects.filter(pk=topic_id).exists():
         TopicProgress.objects.update_or_create(topic_id=topic_id, defaults={"problem": problem})
 
 
 def problems_of(study_id: int) -> dict[str, str]:
-    """By the names of the study's topics, why the last attempt at them failed."""
+    """By topic name, why the last attempt failed."""
     failed = TopicProgress.objects.filter(topic__study=study_id).exclude(problem="").order_by("topic__position")
     return dict(failed.values_list("topic__name", "problem"))

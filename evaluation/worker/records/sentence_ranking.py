@@ -1,4 +1,4 @@
-"""How well utilities order a topic's sentences, on its way to the reports."""
+"""Load topics to compute how well utilities order their sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.worker.records.evidence import Split, load_evidence
 
 @dataclass(frozen=True, slots=True)
 class RankedSentences:
-    """A topic's judgments beside its references and its Pyramid; `version`: of all of it, or newer."""
+    """A topic's judgments, references and Pyramid, at this `version` or a newer one."""
 
     topic_id: int
     version: int
@@ -25,7 +25,7 @@ class RankedSentences:
 
 
 def topics_with_unranked_sentences() -> QuerySet[Topic]:
-    """Topics with references or a Pyramid, and sentences, whose ranking is behind. Adds the `wanted` version."""
+    """Topics with sentences and references or a Pyramid whose ranking is behind. Adds the `wanted` version."""
     has_values = Exists(Reference.objects.filter(topic=OuterRef("pk"))) | Exists(
         PyramidAnnotation.objects.filter(topic=OuterRef("pk"))
     )
@@ -36,7 +36,7 @@ def topics_with_unranked_sentences() -> QuerySet[Topic]:
 
 
 def load_ranked_sentences(topic_id: int, split: Split) -> RankedSentences | None:
-    """None where the topic is gone, not prepared, or ranked by now."""
+    """None if the topic is gone, not prepared, or already ranked."""
     behind = topics_with_unranked_sentences().filter(pk=topic_id)
     versions = behind.values_list("text_version", "peers_version", "progress__fitted_version").first()
     loaded = load_evidence(topic_id, split) if versions is not None else None

@@ -1,4 +1,4 @@
-"""What the worker would like to have asked next, on its way into the tables."""
+"""Save the pairs that the worker suggests to judge next."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def pairs_filled(snapshot: Snapshot) -> set[tuple[int, int]]:
     """The pairs i < j of a topic's sentences that have no place left for a judgment."""
     index = {key: number for number, key in enumerate(snapshot.sentence_keys)}
     filled = Pair.objects.filter(topic=snapshot.topic_id, need__gt=0, taken__gte=F("need"))
-    # A text may have been cut anew since.
+    # A text may have been cut again since.
     places = ((index.get(first), index.get(second)) for first, second in filled.values_list("first_id", "second_id"))
     return {(min(i, j), max(i, j)) for i, j in places if i is not None and j is not None}
 
 
 def replace_suggestions(snapshot: Snapshot, queue: Queue) -> None:
-    """Ask for these pairs of sentences instead of those before; in the transaction that publishes their fit."""
+    """Replace the suggested pairs of sentences, in the transaction that publishes their fit."""
     keys, pairs = snapshot.sentence_keys, queue.pairs.tolist()
     number = len(pairs)
     drawn_for = None if queue.drawn_for is None else designs.number_of(snapshot.topic_id, queue.drawn_for)

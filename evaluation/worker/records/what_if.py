@@ -1,4 +1,4 @@
-"""What a question of what would change needs to know of a study."""
+"""Load what a what-if question needs to know of a study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotate.models import Assignment, Tally, WhatIfQuestion
 
 
 def topics_judged(question: WhatIfQuestion) -> dict[int, int]:
-    """The data versions of the topics in which the question's annotators judged anything that may count, in order."""
+    """The data versions of the topics, in order, where the question's annotators have judgments that may count."""
     concerned = Q(annotator__kind=question.kind) if question.kind else Q(annotator__in=question.annotators)
     judged = Assignment.objects.filter(
         concerned, topic__study=question.study_id, state=Assignment.State.JUDGED, holds_place=True
