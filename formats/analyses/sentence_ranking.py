@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from formats.results import SentenceRanking, SentenceRankings, SentenceReport
+from formats.results import SentenceAgreement, SentenceRankings, SentenceReport
 from formats.results.metrics import Judged, Values
 from formats.shown import Column, Shown, Table, as_text, decimals
 from formats.words import gettext as _
@@ -55,49 +55,37 @@ def _verdict(report: SentenceReport) -> str:
 
 
 def agreement(reports: Iterable[SentenceReport]) -> Table:
-    """Every topic's share of pairs that utilities order as the values do."""
-    rows = [(report, ranking, topic) for report in reports for ranking in _in_order(report) for topic in ranking.topics]
+    """Every topic's share of pairs that utilities order as the values do, under each smoothing."""
+    rows: dict[tuple[Values, Judged, str], dict[str, SentenceAgreement]] = {}
+    for report in reports:
+        for ranking in sorted(report.rankings, key=lambda ranking: list(JUDGED).index(ranking.judgments)):
+            for topic in ranking.topics:
+                rows.setdefault((report.against, ranking.judgments, topic.topic), {})[ranking.smooth] = topic
+    smoothings = [name for name in SMOOTHINGS if any(name in own for own in rows.values())]
     return Table(
         "agreement",
         _("Pairs of sentences in the order of their values"),
         (
             Column("against"),
             Column("judgments"),
-            Column("smoothing"),
             Column("topic"),
-            *_columns(),
+            Column("", _("Values"), as_text),
+            Column("", _("Utilities from"), as_text),
+            *(Column(name, _(SMOOTHINGS[name]), decimals(3), _("Agreement")) for name in smoothings),
             Column("n", _("Judgments")),
             Column("pairs", _("Pairs")),
-            Column("agreement", _("Agreement"), decimals(3)),
         ),
         tuple(
             (
-                *(report.against, ranking.judgments, ranking.smooth, topic.topic),
-                *(*_names(report, ranking), topic.judgments, topic.pairs, topic.agreement),
+                *(against, judged, topic, _(AGAINST[against]), _(JUDGED[judged])),
+                *(own[name].agreement if name in own else None for name in smoothings),
+                *((any_of := next(iter(own.values()))).judgments, any_of.pairs),
             )
-            for report, ranking, topic in rows
+            for (against, judged, topic), own in rows.items()
         ),
         note=_note(),
-        marked=frozenset(k for k, (_report, ranking, _topic) in enumerate(rows) if ranking.judgments == "man"),
+        marked=frozenset(k for k, (_against, judged, _topic) in enumerate(rows) if judged == "man"),
     )
-
-
-def _in_order(report: SentenceReport) -> Iterator[SentenceRanking]:
-    for judged in JUDGED:
-        own = [ranking for ranking in report.rankings if ranking.judgments == judged]
-        yield from sorted(own, key=lambda ranking: list(SMOOTHINGS).index(ranking.smooth))
-
-
-def _columns() -> tuple[Column, ...]:
-    return (
-        Column("", _("Values"), as_text),
-        Column("", _("Utilities from"), as_text),
-        Column("", _("Smoothing"), as_text),
-    )
-
-
-def _names(report: SentenceReport, ranking: SentenceRanking) -> tuple[str, ...]:
-    return _(AGAINST[report.against]), _(JUDGED[ranking.judgments]), _(SMOOTHINGS[ranking.smooth])
 
 
 def _note() -> str:
@@ -115,18 +103,20 @@ def means(report: SentenceReport) -> Table:
         "means",
         _("Pairs of sentences in the order of their values"),
         (
-            *_columns(),
+            Column("", _("Values"), as_text),
+            Column("", _("Utilities from"), as_text),
+            Column("", _("Smoothing"), as_text),
             Column("", _("Topics")),
             Column("", _("Agreement"), decimals(3)),
             Column("", _("All pairs"), decimals(3)),
         ),
         tuple(
             (
-                *_names(report, ranking),
+                *(_(AGAINST[report.against]), _(JUDGED[ranking.judgments]), _(SMOOTHINGS[ranking.smooth])),
                 sum(topic.agreement is not None for topic in ranking.topics),
                 *(ranking.agreement, ranking.pooled),
             )
-            for ranking in _in_order(report)
+            for ranking in report.rankings
         ),
         note=_note(),
     )
