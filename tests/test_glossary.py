@@ -64,7 +64,6 @@ STAY = {
     "field Summary.person": "of a summary's author: a person, not an annotator",
     "field PreviewSerializer.persons": "of summaries' authors: people, not annotators",
     "field LeaderboardRow.person": "of a summary's author: a person, not an annotator",
-    "field SummaryScoresSerializer.person": "of a summary's author: a person, not an annotator",
     "field SummaryScores.person": "of a summary's author: a person, not an annotator",
     "field SummaryText.person": "of a summary's author: a person, not an annotator",
     "function formats.nist.is_person": "of a summary's author in NIST's files",

@@ -64,7 +64,6 @@ urlpatterns = [
     path(f"{STUDY}data/", data.Data.as_view(), name="api_data"),
     path(f"{STUDY}removals/", data.Removals.as_view(), name="api_removals"),
     path(f"{STUDY}removals/<uuid:key>/restore/", data.Restoration.as_view(), name="api_removal_restore"),
-    path(f"{STUDY}metrics/scores/", metrics.MetricScores.as_view(), name="api_metric_scores"),
     path(f"{STUDY}metrics/given/", metrics.GivenMetrics.as_view(), name="api_given_metrics"),
     path(f"{STUDY}forecasts/", forecasts.Forecasts.as_view(), name="api_forecasts"),
     path(f"{STUDY}forecasts/<uuid:key>/", forecasts.OneForecast.as_view(), name="api_forecast"),

@@ -45,7 +45,7 @@ from formats.results.statistics import LEVEL
 from formats.shown import Choice, Shown
 
 #: What an address may choose, in one analysis or another.
-CHOICES = ("dimension", "peers", "by", "topic", "scores")
+CHOICES = ("dimension", "peers", "by", "topic", "system", "scores")
 #: A record that is read only if it is shown.
 Record = Callable[[], Any]
 
@@ -144,12 +144,14 @@ def _choices(analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str
 _KEYS: Mapping[str, Callable[[], str]] = {
     "dimension": lambda: _("Scored by people for"),
     "peers": lambda: _("Summaries of"),
+    "topic": lambda: _("Topic"),
+    "system": lambda: _("System"),
 }
 
 
 def _named(key: str, value: str) -> str:
     if key != "peers":
-        return value
+        return value or _("all")
     return _("machines and people") if value == "all" else _("machines")
 
 
@@ -160,15 +162,20 @@ def _of_metrics(study: Study, analysis: OfStudy, records: Mapping[tuple[str, ...
     """Of human scores and metrics."""
     metrics, own = Result.objects.head(study, "metrics"), Result.objects.head(study, analysis)
     problem = own.problem or metrics.problem
-    lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
     return Stored(
         records,
         is_possible=bool(records) or HumanScore.objects.filter(summary__topic__study=study).exists(),
         is_old=own.version < metrics.version or not metrics.version,
         version=f"{metrics.version}-{own.version}-{problem}" if metrics.pk else "",
         problem=problem,
-        notes=tuple(why_absent(lacking.values_list("topic__name", "absent"))),
+        notes=_absent(study),
     )
+
+
+def _absent(study: Study) -> tuple[str, ...]:
+    """Why metrics are not there, or not for every topic."""
+    lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
+    return tuple(why_absent(lacking.values_list("topic__name", "absent")))
 
 
 def _agreement(study: Study) -> Stored:
@@ -290,6 +297,27 @@ def _metrics_of_topic(topic: Topic) -> Stored:
     )
 
 
+def _scores_of_summaries(study: Study) -> Stored:
+    """Of all summaries, or those of a topic, of a system, or of both."""
+    summaries = list(metric_scores.chosen(study).values_list("topic__name", "system__name"))
+    by_topic: dict[str, list[str]] = {"": sorted({system for _topic, system in summaries})} if summaries else {}
+    for topic, system in summaries:
+        by_topic.setdefault(topic, []).append(system)
+    topics = Topic.objects.filter(study=study)
+    versions = ("text_version", "peers_version", "metrics__version", "progress__fitted_version")
+    return Stored(
+        {
+            (topic, system): partial(metric_scores.of_study, study, topic, system)
+            for topic, systems in by_topic.items()
+            for system in ("", *systems)
+        },
+        is_possible=bool(summaries),
+        is_old=topics.unscored().exists(),
+        version="-".join(map(str, topics.aggregate(*map(Sum, versions)).values())),
+        notes=_absent(study),
+    )
+
+
 def _fitted(topic: Topic) -> int:
     return TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
 
@@ -326,6 +354,7 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "coverage": _coverage,
     "misfits": _misfits,
     "metrics": _metrics_of_topic,
+    "scores-of-summaries": _scores_of_summaries,
     "pairs-of-systems": _pairs_of_systems,
     "sentence-ranking": _sentence_ranking,
 }

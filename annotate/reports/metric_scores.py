@@ -41,6 +41,12 @@ def of_topic(topic: Topic) -> ScoresTable:
     return table_of(list(chosen(topic.study, topic.pk)))
 
 
+def of_study(study: Study, topic: str = "", system: str = "") -> ScoresTable:
+    """What is said of a study's summaries, or of those of a topic or a system, by name."""
+    summaries = chosen(study, system=system)
+    return table_of(list(summaries.filter(topic__name=topic) if topic else summaries))
+
+
 def chosen(study: Study, topic: int | None = None, system: str = "") -> QuerySet[Summary]:
     """The summaries of a study: of one topic, by its key, or of one system, by its name, where they are named."""
     summaries = Summary.objects.filter(topic__in=Topic.objects.filter(study=study))
@@ -67,8 +73,7 @@ def scores_of(summaries: Sequence[Summary]) -> Iterable[SummaryScores]:
 
 
 def _nothing_of(summary: Summary) -> SummaryScores:
-    about = summary.topic.name, summary.topic_id, summary.system.name, summary.person
-    return SummaryScores(summary.pk, *about)
+    return SummaryScores(summary.pk, summary.topic.name, summary.system.name, summary.person)
 
 
 def _scores(summaries: Collection[int]) -> Iterable[tuple[Any, ...]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from formats.analyses.metric_agreement import signatures
 from formats.metric_names import title_of
 from formats.results import Key
 from formats.shown import DASH, Cell, Column, Shown, Table, as_text, decimals
@@ -20,7 +21,6 @@ class SummaryScores:
 
     summary: Key
     topic: str
-    topic_key: Key
     system: str
     person: bool
     metrics: dict[str, float | None] = field(default_factory=dict)
@@ -67,8 +67,18 @@ class ScoresTable:
 
 
 def show(record: ScoresTable, asked: Mapping[str, str]) -> Shown:
-    """The summaries of a topic."""
-    return Shown(_verdict(record), [scores(record), *_folded(record)])
+    """The summaries of a topic, or of several."""
+    is_of_several = len({row.topic for row in record.summaries}) > 1
+    verdict = _verdict_of_several(record) if is_of_several else _verdict(record)
+    return Shown(verdict, [scores(record, is_of_several), *_folded(record)])
+
+
+def _verdict_of_several(record: ScoresTable) -> str:
+    """How many of them anything is said of."""
+    by_people = sum(bool(row.human) for row in record.summaries)
+    scored = sum(any(score is not None for score in row.metrics.values()) for row in record.summaries)
+    about = {"n": len(record.summaries), "people": by_people, "scored": scored}
+    return _("Of %(n)s summaries, people scored %(people)s, and judgments and metrics scored %(scored)s.") % about
 
 
 def _verdict(record: ScoresTable) -> str:
@@ -87,7 +97,7 @@ def _verdict(record: ScoresTable) -> str:
     return _("%(n)s of %(all)s metrics and dimensions of human scores put %(system)s first in this topic.") % about
 
 
-def scores(record: ScoresTable) -> Table:
+def scores(record: ScoresTable, is_of_several: bool = False) -> Table:
     """A row for each summary."""
     metrics, people = _("Metrics"), _("Human scores")
     rated = [name for name in record.dimensions if any(row.rated(name) for row in record.summaries)]
@@ -107,6 +117,7 @@ def scores(record: ScoresTable) -> Table:
             Column("system", _("System"), as_text),
             Column("person"),
             Column("", _("By") if has_people else "", as_text),
+            Column("", _("Topic") if is_of_several else "", as_text),
             *(Column(name, title_of(name), decimals(4), metrics) for name in record.metrics),
             *(column for columns in of_dimensions for column in columns),
         ),
@@ -125,7 +136,7 @@ def _short(score: float | None) -> str:
 
 
 def _cells(row: SummaryScores, record: ScoresTable, rated: list[str]) -> Iterator[Cell]:
-    yield from (row.topic, row.system, str(row.person).lower(), _("person") if row.person else _("machine"))
+    yield from (row.topic, row.system, str(row.person).lower(), _("person") if row.person else _("machine"), row.topic)
     yield from map(row.metrics.get, record.metrics)
     for name in record.dimensions:
         yield row.human.get(name)
@@ -145,10 +156,5 @@ def _folded(record: ScoresTable) -> Iterator[Table]:
     if ratings:
         yield Table("ratings", _("Human scores of single assessors"), columns, tuple(ratings), folded=True)
     if record.metrics:
-        signed = tuple((name, title_of(name), record.signatures.get(name, "")) for name in record.metrics)
-        columns = (
-            Column("metric"),
-            Column("", _("Metric"), as_text),
-            Column("signature", _("What it rests on"), as_text),
-        )
-        yield Table("metrics", _("How each metric is computed"), columns, signed, folded=True)
+        signed = ((name, record.signatures.get(name, "")) for name in record.metrics)
+        yield replace(signatures(signed), folded=True)

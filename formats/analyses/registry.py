@@ -77,6 +77,14 @@ ANALYSES = (
         ),
     ),
     Analysis(
+        name="scores-of-summaries",
+        title=gettext_noop("Scores"),
+        asks=gettext_noop("What do metrics and human scores say of each summary?"),
+        keys=("topic", "system"),
+        show=metric_scores.show,
+        needs=gettext_noop("Upload summaries. The worker then scores them with every metric that has what it needs."),
+    ),
+    Analysis(
         name="pairs-of-systems",
         title=gettext_noop("Pairs of systems"),
         asks=gettext_noop("Which systems do human scores and metrics tell apart?"),

@@ -103,7 +103,6 @@ LISTS = [
     *("api_references", "api_summaries", "api_judges", "api_judgments", "api_acts", "api_uploads", "api_leaderboard"),
     *(
         "api_given_metrics",
-        "api_metric_scores",
         "api_results",
         "api_data",
         "api_removals",

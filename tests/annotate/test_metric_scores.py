@@ -11,6 +11,7 @@ from django.urls import reverse
 import formats
 from annotate import imports
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, System, Topic, TopicMetrics
+from annotate.views.research import analyses
 from evaluation.worker import tasks
 from formats.analyses import metric_scores
 from formats.analyses.metric_scores import ScoresTable, SummaryScores
@@ -34,6 +35,12 @@ def graded() -> Study:
         HumanScore.objects.create(summary=summary, dimension="overall", assessor=assessor, score=score)
     imports.put_metric_scores(made, owner(made), io.BytesIO(SCORES), "the body")
     return made
+
+
+def scores_of(made: Study, form: str = "") -> str:
+    if form:
+        return reverse(f"analysis_{form}", args=[made.pk, "scores-of-summaries", "scores"])
+    return reverse("analysis", args=[made.pk, "scores-of-summaries"])
 
 
 def summary_of(made: Study, topic: str = "T1", system: str = "third") -> Summary:
@@ -75,14 +82,14 @@ def test_a_topic_shows_its_summaries_and_what_it_lacks(graded: Study) -> None:
 
 def test_the_verdict_says_which_system_most_put_first() -> None:
     def said(system: str, rouge: float | None, kl: float | None, overall: float) -> SummaryScores:
-        return SummaryScores(1, "T", 1, system, False, {"rouge-2": rouge, "kl": kl}, {"overall": overall})
+        return SummaryScores(1, "T", system, False, {"rouge-2": rouge, "kl": kl}, {"overall": overall})
 
     rows = (said("a", 0.5, -1.0, 3.0), said("b", 0.5, -2.0, 4.0), said("c", None, None, 1.0))
     table = ScoresTable(("rouge-2", "kl"), ("overall",), {}, (), rows)
     assert metric_scores.show(table, {}).verdict == (
         "2 of 3 metrics and dimensions of human scores put a first in this topic."
     )
-    nothing = ScoresTable(("kl",), (), {}, (), (SummaryScores(1, "T", 1, "a", False, {"kl": None}),))
+    nothing = ScoresTable(("kl",), (), {}, (), (SummaryScores(1, "T", "a", False, {"kl": None}),))
     assert metric_scores.show(nothing, {}).verdict == "No metric has anything to say of these summaries."
 
 
@@ -104,17 +111,17 @@ def test_a_system_shows_every_topic(graded: Study) -> None:
     text = text_of(signed_in(graded), reverse("system", args=[graded.pk, shown.pk]))
     assert "2 · 5.5" in text
     assert "ROUGE-2" in text
-    assert f"{reverse('metrics_scores', args=[graded.pk])}?system={shown.pk}" in text
+    assert f"{scores_of(graded)}?system=third" in text
 
 
 def test_all_scores_are_asked_for_by_topic_and_system(graded: Study) -> None:
-    client, address = signed_in(graded), reverse("metrics_scores", args=[graded.pk])
+    client, address = signed_in(graded), scores_of(graded)
     topic, system = Topic.objects.get(study=graded, name="T1"), System.objects.get(study=graded, name="third")
     summaries = Summary.objects.filter(topic__study=graded)
     for asked, shown in (
         ("", summaries),
-        (f"?topic={topic.pk}", summaries.filter(topic=topic)),
-        (f"?topic={topic.pk}&system={system.pk}", summaries.filter(topic=topic, system=system)),
+        ("?topic=T1", summaries.filter(topic=topic)),
+        ("?topic=T1&system=third", summaries.filter(topic=topic, system=system)),
         ("?topic=nothing&system=-1", summaries),
     ):
         text = text_of(client, address + asked)
@@ -125,27 +132,27 @@ def test_all_scores_are_asked_for_by_topic_and_system(graded: Study) -> None:
 
 def test_another_studys_topic_is_not_asked_for(graded: Study) -> None:
     other = graded_study()
-    topic = Topic.objects.filter(study=other).first()
-    assert topic is not None
-    text = text_of(signed_in(graded), f"{reverse('metrics_scores', args=[graded.pk])}?topic={topic.pk}")
+    Topic.objects.filter(study=other, name="T0").update(name="Elsewhere")
+    text = text_of(signed_in(graded), f"{scores_of(graded)}?topic=Elsewhere")
     assert f"/summaries/{summary_of(graded).pk}/" in text
     assert f"/summaries/{summary_of(other).pk}/" not in text
 
 
-def test_many_summaries_are_leafed_through(graded: Study) -> None:
+def test_the_page_shows_some_of_many_summaries_and_the_file_all(graded: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analyses, "MOST_ROWS", 50)
     texts = tuple(formats.Summary(f"more{k:02}", "It rained.") for k in range(51))
     imports.store(graded, formats.Bundle(topics=(formats.Topic("T9", scored.RAIN.documents, summaries=texts),)))
     topic = Topic.objects.get(study=graded, name="T9")
     tasks.score_with_metrics(topic.pk)
-    client, address = signed_in(graded), reverse("metrics_scores", args=[graded.pk])
-    first = text_of(client, f"{address}?topic={topic.pk}")
-    assert f"?topic={topic.pk}&amp;page=2" in first
-    assert first.count("/summaries/") == 50
-    assert text_of(client, f"{address}?topic={topic.pk}&page=2").count("/summaries/") == 1
+    client = signed_in(graded)
+    shown = text_of(client, f"{scores_of(graded)}?topic=T9")
+    assert shown.count("/summaries/") == 50
+    assert "1 more row is in the files." in shown
+    assert len(text_of(client, f"{scores_of(graded, 'csv')}?topic=T9").splitlines()) == 1 + 51
 
 
 def test_the_file_says_what_is_stored(graded: Study) -> None:
-    client, address = signed_in(graded), reverse("metrics_scores_csv", args=[graded.pk])
+    client, address = signed_in(graded), scores_of(graded, "csv")
     rows = list(csv.DictReader(io.StringIO(client.get(address).content.decode())))
     assert len(rows) == Summary.objects.filter(topic__study=graded).count()
     (row,) = (row for row in rows if (row["topic"], row["system"]) == ("T1", "third"))
@@ -167,13 +174,14 @@ def test_the_api_says_the_same_of_a_topic_and_of_all(graded: Study) -> None:
     assert signed == {"rouge-1", "rouge-2", "rouge-su4", "js", "js-consensus"}
     assert {row["assessor"]: row["score"] for row in ratings if row["system"] == "third"} == {"ann": 2.0, "bob": 5.5}
     (row,) = (row for row in scores if row["system"] == "third")
-    listed = client.get(f"{here}/metrics/scores/?topic={topic.pk}&system=third").json()
-    (same,) = listed["results"]
-    assert same["ratings"] == {"ann": {"overall": 2.0}, "bob": {"overall": 5.5}}
-    assert same["metrics"] == {name: row[name] for name in names}
-    assert same["human"].items() <= {name.removeprefix("human:"): score for name, score in row.items()}.items()
-    assert client.get(f"{here}/metrics/scores/?page_size=2").json()["count"] == Summary.objects.count()
-    assert client.get(f"{here}/metrics/scores/?topic=x").status_code == 400
+    url = f"{here}/results/scores-of-summaries/"
+    same, rated, _metrics = client.get(f"{url}?topic=T1&system=third").json()["tables"]
+    assert same["rows"] == [row]
+    assert [(given["assessor"], given["score"]) for given in rated["rows"]] == [("ann", 2.0), ("bob", 5.5)]
+    everything = client.get(url).json()
+    assert len(everything["tables"][0]["rows"]) == Summary.objects.count()
+    assert everything["verdict"] == "Of 9 summaries, people scored 9, and judgments and metrics scored 9."
+    assert client.get(f"{url}?topic=x").status_code == 404
 
 
 def test_what_is_missing_is_said_once_where_people_are_among_the_systems(graded: Study) -> None:
@@ -187,5 +195,5 @@ def test_what_is_missing_is_said_once_where_people_are_among_the_systems(graded:
 
 def test_a_study_without_scores_says_so() -> None:
     made = study()
-    assert "No summaries" in text_of(signed_in(made), reverse("metrics_scores", args=[made.pk]))
+    assert "Upload summaries." in text_of(signed_in(made), scores_of(made))
     assert not MetricScore.objects.exists()

@@ -75,7 +75,6 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_pdf leader
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_pdf leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf topic_leaderboard_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  metrics_scores metrics_scores_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analysis_csv analysis_tex analysis_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv

@@ -65,7 +65,7 @@ def judge(made: Study, ordered: Sequence[str]) -> None:
 
 def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "metric-agreement"]))
-    page.get_by_role("navigation", name="Results").get_by_role("link", name="Scores").click()
+    page.get_by_role("navigation", name="Results").get_by_role("link", name="Scores", exact=True).click()
     table = page.get_by_role("region", name="Scores of summaries")
     expect(table.get_by_role("row")).to_have_count(2 + 9)
     axe(page)
@@ -93,7 +93,7 @@ def test_metrics_are_chosen_in_the_settings(page: Page, study: Study, axe: Axe) 
     page.get_by_label("metrics").fill("rouge-2,kl")
     page.get_by_role("button", name="Save").click()
     scored.score_with_metrics(study)
-    page.goto(reverse("metrics_scores", args=[study.pk]))
+    page.goto(reverse("analysis", args=[study.pk, "scores-of-summaries"]))
     expect(page.get_by_role("columnheader", name="KL")).to_be_visible()
     expect(page.get_by_role("columnheader", name="ROUGE-1")).to_have_count(0)
 
@@ -106,7 +106,7 @@ def test_they_fit_a_phone_in_the_dark_and_work_without_scripts(browser: Browser,
         color_scheme="dark",
     )
     page = context.new_page()
-    sign_in(page, making.owner(study), reverse("metrics_scores", args=[study.pk]))
+    sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "scores-of-summaries"]))
     system = System.objects.get(study=study, name="third")
     page.get_by_label("System").select_option("third")
     page.get_by_role("button", name="Show").click()

@@ -7,7 +7,6 @@ from typing import Any
 from rest_framework import serializers
 
 from annotate.models import MetricScore
-from formats.analyses.metric_scores import SummaryScores
 
 
 class MetricScoreSerializer(serializers.ModelSerializer[MetricScore]):
@@ -27,17 +26,3 @@ class MetricCountSerializer(serializers.Serializer[Any]):
 
     metric = serializers.CharField()
     scores = serializers.IntegerField()
-
-
-class SummaryScoresSerializer(serializers.Serializer[SummaryScores]):
-    """What is said of one summary: by metric (null: it has nothing to say), by people in each dimension, and by single
-    assessors in each (`ratings`, by assessor).
-    """
-
-    summary = serializers.IntegerField()
-    topic = serializers.CharField()
-    system = serializers.CharField()
-    person = serializers.BooleanField()
-    metrics = serializers.DictField(child=serializers.FloatField(allow_null=True))
-    human = serializers.DictField(child=serializers.FloatField())
-    ratings = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))

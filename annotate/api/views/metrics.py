@@ -19,12 +19,9 @@ from annotate.api.parsers import TableParser
 from annotate.api.serializers.metrics import (
     MetricCountSerializer,
     MetricScoreSerializer,
-    SummaryScoresSerializer,
 )
 from annotate.api.views.base import View
-from annotate.api.views.texts import SUMMARY_CHOICE, chosen_summaries
-from annotate.models import MetricScore, Summary, Topic
-from annotate.reports import metric_scores
+from annotate.models import MetricScore, Topic
 
 
 @extend_schema(tags=["results"])
@@ -65,15 +62,3 @@ class GivenMetrics(View):
                 {"file": [formats.message(complaint) for complaint in refused.complaints]}
             ) from refused
         return Response([{"metric": metric, "scores": scores} for metric, scores in counts.items()])
-
-
-@extend_schema(tags=["results"])
-class MetricScores(View):
-    @extend_schema(
-        operation_id="list_metric_scores", parameters=SUMMARY_CHOICE, responses=SummaryScoresSerializer(many=True)
-    )
-    def get(self, request: Request, study_id: int) -> Response:
-        """What metrics, preferences among them, and people say of each summary."""
-        rows: list[Summary] = self.paginate_queryset(chosen_summaries(request, self.study(study_id))) or []
-        scores: Any = list(metric_scores.scores_of(rows))
-        return self.get_paginated_response(SummaryScoresSerializer(scores, many=True).data)

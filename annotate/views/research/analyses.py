@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from django.core.exceptions import PermissionDenied
@@ -112,10 +113,11 @@ def _parts(opened: Opened) -> list[Mapping[str, object]]:
 
 def _table(table: Table, opened: Opened) -> Mapping[str, object]:
     """Of each row what a click on it chooses, and its cells: text, whether a number, whether a repeated name."""
-    chosen = table.links or [None] * len(table.rows)
-    links = [_link(table, opened, link) if link else "" for link in chosen]
+    some = replace(table, rows=table.rows[:MOST_ROWS])
+    chosen = table.links or [None] * len(some.rows)
+    links = [_link(table, opened, link) if link else "" for link in chosen[:MOST_ROWS]]
     numbers = [not column.is_text for column in table.read]
-    texts = table.texts()[:MOST_ROWS]
+    texts = some.texts()
     rows = [
         {
             "link": link,
