@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -46,13 +46,15 @@ class Column:
     """A column of a table.
 
     `name`: in files and JSON, none for what people alone read; `label`: on pages and in papers, none for what files
-    alone have; `show`: a cell as people read it; `group`: a heading that neighbours share.
+    alone have; `show`: a cell as people read it; `group`: a heading that neighbours share; `ability`: what its readers
+    must be able to do, if more than to see the analysis.
     """
 
     name: str
     label: str = ""
     show: Show = as_it_is
     group: str = ""
+    ability: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -83,6 +85,12 @@ class Table:
     leads_to: str = ""
     marked: frozenset[int] = frozenset()
     folded: bool = False
+
+    def for_reader(self, abilities: Collection[str]) -> Table:
+        """The columns that somebody of these abilities may see."""
+        places = [k for k, column in enumerate(self.columns) if column.ability in ("", *abilities)]
+        columns = tuple(self.columns[k] for k in places)
+        return replace(self, columns=columns, rows=tuple(tuple(row[k] for k in places) for row in self.rows))
 
     @property
     def read(self) -> list[Column]:
@@ -177,6 +185,11 @@ class Shown:
     choices: Sequence[Choice] = ()
     notes: Sequence[str] = field(default=())
     rests_on: str = ""
+
+    def for_reader(self, abilities: Collection[str]) -> Shown:
+        """What somebody of these abilities may see; a table without a column is not there."""
+        parts = [part.for_reader(abilities) if isinstance(part, Table) else part for part in self.parts]
+        return replace(self, parts=[part for part in parts if isinstance(part, Figure) or part.columns])
 
     @property
     def tables(self) -> list[Table]:

@@ -1,4 +1,4 @@
-"""How far a study's annotators agree: the worker's figures, any two of them, and the pairs on which they differ."""
+"""Pairs on which annotators differ: those that the worker found to divide most of them, and those of any two."""
 
 from __future__ import annotations
 
@@ -6,81 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from annotate.models import Annotator, Judgment, Pair, Result, Study, Topic
+from formats.analyses.annotator_agreement import NamedAgreement
 from formats.answers import HALF, share_of_first
-from formats.results import Agreement, Bounded, PairwiseAgreement, StudyAgreement
+from formats.results import StudyAgreement, from_json
 
-#: Why there is no alpha or kappa.
-WHY = {
-    "nobody_twice": _("No pair has been judged by two annotators yet."),
-    "all_equal": _("Every answer was “equally important”, so agreement cannot be computed."),
-}
-#: Two annotators who share fewer pairs are shown in grey: one pair more could turn their share round.
-THIN = 5
-#: Steps of colour in the heat map.
-STEPS = 10
 DISPUTED = 100
-
-
-#: What the figures of an agreement are called, in the order in which they are shown.
-STATISTICS = {
-    "percent": _("Agreement"),
-    "alpha": _("Krippendorff’s alpha, direction-free"),
-    "kappa": _("Fleiss’ kappa, direction-free"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementLine:
-    """The agreement in one topic, or of one title, with its `STATISTICS`."""
-
-    title: object
-    agreement: Agreement
-
-    @property
-    def figures(self) -> tuple[Bounded, ...]:
-        return tuple(getattr(self.agreement, name) for name in STATISTICS)
-
-    @property
-    def why(self) -> object:
-        """Why there is no alpha or kappa; empty where there is."""
-        return WHY.get(self.agreement.why, "")
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Two annotators: how many pairs both judged and how often alike. `step` is the colour, None for too few pairs."""
-
-    a: Annotator
-    b: Annotator
-    shared: int
-    alike: int
-
-    @property
-    def percent(self) -> int | None:
-        return round(100 * self.alike / self.shared) if self.shared else None
-
-    @property
-    def is_thin(self) -> bool:
-        return self.shared < THIN
-
-    @property
-    def step(self) -> int | None:
-        return None if self.is_thin else min(STEPS - 1, STEPS * self.alike // self.shared)
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """Any two annotators: a row for each but the first, of cells with those before them.
-
-    `listed`: the same two by two, those who agree least first, thin ones last.
-    """
-
-    annotators: tuple[Annotator, ...]
-    rows: tuple[tuple[Annotator, tuple[Cell, ...]], ...]
-    listed: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,48 +24,17 @@ class Dispute:
     ties: tuple[Annotator, ...]
 
 
-def by_topic(study: Study, agreement: StudyAgreement) -> tuple[AgreementLine, ...]:
-    """The agreement in each of the study's topics."""
-    topics = Topic.objects.filter(study=study).in_bulk()
-    return tuple(AgreementLine(topics[own.topic], own) for own in agreement.topics if own.topic in topics)
-
-
-def heat_map(table: PairwiseAgreement) -> HeatMap | None:
-    """The table of those with the most judgments; None where no two of them judged the same pair."""
-    annotators = Annotator.objects.in_bulk(table.annotators)
-    present = [
-        (place, annotators[table.annotators[place]])
-        for place in _in_order(table)
-        if table.annotators[place] in annotators
-    ]
-    rows = tuple(
-        (
-            annotator,
-            tuple(
-                Cell(annotator, other, table.shared[row][column], table.alike[row][column])
-                for column, other in present[:number]
-            ),
-        )
-        for number, (row, annotator) in enumerate(present)
-        if number
+def named(row: Result) -> NamedAgreement:
+    """The record with the names of what it is about."""
+    record = from_json(StudyAgreement, row.record)
+    pairs = Pair.objects.select_related("first__document", "second__document", "topic")
+    disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
+    return NamedAgreement(
+        record,
+        dict(Topic.objects.filter(study=row.study_id).values_list("pk", "name")),
+        dict(Annotator.objects.filter(pk__in=record.table.annotators).values_list("pk", "pseudonym")),
+        {key: (pair.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
     )
-    cells = [cell for _annotator, row in rows for cell in row if cell.shared]
-    cells.sort(key=lambda cell: (cell.is_thin, cell.alike / cell.shared, -cell.shared))
-    return HeatMap(tuple(annotator for _place, annotator in present), rows, tuple(cells)) if cells else None
-
-
-def _in_order(table: PairwiseAgreement) -> list[int]:
-    """The places of annotators, so that each shares pairs with those before it; who shares none is left out."""
-    partners = {
-        place: {other for other, pairs in enumerate(row) if pairs and other != place}
-        for place, row in enumerate(table.shared)
-    }
-    rest = [place for place in partners if partners[place]]
-    order: list[int] = []
-    while rest:
-        order.append(max(rest, key=lambda place: (len(partners[place] & {*order}), len(partners[place]))))
-        rest.remove(order[-1])
-    return order
 
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:

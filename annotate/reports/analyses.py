@@ -11,21 +11,36 @@ from django.db.models import Count, Exists, OuterRef, Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from annotate import forecasts
 from annotate.models import (
+    Annotator,
     ComputedScore,
     Fit,
     HumanScore,
     MetricScore,
     PyramidAnnotation,
+    Ranking,
     Result,
     Score,
+    ScoredBy,
     Study,
     Topic,
     TopicMetrics,
     TopicProgress,
 )
 from annotate.models.analysis import OfStudy
-from annotate.reports import diagnostics, metric_scores, minutes, rests_on
+from annotate.models.study import sum_of_topics
+from annotate.reports import (
+    agreement,
+    comparison,
+    diagnostics,
+    forecast,
+    metric_scores,
+    minutes,
+    rests_on,
+    score_map,
+)
+from annotate.reports import leaderboard as boards
 from annotate.reports.rests_on import Judged
 from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
 from formats.analyses.convergence import Curves
@@ -45,7 +60,10 @@ from formats.results.statistics import LEVEL
 from formats.shown import Choice, Shown
 
 #: What an address may choose, in one analysis or another.
-CHOICES = ("dimension", "peers", "by", "topic", "system", "scores")
+CHOICES = (
+    *("dimension", "peers", "by", "topic", "system", "scores", "scored_by", "first", "second"),
+    *("difference", "seconds", "pay"),
+)
 #: A record that is read only if it is shown.
 Record = Callable[[], Any]
 
@@ -75,13 +93,17 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An analysis of a study or topic with what is kept for it, and what is shown of the record that was asked for."""
+    """An analysis of a study or topic with what is kept for it, and what is shown of the record that was asked for.
+
+    `record`: that one, for an analysis with a template of its own.
+    """
 
     of: Study | Topic
     analysis: Analysis
     stored: Stored
     choices: tuple[Choice, ...] = ()
     shown: Shown | None = None
+    record: Any = None
 
     @property
     def study_id(self) -> int:
@@ -116,20 +138,22 @@ def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
     return STORED[analysis.name](of)
 
 
-def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str]) -> Opened:
-    """The analysis as it is asked for; what there is not is not asked for."""
+def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str], abilities: frozenset[str]) -> Opened:
+    """The analysis as it is asked for, as far as its reader may see it; what there is not is not asked for."""
     stored = stored_for(of, analysis)
     if not stored.records:
         return Opened(of, analysis, stored)
     choices = list(_choices(analysis, list(stored.records), asked))
     record = stored.records[tuple(choice.chosen for choice in choices)]()
-    shown = analysis.show(record, asked)
-    return Opened(of, analysis, stored, (*shown.choices, *choices), shown)
+    shown = analysis.show(record, asked).for_reader(abilities)
+    return Opened(of, analysis, stored, (*shown.choices, *choices), shown, record)
 
 
 def all_opened(of: Study | Topic, abilities: frozenset[str]) -> Iterator[Opened]:
     """Every analysis that its reader may see, as it is without a choice."""
-    return (opened(of, analysis, {}) for analysis in analyses_of(of).values() if analysis.ability in abilities)
+    return (
+        opened(of, analysis, {}, abilities) for analysis in analyses_of(of).values() if analysis.ability in abilities
+    )
 
 
 def _choices(analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str, str]) -> Iterator[Choice]:
@@ -146,13 +170,18 @@ _KEYS: Mapping[str, Callable[[], str]] = {
     "peers": lambda: _("Summaries of"),
     "topic": lambda: _("Topic"),
     "system": lambda: _("System"),
+    "scored_by": lambda: _("Score"),
+}
+_VALUES: Mapping[str, Callable[[], str]] = {
+    "all": lambda: _("machines and people"),
+    "machines": lambda: _("machines"),
+    ScoredBy.RECOMMENDED: lambda: _("Recommended"),
+    ScoredBy.PUBLISHED: lambda: _("As published (Zopf 2018)"),
 }
 
 
 def _named(key: str, value: str) -> str:
-    if key != "peers":
-        return value or _("all")
-    return _("machines and people") if value == "all" else _("machines")
+    return _VALUES[value]() if key in ("peers", "scored_by") else value or _("all")
 
 
 # What is kept
@@ -346,7 +375,80 @@ def _misfits(study: Study) -> Stored:
     return _of_examination(study, partial(diagnostics.misfits, study))
 
 
+def _of_annotators(study: Study, record: Callable[[Result], Any]) -> Stored:
+    """Of figures about annotators, all of which the worker publishes at once."""
+    wanted = Study.objects.annotate(wanted=sum_of_topics("tally__data_version")).values_list("wanted", flat=True)
+    return _of_head(study, "annotators", record, wanted.get(pk=study.pk) or 1)
+
+
+def _consistency(study: Study) -> Stored:
+    return _of_annotators(study, lambda _head: diagnostics.least_consistent(study))
+
+
+def _influence(study: Study) -> Stored:
+    wanted = Result.objects.of_topics(study, "diagnostics").aggregate(wanted=Sum("version"))["wanted"]
+    return _of_head(study, "influence", diagnostics.influence, wanted or 1)
+
+
+def _smallest_set(study: Study) -> Stored:
+    """None was found where the worker looked and kept no record."""
+    influence = Result.objects.head(study, "influence")
+    return _of_head(study, "smallest-set", diagnostics.found_set, influence.version or 1, bool(influence.record))
+
+
+def _of_head(
+    study: Study, analysis: OfStudy, record: Callable[[Result], Any], wanted: int, may_be_none: bool = False
+) -> Stored:
+    """Of what is kept without keys, among annotators of the leading kind."""
+    head = Result.objects.head(study, analysis)
+    return Stored(
+        {(): partial(record, head)} if head.version and (head.record or may_be_none) else {},
+        is_possible=head.pk is not None or Annotator.objects.filter(study=study, judged__gt=0).exists(),
+        is_old=head.version < wanted,
+        version=f"{head.version}-{head.problem}",
+        problem=head.problem,
+        notes=(rests_on.among(study),),
+    )
+
+
+def _of_boards(study: Study, record: Callable[[Study, str], Any]) -> Stored:
+    """Of what both leaderboards say, the one first that the study shows first."""
+    rankings = Ranking.objects.filter(study=study).annotate(placed=Count("systems"))
+    rows = list(rankings.values_list("scored_by", "placed", "version", "created_at"))
+    ways = sorted((row[0] for row in rows if row[1]), key=lambda scored_by: scored_by != boards.headline(study))
+    is_behind = boards.is_behind(study)
+    return Stored(
+        {(scored_by,): partial(record, study, scored_by) for scored_by in ways},
+        is_possible=bool(ways) or boards.what_is_missing(study) in ("", "worker"),
+        is_old=not ways or is_behind,
+        version="-".join(map(str, (*rows, is_behind))),
+    )
+
+
+def _forecast(study: Study) -> Stored:
+    latest = forecasts.latest(study)
+    record = latest.record if latest else None
+    is_waiting = latest is not None and latest.state == latest.State.WAITING
+    return Stored(
+        {(): partial(forecast.of_study, study, record)} if record else {},
+        is_possible=record is not None or is_waiting,
+        is_old=is_waiting,
+        version=f"{latest.pk}-{latest.state}-{latest.done}" if latest else "",
+        problem=latest.problem if latest else "",
+        progress=_("%(done)d of %(steps)d simulations") % {"done": latest.done, "steps": latest.steps}
+        if latest and latest.steps
+        else "",
+    )
+
+
 STORED: Mapping[str, Callable[[Any], Stored]] = {
+    "forecast": _forecast,
+    "two-systems": partial(_of_boards, record=comparison.of_study),
+    "scores-by-topic": partial(_of_boards, record=score_map.of_study),
+    "influence": _influence,
+    "smallest-set": _smallest_set,
+    "agreement-of-annotators": partial(_of_annotators, record=agreement.named),
+    "consistency-of-annotators": _consistency,
     "assessors": partial(_by_peers, "assessors", AssessorsReport),
     "metric-agreement": _agreement,
     "convergence": _convergence,

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from annotate.models import Fit, Judgment, Score, Sentence, Study, System, Topic, Utility
 from annotate.reports import leaderboard as boards
 from annotate.reports.leaderboard import Board
+from formats.analyses.two_systems import Keyed, Lead, Systems, TopicLine, TwoSystems
 from formats.answers import PREFERENCES, share_of_first
 from formats.results import Difference, SourceWords, WordTerm, from_json
 from formats.results.scores import ODDS
@@ -20,57 +21,6 @@ from formats.results.scores import ODDS
 MOST_WORDS, MOST_SENTENCES, MOST_ANSWERS = 30, 10, 10
 #: A sentence that adds less than this share of what another one adds is left out.
 LIGHT = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """How far the first of two systems is ahead of the second: below 0 if it is behind. As `Difference` otherwise."""
-
-    difference: float
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    significant: bool | None = None
-
-    @classmethod
-    def of(cls, first: str, difference: Difference) -> Lead:
-        low, high = difference.low, difference.high
-        if difference.better == first:
-            return cls(difference.difference, low, high, difference.p, difference.significant)
-        turned_low, turned_high = (None if number is None else -number for number in (high, low))
-        return cls(-difference.difference, turned_low, turned_high, difference.p, difference.significant)
-
-
-@dataclass(frozen=True, slots=True)
-class TopicLine:
-    """One topic, with the score of each system's summary, where there is one."""
-
-    topic: Topic
-    first: Score | None
-    second: Score | None
-    lead: Lead | None
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two systems over all topics. `judgments`: about how many in all might tell them apart, if the difference is real;
-    None where they are told apart, or there is nothing to reckon with. `planned`: how many the stop rule reckons with,
-    None without it. `is_equal`: by the stop rule, the difference is surely smaller than what the study calls one."""
-
-    board: Board
-    first: System
-    second: System
-    lead: Lead | None
-    judgments: int | None
-    planned: int | None
-    is_equal: bool
-    lines: tuple[TopicLine, ...]
-
-    @property
-    def wins(self) -> tuple[int, int]:
-        """In how many topics the first is ahead, and the second."""
-        leads = [line.lead.difference for line in self.lines if line.lead]
-        return sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +74,30 @@ class TopicComparison:
     answers: tuple[AnswerLead, ...]
 
 
-def of_study(study: Study, first: System, second: System, scored_by: str = "") -> Comparison:
-    """Two systems over all topics, and topic by topic."""
+def of_study(study: Study, scored_by: str) -> Systems:
+    """The systems with summaries, in the order of the board that is scored in this way, then those without a place."""
     board = boards.of_study(study, scored_by)
-    both = {first.name, second.name}
+    systems = {row.name: row for row in System.objects.filter(study=study, summaries__isnull=False).distinct()}
+    ranked = [systems.pop(row.system) for row in board.rows if row.system in systems]
+    keyed = tuple((system.pk, system.name) for system in (*ranked, *systems.values()))
+    return Systems(keyed, lambda first, second: of_two(study, board, first, second))
+
+
+def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystems:
+    """Two systems over all topics, and topic by topic."""
+    both = {first[1], second[1]}
     overall = next((own for own in board.differences if {own.better, own.worse} == both), None)
-    lead = Lead.of(first.name, overall) if overall else None
-    return Comparison(
-        board=board,
+    is_equal = overall is not None and board.holds_at_every_look and overall.verdict(study.equal_within) == "equal"
+    return TwoSystems(
         first=first,
         second=second,
-        lead=lead,
-        judgments=_judgments_to_tell(board, overall),
+        lead=Lead.of(first[1], overall) if overall else None,
+        judgments=board.judgments,
+        needed=_judgments_to_tell(board, overall),
         planned=_planned(board, overall),
-        is_equal=overall is not None and board.holds_at_every_look and overall.verdict(study.equal_within) == "equal",
+        equal_within=study.equal_within if is_equal else None,
+        holds_at_every_look=board.holds_at_every_look,
+        is_outdated=board.is_outdated,
         lines=tuple(lines(Topic.objects.filter(study=study), first, second, board.scored_by)),
     )
 
@@ -172,25 +132,27 @@ def _planned(board: Board, difference: Difference | None) -> int | None:
     return round(board.judgments / share) if share else None
 
 
-def lines(topics: QuerySet[Topic], first: System, second: System, scored_by: str) -> Iterator[TopicLine]:
+def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) -> Iterator[TopicLine]:
     """Topic by topic, in the order of the study."""
     newest = Fit.objects.newest(scored_by).filter(topic__in=topics)
     differences = dict(newest.values_list("topic", "differences"))
-    rows = Score.objects.filter(fit__in=newest, summary__system__in=(first, second))
-    scores = {(row.summary.topic_id, row.summary.system_id): row for row in rows.select_related("summary")}
+    rows = Score.objects.filter(fit__in=newest, summary__system__in=(first[0], second[0]))
+    columns = ("summary__topic", "summary__system", "score")
+    scores = {(topic, system): score for topic, system, score in rows.values_list(*columns)}
     for topic in topics:
-        own, other = (scores.get((topic.pk, system.pk)) for system in (first, second))
-        yield TopicLine(topic, own, other, _lead(own, other, differences.get(topic.pk, []), (first.name, second.name)))
+        own, other = (scores.get((topic.pk, system)) for system, _name in (first, second))
+        compared = differences.get(topic.pk, [])
+        yield TopicLine((topic.pk, topic.name), own, other, _lead(own, other, compared, (first[1], second[1])))
 
 
 def _lead(
-    first: Score | None, second: Score | None, differences: Iterable[Mapping[str, Any]], names: tuple[str, str]
+    first: float | None, second: float | None, differences: Iterable[Mapping[str, Any]], names: tuple[str, str]
 ) -> Lead | None:
     """With its interval, where the two were compared: of very many systems not every two are."""
-    if first is None or second is None or first.score is None or second.score is None:
+    if first is None or second is None:
         return None
     compared = next((own for own in differences if {own["better"], own["worse"]} == {*names}), None)
-    return Lead.of(names[0], from_json(Difference, compared)) if compared else Lead(first.score - second.score)
+    return Lead.of(names[0], from_json(Difference, compared)) if compared else Lead(first - second)
 
 
 def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words: SourceWords) -> dict[int, float]:

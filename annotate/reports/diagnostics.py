@@ -2,70 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, Literal
 
-from django.db.models import F, QuerySet
+from django.db.models import F
+from django.utils.translation import gettext as _
 
-from annotate.models import (
-    Annotator,
-    AnnotatorReport,
-    Judgment,
-    Result,
-    Sentence,
-    Study,
-)
+from annotate.models import Annotator, AnnotatorReport, Judgment, Result, Sentence, Study
+from annotate.models.analysis import OfStudy
+from formats.analyses import OF_STUDY, Analysis
+from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
 from formats.analyses.misfits import MisfittingSentence
-from formats.results import (
-    Coverage,
-    Figure,
-    Influence,
-    Key,
-    Misfit,
-    SmallestSet,
-    from_json,
-)
+from formats.analyses.smallest_set import AnswerOfSet, FoundSet
+from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
 
 MISFITS = 50
 #: Fewer repeated pairs say too little of how consistent an annotator is.
 FEW_REPEATS = 3
 INCONSISTENT = 10
-#: So many of the judgments that a first place hangs on are listed.
-ANSWERS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class StudyInfluence:
-    """What leaving out any one annotator, by pseudonym, does to the ranking, as of a time.
-
-    `smallest_set`: the fewest judgments that the first place hangs on; None where none was found, or `is_sought`: the
-    worker has yet to look for it.
-    """
-
-    influence: Influence
-    computed_at: datetime
-    smallest_set: SmallestSet | None
-    is_sought: bool
-
-    @property
-    def answers(self) -> QuerySet[Judgment]:
-        """The first of the judgments of the smallest set that still stand."""
-        keys = self.smallest_set.judgments if self.smallest_set else ()
-        rows = Judgment.objects.standing().filter(pk__in=keys).order_by("assignment__topic__position", "pk")
-        sentences = (f"assignment__pair__{side}__document" for side in ("first", "second"))
-        return rows.select_related("assignment__topic", "assignment__annotator", *sentences)[:ANSWERS]
-
-
-@dataclass(frozen=True, slots=True)
-class Consistency:
-    """How consistent an annotator is: the share of pairs shown twice that they judged alike, else the fit to others."""
-
-    annotator: Annotator
-    figure: Figure
-    by: str
 
 
 def coverage(study: Study) -> tuple[TopicCoverage, ...]:
@@ -94,24 +50,47 @@ def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
         yield row, row.part
 
 
-def influence(study: Study) -> StudyInfluence | None:
-    """What leaving out any one annotator does to the ranking; None before the worker has looked."""
-    row, smallest = (Result.objects.head(study, name) for name in ("influence", "smallest-set"))
-    record = row.read(Influence)
-    if record is None:
-        return None
+def influence(row: Result) -> Influence:
+    """The record with the names of annotators in place of their keys."""
+    record = from_json(Influence, row.record)
     keys = [key for key, _system in record.new_firsts] + [system.annotator for system in record.systems]
-    names = _names(key for key in keys if key is not None)
-    named = replace(
+    names: dict[Key, str] = dict(Annotator.objects.filter(pk__in=filter(None, keys)).values_list("pk", "pseudonym"))
+    return replace(
         record,
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
     )
-    return StudyInfluence(named, row.computed_at, smallest.read(SmallestSet), smallest.version < row.version)
 
 
-def _names(keys: Iterable[Key]) -> dict[Key, str]:
-    return {row.pk: row.pseudonym for row in Annotator.objects.filter(pk__in=list(keys)).only("pseudonym")}
+def found_set(row: Result) -> FoundSet:
+    """The smallest set with those of its judgments that still stand."""
+    smallest = row.read(SmallestSet)
+    rows = Judgment.objects.standing().filter(pk__in=smallest.judgments if smallest else ())
+    sentences = (f"assignment__pair__{side}__document" for side in ("first", "second"))
+    rows = rows.select_related("assignment__topic", "assignment__annotator", *sentences)
+    return FoundSet(smallest, tuple(map(_answer, rows.order_by("assignment__topic__position", "pk"))))
+
+
+def first_place(study: Study) -> list[tuple[Analysis, str]]:
+    """The questions about the first place of the board, with the verdict of those that were worked out."""
+    readers: dict[OfStudy, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
+    analyses = {analysis.name: analysis for analysis in OF_STUDY}
+    heads = ((analyses[name], read, Result.objects.head(study, name)) for name, read in readers.items())
+    return [(analysis, analysis.show(read(head), {}).verdict) for analysis, read, head in heads if head.record]
+
+
+def _answer(judgment: Judgment) -> AnswerOfSet:
+    shown = judgment.assignment
+    sentence, other = judgment.in_order
+    return AnswerOfSet(
+        judgment.pk,
+        (shown.annotator.pk, shown.annotator.pseudonym),
+        shown.topic.name,
+        sentence.text,
+        _(judgment.given.relation),
+        other.text,
+        f"{judgment.at:%Y-%m-%d %H:%M:%S}",
+    )
 
 
 def least_consistent(study: Study) -> tuple[Consistency, ...]:
@@ -128,7 +107,8 @@ def least_consistent(study: Study) -> tuple[Consistency, ...]:
     by_repeats = len(repeats) >= FEW_REPEATS
     lines = repeats if by_repeats else _known(((annotator, figure) for annotator, _repeats, figure in reports), 2)
     worst = sorted(lines, key=lambda line: (line[1].value, line[0].pk))[:INCONSISTENT]
-    return tuple(Consistency(annotator, figure, "repeats" if by_repeats else "fit") for annotator, figure in worst)
+    by: Literal["repeats", "fit"] = "repeats" if by_repeats else "fit"
+    return tuple(Consistency(annotator.pk, annotator.pseudonym, figure, by) for annotator, figure in worst)
 
 
 def _known(stored: Iterable[tuple[Annotator, Any]], least: int) -> list[tuple[Annotator, Figure]]:

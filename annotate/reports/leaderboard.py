@@ -149,6 +149,12 @@ def _version_of_study(study: Study, has_worker: bool) -> str:
     return _version(shown, study.score, _versions(Topic.objects.filter(study=study)), has_worker)
 
 
+def is_behind(study: Study) -> bool:
+    """Whether newer judgments or texts wait to be worked into the board; topics that failed add none."""
+    waiting = Topic.objects.filter(UNFITTED, study=study)
+    return waiting.exclude(progress__problem__gt="").exists()
+
+
 def version_of_topic(topic: Topic) -> str:
     """Changes with everything that the topic's board shows."""
     return _version(topic.study.score, _versions(Topic.objects.filter(pk=topic.pk)), worker_is_there())

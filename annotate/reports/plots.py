@@ -9,7 +9,6 @@ from functools import cache, partial
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from annotate.reports.forecast import ForecastTable
 from annotate.reports.leaderboard import Board
 from formats.plots import (
     NARROW,
@@ -17,13 +16,10 @@ from formats.plots import (
     WIDE,
     Drawing,
     IntervalRow,
-    Line,
-    course_plot,
-    curve_plot,
     interval_plot,
     rank_plot,
 )
-from formats.results import LeaderboardRow, StudyAgreement
+from formats.results import LeaderboardRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +76,3 @@ def board_ranks(board: Board, most: int) -> Plot | None:
     ]
     label = _("Ranks of the systems against the number of judgments")
     return plot_of(rank_plot, curve, label, _("judgments"), _("rank"))
-
-
-def forecast(table: ForecastTable) -> Plot | None:
-    """How far intervals reach by the number of judgments, and which differences are told apart."""
-    with_margin = [(float(row.judgments), row) for row in table.rows if row.margin is not None]
-    margins = tuple((x, row.margin or 0.0) for x, row in with_margin)
-    resolved = tuple((x, row.resolved or 0.0) for x, row in with_margin)
-    spread = tuple(row.sd or 0.0 for _x, row in with_margin)
-    lines = [
-        Line(_("interval, ±"), margins, spread),
-        Line(_("told apart"), resolved),
-    ]
-    label = _(
-        "How far the interval of a difference reaches, by number of judgments; the table says the same in numbers"
-    )
-    titles = _("judgments a topic"), _("difference of two systems")
-    return plot_of(curve_plot, lines, label, *titles) if len(with_margin) > 1 else None
-
-
-def alpha_over_time(record: StudyAgreement) -> Plot | None:
-    """Krippendorff's alpha after a growing number of judgments."""
-    course = [(point.judgments, point.alpha) for point in record.time]
-    label = _("Krippendorff’s alpha against the number of judgments")
-    return plot_of(course_plot, course, label, _("judgments"), _("Krippendorff’s alpha"))

@@ -86,6 +86,15 @@ class RestsOn:
         return self.counted.human < self.counted.total
 
 
+def among(study: Study) -> str:
+    """Of which kind of annotators a figure about annotators is."""
+    if study.leading_kind == Annotator.Kind.HUMAN:
+        return _("Among people only. Machines and simulated annotators are never compared with people.")
+    if study.leading_kind == Annotator.Kind.MACHINE:
+        return _("Among machines only, since this study counts their judgments and not people’s.")
+    return _("Among simulated annotators only, since this study counts their judgments and not people’s.")
+
+
 def of_study(study: Study) -> RestsOn:
     """What the study's figures rest on, all topics together."""
     return by_study([study])[study.pk]

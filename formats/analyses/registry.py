@@ -7,15 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from formats.analyses import (
+    annotator_agreement,
+    annotator_consistency,
     assessors,
     convergence,
     coverage,
     document_sets,
+    forecast,
+    influence,
     metric_agreement,
     metric_scores,
     misfits,
+    score_map,
     sentence_ranking,
+    smallest_set,
     system_pairs,
+    two_systems,
 )
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
@@ -28,7 +35,8 @@ class Analysis:
     `name`: in addresses, files and the API; `of`: what it is worked out for; `title`: in menus; `asks`: the question;
     `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record, and what is asked of
     it, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website leaves
-    it to the command line; `ability`: what a member must be able to do to see it.
+    it to the command line; `ability`: what a member must be able to do to see it; `template`: what pages have besides;
+    `form`: where a reader asks for it.
     """
 
     name: str
@@ -40,6 +48,8 @@ class Analysis:
     left_out: str = ""
     of: Literal["study", "topic"] = "study"
     ability: str = "see"
+    template: str = ""
+    form: str = ""
 
     @property
     def question(self) -> str:
@@ -51,6 +61,8 @@ _HUMAN_SCORES = gettext_noop(
     "Upload what people think of the summaries, for example grades for relevance. This page then answers the question."
 )
 _JUDGMENTS = gettext_noop("Once a judgment counts, this page answers the question.")
+_SCORED = gettext_noop("This needs judgments that count, and systems that they score.")
+_TWO_ANNOTATORS = gettext_noop("Agreement needs two annotators who judged the same pairs, and a running worker.")
 
 ANALYSES = (
     Analysis(
@@ -120,6 +132,70 @@ ANALYSES = (
             "command line (assessors)."
         ),
         ability="annotators",
+    ),
+    Analysis(
+        name="forecast",
+        title=gettext_noop("Forecast"),
+        asks=gettext_noop("How many judgments does the study need?"),
+        keys=(),
+        show=forecast.show,
+        needs=gettext_noop("Have the worker simulate the study. This page then answers the question."),
+        form="research/forecast_form.html",
+    ),
+    Analysis(
+        name="two-systems",
+        title=gettext_noop("Two systems"),
+        asks=gettext_noop("How far is one system ahead of another?"),
+        keys=("scored_by",),
+        show=two_systems.show,
+        needs=_JUDGMENTS,
+    ),
+    Analysis(
+        name="scores-by-topic",
+        title=gettext_noop("Systems by topics"),
+        asks=gettext_noop("How does each system score in each topic?"),
+        keys=("scored_by",),
+        show=score_map.show,
+        needs=_JUDGMENTS,
+        template="research/score_map.html",
+    ),
+    Analysis(
+        name="influence",
+        title=gettext_noop("Influence"),
+        asks=gettext_noop("Does the first place hang on single annotators?"),
+        keys=(),
+        show=influence.show,
+        needs=_JUDGMENTS,
+        left_out=_SCORED,
+    ),
+    Analysis(
+        name="smallest-set",
+        title=gettext_noop("Smallest set"),
+        asks=gettext_noop("How many answers would have to be wrong?"),
+        keys=(),
+        show=smallest_set.show,
+        needs=_JUDGMENTS,
+        left_out=_SCORED,
+    ),
+    Analysis(
+        name="agreement-of-annotators",
+        title=gettext_noop("Agreement of annotators"),
+        asks=gettext_noop("How well do annotators agree?"),
+        keys=(),
+        show=annotator_agreement.show,
+        needs=_TWO_ANNOTATORS,
+        ability="annotators",
+        template="monitor/heat_map.html",
+    ),
+    Analysis(
+        name="consistency-of-annotators",
+        title=gettext_noop("Consistency"),
+        asks=gettext_noop("Which annotators are least consistent?"),
+        keys=(),
+        show=annotator_consistency.show,
+        needs=_TWO_ANNOTATORS,
+        ability="annotators",
+        template="monitor/least_consistent.html",
     ),
     Analysis(
         name="coverage",

@@ -35,11 +35,13 @@ def test_judges_agreement_and_examination_say_what_the_pages_say(study) -> None:
     bob = next(one for one in listed if one["annotator"]["pseudonym"] == "bob")
     assert bob["left"] == {"k": 1, "n": 2, "value": 0.5, "interval": pytest.approx([0.0945, 0.9055], abs=1e-4)}
     assert bob["figures"]["fit"]["n"] == 2
-    agreement = api.get(f"{here}/agreement/").json()
-    assert agreement["figures"]["study"]["pairs"] == 2
-    found = api.get(f"{here}/examination/").json()
-    assert found["robustness"]["people"] == 2
-    assert (found["robustness"]["smallest_set"], found["robustness"]["is_sought"]) == (None, True)
+    agreement = api.get(f"{here}/results/agreement-of-annotators/").json()
+    assert agreement["tables"][0]["rows"][0]["pairs"] == 2
+    influence = api.get(f"{here}/results/influence/").json()
+    assert influence["tables"][0]["name"] == "systems"
+    assert influence["tables"][-1]["rows"][0]["annotators"] == 2
+    smallest = api.get(f"{here}/results/smallest-set/").json()
+    assert (smallest["tables"], smallest["is_old"]) == ([], True)
     (covered,) = api.get(f"{here}/results/coverage/").json()["tables"]
     assert [row["topic"] for row in covered["rows"]] == ["rain", "snow"]
     assert covered["columns"] == ["topic", *COVERAGE]
@@ -51,7 +53,7 @@ def test_the_description_has_a_type_for_everything_that_the_worker_finds_out(cli
     said = client.get("/api/v1/schema/", headers={"accept": "application/vnd.oai.openapi+json"})
     components = said.json()["components"]["schemas"]
     assert components["Bounded"]["properties"]["low"] == {"type": "number", "format": "double", "nullable": True}
-    for record in ("StudyAgreement", "TopicAgreement", "Figure", "WhatIf", "SystemResult", "Part"):
+    for record in ("Figure", "WhatIf", "SystemResult", "Part"):
         assert components[record]["required"]
 
 

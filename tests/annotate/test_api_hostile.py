@@ -110,7 +110,7 @@ LISTS = [
 ]
 #: Below the study's address.
 PAGES = [
-    *("settings/", "members/", "log/", "", "topics/", "recruitment/", "annotators/", "agreement/", "leaderboard/"),
+    *("settings/", "members/", "log/", "", "topics/", "recruitment/", "annotators/", "results/", "leaderboard/"),
     *("data/?show=removed", "leaderboard.tex", "leaderboard.csv", "gold-pairs/", "export/", "export/judgments.csv"),
 ]
 #: So many of the lists and pages are opened after each value, all of them at the end.

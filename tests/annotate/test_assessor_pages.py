@@ -174,7 +174,7 @@ def test_another_dimension_and_people_among_the_systems_can_be_chosen(assessed: 
 
 def test_researchers_are_led_there_from_metrics_and_from_annotators(assessed: Study) -> None:
     client = signed_in(assessed)
-    for page, *more in (("analysis", "metric-agreement"), ("study_members",), ("consistency",)):
+    for page, *more in (("analysis", "metric-agreement"), ("study_members",), ("study_annotators",)):
         assert address(assessed) in text_of(client, reverse(page, args=[assessed.pk, *more]))
 
 

@@ -8,10 +8,12 @@ import io
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotate.models import Fit, Score, Study, System, Utility
 from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
+from formats.analyses.two_systems import TwoSystems
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +33,10 @@ def two(study: Study) -> tuple[System, System]:
 def asked(study: Study, **more: str) -> dict[str, str]:
     first, second = two(study)
     return {"first": str(first.pk), "second": str(second.pk), **more}
+
+
+def compared(study: Study, first: System, second: System) -> TwoSystems:
+    return comparison.of_study(study, "recommended").compare((first.pk, first.name), (second.pk, second.name))
 
 
 def newest(study: Study) -> Fit:
@@ -92,26 +98,24 @@ def test_the_page_of_a_topic_shows_what_made_the_difference(client: Client, stud
 
 def test_two_systems_are_compared_topic_by_topic(client: Client, study: Study) -> None:
     first, second = two(study)
-    address = reverse("compare_systems", args=[study.pk])
-    assert "Difference of mean scores" not in client.get(address).content.decode(), "nobody chose two systems yet"
-
+    address = reverse("analysis", args=[study.pk, "two-systems"])
     page = client.get(address, asked(study)).content.decode()
 
     board = boards.of_study(study)
     means = {row.system: row.score for row in board.rows}
-    shown = comparison.of_study(study, first, second)
+    shown = compared(study, first, second)
     assert shown.lead is not None
     assert shown.lead.difference == pytest.approx(means[first.name] - means[second.name])
-    assert "Difference of mean scores" in page
+    assert f"The mean scores of {escape(first.name)} and {escape(second.name)} differ by" in page
+    assert reverse("compare_in_topic", args=[study.pk, scored.topic(study).pk]) in page
+    file = [study.pk, "two-systems", "topics"]
     rows = list(
-        csv.DictReader(
-            io.StringIO(client.get(reverse("compare_systems_csv", args=[study.pk]), asked(study)).content.decode())
-        )
+        csv.DictReader(io.StringIO(client.get(reverse("analysis_csv", args=file), asked(study)).content.decode()))
     )
     assert [row["topic"] for row in rows] == ["rain", "snow"]
     for row in rows:
         assert float(row["difference"]) == pytest.approx(float(row["first"]) - float(row["second"]))
-    turned = comparison.of_study(study, second, first)
+    turned = compared(study, second, first)
     assert turned.lead is not None
     assert (turned.lead.difference, turned.lead.low) == (-shown.lead.difference, -(shown.lead.high or 0))
 
@@ -120,15 +124,14 @@ def test_by_the_stop_rule_two_systems_are_compared_with_the_plan_beside_them(cli
     study = scored.scored_study(stop_rule=True, judgments_per_topic=10)
     client.force_login(making.owner(study))
     first, second = two(study)
-    assert comparison.of_study(study, first, second).planned == 20
-    assert (
-        "The study plans 20." in client.get(reverse("compare_systems", args=[study.pk]), asked(study)).content.decode()
-    )
+    assert compared(study, first, second).planned == 20
+    page = client.get(reverse("analysis", args=[study.pk, "two-systems"]), asked(study)).content.decode()
+    assert "The study plans 20." in page
 
 
 def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) -> None:
-    page = client.get(reverse("scores_by_topic", args=[study.pk])).content.decode()
-    table = client.get(reverse("scores_by_topic_csv", args=[study.pk])).content.decode()
+    page = client.get(reverse("analysis", args=[study.pk, "scores-by-topic"])).content.decode()
+    table = client.get(reverse("analysis_csv", args=[study.pk, "scores-by-topic", "scores"])).content.decode()
 
     rows = {row["system"].lstrip("'"): row for row in csv.DictReader(io.StringIO(table))}
     scores = Score.objects.filter(scored_by="recommended", score__isnull=False).select_related("summary__system")

@@ -16,7 +16,6 @@ from annotate import forecasts, imports, judging, studies
 from annotate.models import Forecast, Study
 from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
-from annotate.reports.forecast import Asked
 from annotate.reports.study import look_at
 from evaluation.evidence import Settings
 from evaluation.planning import TYPICAL, forecast
@@ -119,30 +118,35 @@ def client_of(study: Study) -> Client:
 
 
 def test_the_page_counts_hours_money_and_chances(study) -> None:
-    client, address = client_of(study), reverse("study_forecast", args=[study.pk])
+    client, address = client_of(study), reverse("analysis", args=[study.pk, "forecast"])
     assert "Simulate</button>" in client.get(address).content.decode()
     assert (
         client.post(reverse("forecast_ask", args=[study.pk]), {"careless": "20", "pay": "12"}).url
         == f"{address}?pay=12"
     )
     waiting = client.get(address)
-    assert 'hx-trigger="every 1s"' in waiting.content.decode()
-    assert client.get(address, {"seen": waiting.context["version"]}).status_code == 204
+    assert 'hx-trigger="every 2s"' in waiting.content.decode()
+    assert client.get(address, {"seen": waiting.context["opened"].stored.version}).status_code == 204
     making.forecast(study)
     studies.change_settings(study, making.owner(study), judgments_per_topic=300)
 
     shown = client.get(address, {"difference": "0.01", "seconds": "30", "pay": "12"})
     text = shown.content.decode()
-    assert "differ by 0.01 are told apart in 80% of studies with about <strong>" in text
+    assert "differ by 0.01 are told apart in 80% of studies with about" in text
     assert "5.0" in text  # hours for 300 judgments on each of two topics
-    (planned,) = [row for row in shown.context["table"].rows if row.is_planned]
-    assert (planned.judgments, planned.work.hours, planned.work.cost) == (300, 5, 60)
-    assert 0.8 < planned.chance <= 1
+    (table,) = shown.context["shown"].tables
+    (planned,) = (dict(zip(table.json()["columns"], table.rows[k], strict=True)) for k in table.marked)
+    assert (planned["judgments"], planned["hours"], planned["cost"]) == (300, 5, 60)
+    assert 0.8 < planned["chance"] <= 1
     assert "Texts or settings have changed since" in text  # 34 and 35 sentences, not 5
 
     rows = list(
         csv.DictReader(
-            io.StringIO(client.get(reverse("forecast_csv", args=[study.pk]), {"pay": "12"}).content.decode())
+            io.StringIO(
+                client.get(
+                    reverse("analysis_csv", args=[study.pk, "forecast", "forecast"]), {"pay": "12"}
+                ).content.decode()
+            )
         )
     )
     assert (rows[0]["judgments"], rows[0]["in_all"], rows[0]["chance"]) == ("10", "20", "")
@@ -150,7 +154,7 @@ def test_the_page_counts_hours_money_and_chances(study) -> None:
 
 
 def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
-    text = client_of(study).get(reverse("study_forecast", args=[study.pk]), {"seconds": "-3"}).content.decode()
+    text = client_of(study).get(reverse("analysis", args=[study.pk, "forecast"]), {"seconds": "-3"}).content.decode()
     assert "greater than or equal to 0.1" in text
     answer = client_of(study).post(reverse("forecast_ask", args=[study.pk]), {"careless": "300"}, follow=True)
     assert "less than or equal to 100" in answer.content.decode()
@@ -169,9 +173,9 @@ def test_the_pace_says_when_a_study_is_done(study) -> None:
     assert (course.done, course.wanted, course.seconds) == (20, 200, 30)
     assert course.a_day == pytest.approx(10, rel=0.01)
     assert course.ends_at - now == pytest.approx(timedelta(days=18), rel=0.01)
-    asked = Asked(None, 15, 12)
-    assert course.so_far(asked).cost == pytest.approx(2)
-    assert course.to_come(asked).hours == pytest.approx(180 * 15 / 3600)
+    shown = client_of(study).get(reverse("analysis", args=[study.pk, "forecast"]), {"seconds": "15", "pay": "12"})
+    assert shown.context["so_far"].cost == pytest.approx(2)
+    assert shown.context["to_come"].hours == pytest.approx(180 * 15 / 3600)
 
 
 def test_short_topics_are_asked_for_no_more_than_their_pairs_take() -> None:

@@ -75,12 +75,13 @@ def seen(study: Study) -> dict[str, Any]:
     owner.force_login(making.owner(study))
     topics, sentences = study.topics.all(), Sentence.objects.filter(topic__study=study)
     summaries, people = Summary.objects.filter(topic__study=study), study.annotators.filter(kind="human")
-    calls = ["", "leaderboard/", "summaries/", "judges/?page_size=200", "agreement/", "examination/"]
+    calls = ["", "leaderboard/", "summaries/", "judges/?page_size=200"]
+    calls += [f"results/{name}/" for name in OF_ANNOTATORS]
     calls += [f"topics/{topic.pk}/{part}" for topic in topics for part in ("", "sentences/", "leaderboard/")]
     calls += [f"summaries/{summary.pk}/" for summary in summaries]
     pages = [
         *(reverse(name, args=[study.pk]) for name in OF_STUDY),
-        *(reverse("analysis", args=[study.pk, name]) for name in ("misfits", "coverage")),
+        *(reverse("analysis", args=[study.pk, name]) for name in OF_ANNOTATORS),
         *(reverse(name, args=[study.pk, topic.pk]) for name in OF_TOPIC for topic in topics),
         *(reverse("sentence", args=[study.pk, one.pk]) for one in sentences),
         *(reverse("summary", args=[study.pk, one.pk]) for one in summaries),
@@ -92,9 +93,10 @@ def seen(study: Study) -> dict[str, Any]:
 
 OF_STUDY = (
     *("study", "study_topics", "leaderboard", "leaderboard_csv", "leaderboard_tex", "leaderboard_svg"),
-    *("leaderboard_ranks_svg", "agreement", "disputed", "consistency"),
+    *("leaderboard_ranks_svg", "disputed"),
     *("judgments_jsonl", "judgments_csv"),
 )
+OF_ANNOTATORS = ("agreement-of-annotators", "consistency-of-annotators", "influence", "coverage", "misfits")
 OF_TOPIC = ("topic", "topic_leaderboard", "topic_leaderboard_csv", "topic_leaderboard_tex", "topic_leaderboard_svg")
 
 
@@ -156,7 +158,8 @@ def test_a_kind_that_counts_with_people_moves_the_scores_and_no_figure_about_the
     settle(study)
     after = seen(study)
     assert after["leaderboard/"]["systems"] != before["leaderboard/"]["systems"]
-    assert after["agreement/"]["figures"] == before["agreement/"]["figures"]
+    agreement = "results/agreement-of-annotators/"
+    assert after[agreement]["tables"] == before[agreement]["tables"]
     assert after["leaderboard/"]["rests_on"]["counted"] == {
         "human": 104,
         "imported": 104,
@@ -166,4 +169,4 @@ def test_a_kind_that_counts_with_people_moves_the_scores_and_no_figure_about_the
     rows = {row["annotator"]["pseudonym"]: row["figures"] for row in before["judges/?page_size=200"]["results"]}
     assert rows == {row["annotator"]["pseudonym"]: row["figures"] for row in after["judges/?page_size=200"]["results"]}
     examined = Annotator.objects.filter(study=study, kind="human", judged__gt=0).count()
-    assert after["examination/"]["robustness"]["people"] == examined
+    assert after["results/influence/"]["tables"][-1]["rows"][0]["annotators"] == examined

@@ -18,7 +18,7 @@ SOME = {
     "Saved: %(answer)s.": "annotate/views",
     "invitation links only": "annotate/models",
     "Why can’t you judge this pair?": "templates/judge",
-    "Krippendorff’s alpha against the number of judgments": "annotate/reports/plots.py",
+    "Krippendorff’s alpha against the number of judgments": "formats/analyses/annotator_agreement.py",
     "a time with its zone such as 2026-01-31T16:53:19Z": "formats/shapes.py",
     "%(name)s, which is unknown": "formats/complaints.py",
     "%(name)s, which is unknown (most similar: %(near)s)": "formats/complaints.py",

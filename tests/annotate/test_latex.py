@@ -12,7 +12,9 @@ from django.urls import reverse
 
 import formats
 from annotate import imports
+from annotate.access import abilities
 from annotate.models import Study
+from annotate.reports import analyses
 from tests.annotate import scored
 from tests.annotate.making import owner
 from tests.annotate.test_metric_pages import graded_study, text_of
@@ -57,11 +59,20 @@ def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
     client, topic = signed_in(graded), scored.topic(graded, "T1")
     named = [(name, holes) for name, _address, holes in pages() if name.endswith("_tex")]
     assert {"analysis_tex", "leaderboard_tex"} <= {name for name, _holes in named}
-    there = {"study_id": graded.pk, "topic_id": topic.pk, "analysis": "document-sets", "part": "tests"}
-    for name, holes in named:
-        keys = {hole: there[hole] for hole in holes}
-        table = text_of(client, reverse(name, kwargs=keys))
-        assert "Missing character" not in typeset(table, tmp_path), name
+    there = {"study_id": graded.pk, "topic_id": topic.pk}
+    addresses = [
+        reverse(name, kwargs={hole: there[hole] for hole in holes}) for name, holes in named if "part" not in holes
+    ]
+    opened = list(analyses.all_opened(graded, abilities(owner(graded), graded)))
+    addresses += [
+        reverse("analysis_tex", args=[graded.pk, one.analysis.name, table.name])
+        for one in opened
+        for table in (one.shown.tables if one.shown else ())
+        if table.read
+    ]
+    assert {"agreement.tex", "tests.tex"} <= {address.rpartition("/")[2] for address in addresses}
+    for address in addresses:
+        assert "Missing character" not in typeset(text_of(client, address), tmp_path), address
 
 
 def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Path) -> None:

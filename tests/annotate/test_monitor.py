@@ -34,6 +34,7 @@ from annotate.refusal import Refusal
 from annotate.reports import agreement, annotator_answers, annotators, diagnostics, worker
 from evaluation.worker import tasks
 from evaluation.worker.agenda import find_work
+from formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
 from formats.results import (
     Agreement,
     Bounded,
@@ -393,14 +394,17 @@ def many() -> Study:
     return big_study(annotators=120, judgments=2_400, topics=2, sentences=30)
 
 
-PAGES = ("study_annotators", "agreement", "disputed", "consistency", "log", "leaderboard")
+PAGES = (
+    *(("study_annotators",), ("disputed",), ("log",), ("leaderboard",)),
+    *(("analysis", "agreement-of-annotators"), ("analysis", "consistency-of-annotators")),
+)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_page_asks_more_than_twenty_times_however_many_people_there_are(name, many, django_assert_max_num_queries):
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_asks_more_than_twenty_times_however_many_people_there_are(page, many, django_assert_max_num_queries):
     client = signed_in(many)
     with django_assert_max_num_queries(20):
-        response = client.get(reverse(name, args=[many.pk]) + "?sort=-fit")
+        response = client.get(reverse(page[0], args=[many.pk, *page[1:]]) + "?sort=-fit")
     assert response.status_code == 200
 
 
@@ -436,13 +440,17 @@ def test_two_people_are_asked_about_and_the_pairs_on_which_they_differ_are_shown
     assert client.get(reverse("disputed", args=[study.pk]) + f"?a={ann.pk}&b={other.pk}").status_code == 404
 
 
+AGREEMENT = "agreement-of-annotators"
+
+
 def test_agreement_is_shown_with_intervals_and_what_cannot_be_told_says_why() -> None:
     study = ready_study(topics=2, judgments_per_pair=3)
     for _ in range(3):
         judged(joined(study))
     tasks.report_annotators(study.pk)
-    text = signed_in(study).get(reverse("agreement", args=[study.pk])).content.decode()
-    assert "How well annotators agree" in text
+    text = signed_in(study).get(reverse("analysis", args=[study.pk, AGREEMENT])).content.decode()
+    assert "How well do annotators agree?" in text
+    assert "No pair has been judged by two annotators yet." in text
     assert "too few data" in text
 
 
@@ -452,30 +460,30 @@ def test_agreement_is_a_table_for_papers_too() -> None:
         for _ in range(6):
             judged(annotator)
     client = signed_in(study)
-    assert client.get(reverse("agreement_csv", args=[study.pk])).status_code == 404
+    file = [study.pk, AGREEMENT, "agreement"]
+    assert client.get(reverse("analysis_csv", args=file)).status_code == 404
     tasks.report_annotators(study.pk)
-    rows = list(csv.DictReader(io.StringIO(client.get(reverse("agreement_csv", args=[study.pk])).content.decode())))
+    rows = list(csv.DictReader(io.StringIO(client.get(reverse("analysis_csv", args=file)).content.decode())))
     whole = kept.heads("annotators", study=study).get().read(StudyAgreement).study
     assert (rows[0]["topic"], int(rows[0]["pairs"])) == ("The study", whole.pairs)
     assert len(rows) == 3
-    assert r"\toprule" in client.get(reverse("agreement_tex", args=[study.pk])).content.decode()
+    assert r"\toprule" in client.get(reverse("analysis_tex", args=file)).content.decode()
 
 
 def test_a_heat_map_begins_with_those_who_share_pairs_and_leaves_out_who_shares_none() -> None:
-    study = ready_study()
-    annotators = [Annotator.objects.create(study=study, pseudonym=name) for name in "abcd"]
     shared = ((9, 0, 0, 0), (0, 9, 0, 7), (0, 0, 9, 6), (0, 7, 6, 9))
-    heat = agreement.heat_map(PairwiseAgreement(tuple(own.pk for own in annotators), shared, shared))
-    assert heat is not None
-    assert [own.pseudonym for own in heat.annotators] == ["d", "b", "c"]
-    assert all(any(cell.shared for cell in cells) for _annotator, cells in heat.rows)
+    nothing = Agreement(0, 0, 0, *[Bounded(None, None, None)] * 3, why="nobody_twice")
+    table = PairwiseAgreement((1, 2, 3, 4), shared, shared)
+    named = NamedAgreement(StudyAgreement(nothing, (), table=table), {}, dict(enumerate("abcd", 1)), {})
+    assert [name for _key, name in named.in_order] == ["d", "b", "c"]
+    assert all(any(cell.shared for cell in cells) for _annotator, cells in named.heat)
 
 
 def test_thin_cells_of_the_heat_map_have_no_colour() -> None:
-    a, b = Annotator(pseudonym="a"), Annotator(pseudonym="b")
-    assert agreement.Cell(a, b, agreement.THIN - 1, 1).step is None
-    assert [agreement.Cell(a, b, 10, alike).step for alike in (0, 5, 10)] == [0, 5, 9]
-    assert agreement.Cell(a, b, 0, 0).percent is None
+    a, b = (1, "a"), (2, "b")
+    assert Two(a, b, THIN - 1, 1).step is None
+    assert [Two(a, b, 10, alike).step for alike in (0, 5, 10)] == [0, 5, 9]
+    assert Two(a, b, 0, 0).percent is None
 
 
 # Excluding somebody
@@ -576,7 +584,8 @@ def test_only_who_looks_after_people_sees_and_excludes_them(role, status, two_an
     bob = study.annotators.get(pseudonym="bob")
     preview = what_if.ask(study, making.owner(study), [bob])
     client = signed_in(study, role)
-    for name, keys in (("study_annotator", [bob.pk]), ("what_if", [preview.key]), ("log", []), ("consistency", [])):
+    of_study = (("log", []), ("disputed", []), ("analysis", [AGREEMENT]))
+    for name, keys in (("study_annotator", [bob.pk]), ("what_if", [preview.key]), *of_study):
         assert client.get(reverse(name, args=[study.pk, *keys])).status_code == status
     changed = 302 if status == 200 else status
     assert client.post(reverse("what_if_ask", args=[study.pk]), {"annotator": bob.pk}).status_code == changed
@@ -595,25 +604,24 @@ def test_nobody_of_another_study_is_looked_at_or_asked_about(two_annotators) -> 
     assert not WhatIfQuestion.objects.exists()
 
 
-def test_the_leaderboard_says_whether_the_first_place_rests_on_one_person(two_annotators) -> None:
-    study = two_annotators
-    client = signed_in(study, "researcher")
-    assert "Influence of" not in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+def test_the_leaderboard_says_whether_the_first_place_rests_on_one_annotator(two_annotators) -> None:
+    study, board = two_annotators, reverse("leaderboard", args=[two_annotators.pk])
+    client, influence = signed_in(study, "researcher"), reverse("analysis", args=[study.pk, "influence"])
+    assert "single annotators" not in client.get(board).content.decode()
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
-    text = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
-    assert "Influence of single annotators" in text
-    assert "This is worked out once no topic waits for scores." in text
+    assert "2 annotators were left out in turn" in client.get(board).content.decode()
+    smallest = client.get(reverse("analysis", args=[study.pk, "smallest-set"])).content.decode()
+    assert "Being worked out" in smallest
+    text = client.get(influence).content.decode()
     assert "2 annotators were left out in turn" in text
-    assert '<th scope="col">Without</th>' not in text  # that is for who looks after people
-    assert (
-        '<th scope="col">Without</th>' in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
-    )
+    assert '<th scope="col">Without</th>' not in text  # that is for owners and admins
+    assert '<th scope="col">Without</th>' in signed_in(study).get(influence).content.decode()
 
 
-def test_the_leaderboard_lists_the_answers_without_which_another_system_would_be_first(two_annotators: Study) -> None:
-    study, board = two_annotators, reverse("leaderboard", args=[two_annotators.pk])
+def test_the_smallest_set_lists_the_answers_without_which_another_system_would_be_first(two_annotators: Study) -> None:
+    study, address = two_annotators, reverse("analysis", args=[two_annotators.pk, "smallest-set"])
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
@@ -622,10 +630,24 @@ def test_the_leaderboard_lists_the_answers_without_which_another_system_would_be
     assert ("find_smallest_set", study.pk) not in {(work.task, work.key) for work in find_work()}
     smallest = kept.heads("smallest-set", study=study).get().read(SmallestSet)
     assert smallest is not None
-    text = signed_in(study).get(board).content.decode()
-    assert f"Without {len(smallest.judgments)} of {smallest.among} answers, <bdi>{smallest.instead}</bdi>" in text
-    assert text.count('<p class="verdict">') == len(smallest.judgments)
-    assert '<p class="verdict">' not in signed_in(study, "researcher").get(board).content.decode()
+    said = f"Without {len(smallest.judgments)} of {smallest.among} answers, {smallest.instead}"
+    assert said in signed_in(study).get(reverse("leaderboard", args=[study.pk])).content.decode()
+    text, hidden = (signed_in(study, role).get(address).content.decode() for role in ("owner", "researcher"))
+    assert said in text
+    assert said in hidden
+    listed = study.annotators.filter(assignments__judgments__in=smallest.judgments)
+    for annotator in listed.distinct():
+        links = text.count(reverse("study_annotator", args=[study.pk, annotator.pk]))
+        assert links == listed.filter(pk=annotator.pk).count()
+    assert "These answers" not in hidden
+    rows = csv.DictReader(
+        io.StringIO(
+            signed_in(study).get(reverse("analysis_csv", args=[study.pk, "smallest-set", "answers"])).content.decode()
+        )
+    )
+    assert {int(row["judgment"]) for row in rows} == {*smallest.judgments}
+    hidden_file = reverse("analysis_csv", args=[study.pk, "smallest-set", "answers"])
+    assert signed_in(study, "researcher").get(hidden_file).status_code == 404
 
 
 def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotators: Study) -> None:
@@ -633,7 +655,7 @@ def test_where_only_others_have_judged_there_is_nobody_to_leave_out(two_annotato
     Result.objects.create(
         study=two_annotators, analysis="influence", version=1, record=nobody, computed_at=timezone.now()
     )
-    text = signed_in(two_annotators).get(reverse("leaderboard", args=[two_annotators.pk])).content.decode()
+    text = signed_in(two_annotators).get(reverse("analysis", args=[two_annotators.pk, "influence"])).content.decode()
     assert "There is no annotator to leave out yet." in text
     assert "left out in turn" not in text
 
@@ -648,7 +670,7 @@ def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() 
             figures = {"repeats": {"value": k / 10, "n": repeats}, "fit": {"value": -k / 10, "n": 9}}
             AnnotatorReport.objects.create(annotator=one, version=1, figures=figures, computed_at=timezone.now())
         return [one.by for one in diagnostics.least_consistent(study)[:1]] + [
-            one.annotator.pseudonym for one in diagnostics.least_consistent(study)
+            one.annotator for one in diagnostics.least_consistent(study)
         ]
 
     names = [one.pseudonym for one in people]

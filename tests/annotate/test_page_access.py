@@ -63,9 +63,8 @@ POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study study_topics topic topic_documents sentence summary
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard system kind_leaderboard
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_csv leaderboard_tex leaderboard_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  scores_by_topic scores_by_topic_csv compare_in_topic
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv topic_csv
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_systems compare_systems_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_in_topic
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods study_methods_tex study_methods_bib
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md reported_pairs
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
@@ -77,7 +76,6 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf 
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analysis_csv analysis_tex analysis_svg
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_forecast forecast_csv
 POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis topic_analysis_csv topic_analysis_tex
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_copy upload_new upload document_mend
@@ -99,11 +97,9 @@ POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_members study_annotators
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if agreement disputed
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  consistency log invitation_qr
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if disputed
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  log invitation_qr
 GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotators_csv study_annotator_csv
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_svg agreement_pdf agreement_png
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  agreement_csv agreement_tex
 POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_members invitation_revoke
 POST   L   L   L   L   L   L 404 404 404 302 403 302 302  annotator_rest what_if_ask what_if_do
 """

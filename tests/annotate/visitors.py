@@ -111,7 +111,7 @@ class Website:
     def query(self, name: str) -> str:
         if name == "crowd":
             return f"?PROLIFIC_PID={making.prolific(1)}"
-        if name in ("compare_systems_csv", "compare_in_topic"):
+        if name == "compare_in_topic":
             first, second = self.study.systems.values_list("pk", flat=True)[:2]
             return f"?first={first}&second={second}"
         return f"?key={self.keys['system_id', name]}" if name == "data_remove" else ""

@@ -193,8 +193,8 @@ def test_the_way_from_the_board_to_the_answers_that_made_a_difference(page: Page
     page.get_by_role("link", name="Compare two systems").click()
     page.get_by_label("This system").select_option(label="lead & co_")
     page.get_by_label("with this one").select_option(label="=hat")
-    page.get_by_role("button", name="Compare").click()
-    expect(page.get_by_text("Difference of mean scores")).to_be_visible()
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("The mean scores of lead & co_ and =hat differ by")).to_be_visible()
     axe(page)
     page.set_viewport_size({"width": 390, "height": 800})
     page.emulate_media(color_scheme="dark")
@@ -205,7 +205,7 @@ def test_the_way_from_the_board_to_the_answers_that_made_a_difference(page: Page
     expect(page.get_by_text("preferred by 1 of 1").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     axe(page)
-    page.goto(reverse("scores_by_topic", args=[study.pk]))
+    page.goto(reverse("analysis", args=[study.pk, "scores-by-topic"]))
     expect(page.get_by_role("table")).to_contain_text("lead & co_")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     axe(page)

@@ -73,20 +73,15 @@ def test_the_pages_about_people_read_well_and_lead_by_keyboard_to_an_exclusion(p
     for topic in study.topics.all():
         tasks.examine_topic(topic.pk)
     tasks.examine_study(study.pk)
+    tasks.find_smallest_set(study.pk)
     sign_in(page, making.owner(study))
-    for name in (
-        "agreement",
-        "disputed",
-        "consistency",
-        "log",
-        "leaderboard",
-        "study_annotators",
-    ):
+    for name in ("disputed", "log", "leaderboard", "study_annotators"):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(reverse(name, args=[study.pk]))
         axe(page)
         assert fits_a_phone(page), name
-    for name in ("misfits", "coverage"):
+    of_annotators = ("agreement-of-annotators", "consistency-of-annotators", "influence", "smallest-set")
+    for name in (*of_annotators, "misfits", "coverage"):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(reverse("analysis", args=[study.pk, name]))
         axe(page)

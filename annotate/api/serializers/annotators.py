@@ -12,9 +12,9 @@ from annotate.api.serializers.records import serializer_of
 from annotate.api.serializers.strict import Strict
 from annotate.judging import what_if
 from annotate.judging.excluding import LONGEST_REASON
-from annotate.models import AuditEntry, Result, WhatIfQuestion
+from annotate.models import AuditEntry, WhatIfQuestion
 from annotate.reports.annotators import AnnotatorRow
-from formats.results import Figure, Influence, SmallestSet, StudyAgreement, WhatIf
+from formats.results import Figure, WhatIf
 
 
 class ShareSerializer(serializers.Serializer[Figure]):
@@ -56,34 +56,6 @@ class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
     @extend_schema_field(serializers.BooleanField())
     def get_resting(self, row: AnnotatorRow) -> bool:
         return row.annotator.paused_at is not None
-
-
-class AgreementReportSerializer(serializers.Serializer[Result]):
-    """Agreement as of `version`: of the study, by topic, over time, of each two annotators, and disputed pairs."""
-
-    version = serializers.IntegerField()
-    computed_at = serializers.DateTimeField(allow_null=True)
-    problem = serializers.CharField()
-    figures = serializer_of(StudyAgreement)(source="record", allow_null=True)
-
-
-class InfluenceSerializer(serializer_of(Influence)):  # type: ignore[misc]  # made from the record
-    """What leaving out any one annotator does to the ranking, and whether the first place stays.
-
-    `smallest_set`: the fewest answers, as far as was found, without which another system is first; null where none was
-    found, or, where `is_sought`, it is still to be looked for.
-    """
-
-    survives = serializers.BooleanField()
-    computed_at = serializers.DateTimeField()
-    smallest_set = serializer_of(SmallestSet)(allow_null=True)
-    is_sought = serializers.BooleanField()
-
-
-class ExaminationSerializer(serializers.Serializer[Any]):
-    """The influence of single annotators."""
-
-    robustness = InfluenceSerializer(allow_null=True)
 
 
 class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):

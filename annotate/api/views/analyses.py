@@ -35,9 +35,9 @@ class _View(View):
         analysis = analyses.analyses_of(of).get(name)
         if analysis is None:
             raise Http404
-        self.study(of.study_id if isinstance(of, Topic) else of.pk, analysis.ability)
+        study = self.study(of.study_id if isinstance(of, Topic) else of.pk, analysis.ability)
         asked = self.request.query_params.dict()
-        opened = analyses.opened(of, analysis, asked)
+        opened = analyses.opened(of, analysis, asked, abilities(self.user, study))
         if any(asked.get(choice.name, choice.chosen) != choice.chosen for choice in opened.choices):
             raise Http404
         return self.show(AnalysisSerializer, opened)

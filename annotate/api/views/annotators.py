@@ -15,20 +15,17 @@ from rest_framework.response import Response
 
 from annotate import judging
 from annotate.api.serializers.annotators import (
-    AgreementReportSerializer,
     AnnotatorRowSerializer,
     AnnotatorsChosenSerializer,
     AuditEntrySerializer,
-    ExaminationSerializer,
     ExclusionSerializer,
     WhatIfQuestionSerializer,
 )
 from annotate.api.serializers.judging import AnnotatorSerializer
 from annotate.api.views.base import View
 from annotate.judging import what_if
-from annotate.models import Annotator, AuditEntry, Result, Study, WhatIfQuestion
-from annotate.reports import annotators, diagnostics
-from formats.results import to_json
+from annotate.models import Annotator, AuditEntry, Study, WhatIfQuestion
+from annotate.reports import annotators
 
 
 def _named(study: Study, pseudonyms: list[str]) -> list[Annotator]:
@@ -48,35 +45,6 @@ class AnnotatorFigures(View):
         chosen: Any = self.paginate_queryset(Annotator.objects.arrived().filter(study=study).order_by("pk")) or []
         rows: Any = annotators.rows_of(study, [annotator.pk for annotator in chosen])
         return self.get_paginated_response(AnnotatorRowSerializer(rows, many=True).data)
-
-
-@extend_schema(tags=["annotators"])
-class Agreement(View):
-    @extend_schema(operation_id="read_agreement", responses=AgreementReportSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """How well annotators agree, with intervals. Undefined figures are null, and `why` gives the reason."""
-        study = self.study(study_id, "annotators")
-        return self.show(AgreementReportSerializer, Result.objects.head(study, "annotators"))
-
-
-@extend_schema(tags=["annotators"])
-class Examination(View):
-    @extend_schema(operation_id="read_examination", responses=ExaminationSerializer)
-    def get(self, request: Request, study_id: int) -> Response:
-        """The influence of single annotators."""
-        study = self.study(study_id, "annotators")
-        influence = diagnostics.influence(study)
-        examination = {
-            "robustness": influence
-            and to_json(influence.influence)
-            | {
-                "survives": influence.influence.survives,
-                "computed_at": influence.computed_at,
-                "smallest_set": influence.smallest_set and to_json(influence.smallest_set),
-                "is_sought": influence.is_sought,
-            },
-        }
-        return self.show(ExaminationSerializer, examination)
 
 
 @extend_schema(tags=["annotators"])

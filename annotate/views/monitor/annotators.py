@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate import judging
 from annotate.access import in_study
 from annotate.models import Annotator, AuditEntry, Judgment, Study
-from annotate.reports import annotator_answers, annotators, audit_log, diagnostics
+from annotate.reports import annotator_answers, annotators, audit_log
 from annotate.reports.annotators import AnnotatorRow
 from annotate.views.monitor.pages import STUDY, monitor_page
 from annotate.views.research.pages import as_file, csv_table, user_of
@@ -162,20 +162,10 @@ def annotator_rest(request: HttpRequest, study: Study, annotator_id: int) -> Htt
     return redirect("study_annotator", study_id=study.pk, annotator_id=annotator.pk)
 
 
-@in_study("annotators")
-@require_safe
-def study_consistency(request: HttpRequest, study: Study) -> HttpResponse:
-    """Who is least consistent, and the way to what the ranking would be without them."""
-    return monitor_page(
-        request, study, "monitor/consistency.html", show="consistency", least=diagnostics.least_consistent(study)
-    )
-
-
 urlpatterns = [
     path(STUDY + "annotators/", study_annotators, name="study_annotators"),
     path(STUDY + "annotators/<int:annotator_id>/", annotator_page, name="study_annotator"),
     path(STUDY + "annotators.csv", study_annotators_csv, name="study_annotators_csv"),
     path(STUDY + "annotators/<int:annotator_id>.csv", annotator_csv, name="study_annotator_csv"),
     path(STUDY + "annotators/<int:annotator_id>/rest/", annotator_rest, name="annotator_rest"),
-    path(STUDY + "annotators/consistency/", study_consistency, name="consistency"),
 ]

@@ -18,11 +18,11 @@ from annotate.access import in_study
 from annotate.judging import what_if
 from annotate.models import Annotator, Study, WhatIfQuestion
 from annotate.refusal import Refusal
-from annotate.reports.agreement import STATISTICS, AgreementLine
 from annotate.reports.study import worker_is_there
 from annotate.reports.what_if import changes
 from annotate.views.monitor.pages import STUDY, monitor_page
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, keys, user_of
+from formats.analyses.annotator_agreement import STATISTICS
 from formats.results import WhatIf
 
 
@@ -61,7 +61,7 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
         is_done=all(annotator.is_excluded == question.leave_out for annotator in annotators),
         what_if=answer,
         outcomes=_outcomes(answer) if answer else (),
-        statistics=STATISTICS.values(),
+        statistics=[_(title) for title in STATISTICS.values()],
         changes=changes(answer) if answer else (),
         version=version,
         has_worker=has_worker,
@@ -73,7 +73,12 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
 def _outcomes(what_if: WhatIf) -> list[dict[str, Any]]:
     """The agreement as it is and as it would be."""
     return [
-        {"judgments": outcome.judgments, "line": AgreementLine(title, outcome.agreement)}
+        {
+            "judgments": outcome.judgments,
+            "title": title,
+            "pairs": outcome.agreement.pairs,
+            "figures": [getattr(outcome.agreement, name) for name in STATISTICS],
+        }
         for title, outcome in ((_("Now"), what_if.before), (_("After"), what_if.after))
     ]
 

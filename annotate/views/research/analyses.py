@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -23,6 +23,7 @@ from annotate.reports import analyses
 from annotate.reports.analyses import Opened
 from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
+from annotate.views.research import forecast
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
 from annotate.views.research.paper import FIGURES, FORMS, PaperPart, figure_file
 from formats.analyses import Analysis
@@ -31,6 +32,8 @@ from formats.shown import Figure, Table
 TABLES = ("csv", "tex")
 #: So many rows of a table are on the page; files have all.
 MOST_ROWS = 200
+#: Of analyses that are asked for by a form of their own: what it shows.
+ASKED_BY = {"forecast": forecast.forms}
 
 
 @in_study("see")
@@ -50,7 +53,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
     of, asked = _asked(request, study, analysis, topic_id)
     if "seen" in request.GET and is_seen(request, analyses.stored_for(of, asked).version):
         return HttpResponse(status=UNCHANGED)
-    opened = analyses.opened(of, asked, request.GET.dict())
+    opened = analyses.opened(of, asked, request.GET.dict(), access.abilities(request.user, study))
     place = {"tab": "results"} if topic_id is None else {"topic": of, "show": analysis}
     return page(
         request,
@@ -64,6 +67,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
         query=urlencode({**opened.asked, "seen": opened.stored.version}),
         kept=urlencode({name: value for name, value in opened.asked.items() if name in ("dimension", "peers")}),
         has_worker=worker_is_there(),
+        **(ASKED_BY[analysis](request, study) if analysis in ASKED_BY else {}),
     )
 
 
@@ -74,7 +78,8 @@ def analysis_file(
     request: HttpRequest, study: Study, analysis: str, part: str, form: str, topic_id: int | None = None
 ) -> HttpResponse:
     """A table or figure of it as a file; 404 before anything was worked out."""
-    opened = analyses.opened(*_asked(request, study, analysis, topic_id), request.GET.dict())
+    can = access.abilities(request.user, study)
+    opened = analyses.opened(*_asked(request, study, analysis, topic_id), request.GET.dict(), can)
     if opened.shown is None:
         raise Http404
     kind: type = Figure if form in FIGURES else Table
@@ -131,7 +136,8 @@ def _table(table: Table, opened: Opened) -> Mapping[str, object]:
 
 def _link(table: Table, opened: Opened, link: Mapping[str, str | int]) -> str:
     if table.leads_to:
-        return reverse(table.leads_to, kwargs={"study_id": opened.study_id, **link})
+        query = f"?{urlencode(opened.asked)}" if opened.asked else ""
+        return reverse(table.leads_to, kwargs={"study_id": opened.study_id, **link}) + query
     return f"?{urlencode({**opened.asked, **link})}"
 
 
@@ -158,9 +164,14 @@ def _paper(opened: Opened) -> Iterator[PaperPart]:
     query = f"?{urlencode(opened.asked)}" if opened.asked else ""
     for name in dict.fromkeys(part.name for part in parts):
         own = [part for part in parts if part.name == name]
-        forms = [form for part in own for form in (FIGURES if isinstance(part, Figure) else TABLES)]
+        forms = [form for part in own for form in _forms(part)]
         files = [(form, _address(opened, name, form)) for form in forms]
         yield PaperPart(own[0].title, tuple((FORMS[form], address + query) for form, address in files))
+
+
+def _forms(part: Table | Figure) -> Iterable[str]:
+    """LaTeX has what people read: of some tables nothing."""
+    return FIGURES if isinstance(part, Figure) else TABLES if part.read else ("csv",)
 
 
 def _address(opened: Opened, part: str, form: str) -> str:

@@ -64,8 +64,8 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
     if "seen" in request.GET and is_seen(request, boards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
     board = boards.of_study(study, asked_scored_by(request))
-    influence = None if "seen" in request.GET else diagnostics.influence(study)
-    return _board_page(request, study, board, tab="leaderboard", study_influence=influence)
+    questions = () if "seen" in request.GET else diagnostics.first_place(study)
+    return _board_page(request, study, board, tab="leaderboard", questions=questions)
 
 
 @in_study("see")

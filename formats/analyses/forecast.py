@@ -1,0 +1,179 @@
+"""The forecast: how many judgments a study needs to tell systems apart, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from formats.plots import Line, curve_plot
+from formats.results import Forecast, ForecastPoint
+from formats.results.planning import work
+from formats.shown import DASH, Cell, Choice, Column, Figure, Shown, Table, decimals, figure
+from formats.words import gettext as _
+
+#: What a reader may say, and how it is called: a difference of two systems to tell apart, seconds a judgment, pay an
+#: hour. Each with the least and the most that it may be.
+NUMBERS = {"difference": (1e-6, 100.0), "seconds": (0.1, 3600.0), "pay": (0.0, 1e6)}
+
+
+@dataclass(frozen=True, slots=True)
+class StudyForecast:
+    """What was simulated. `planned`: judgments a topic that the study asks for; `seconds`: what one took so far, or is
+    taken to; `is_outdated`: the study is not the one that was simulated any more."""
+
+    record: Forecast
+    planned: int
+    seconds: float
+    is_outdated: bool
+
+
+def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
+    """By number of judgments: the interval, the difference that is told apart, hours and cost."""
+    record = forecast.record
+    difference, seconds, pay = (number(name, asked) for name in NUMBERS)
+    table = _table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
+    return Shown(
+        _verdict(forecast, difference),
+        [*_figure(record), table],
+        choices=[Choice(name, name, ((own, own),), own) for name in NUMBERS if (own := _said(name, asked))],
+        notes=_notes(forecast),
+    )
+
+
+def number(name: str, asked: Mapping[str, str]) -> float | None:
+    """What is asked for under this name; None where it is no number, or out of bounds."""
+    low, high = NUMBERS[name]
+    try:
+        value = float(asked.get(name, ""))
+    except ValueError:
+        return None
+    return value if low <= value <= high else None
+
+
+def _said(name: str, asked: Mapping[str, str]) -> str:
+    return "" if number(name, asked) is None else asked[name]
+
+
+def _verdict(forecast: StudyForecast, difference: float | None) -> str:
+    record = forecast.record
+    if difference is not None:
+        needed = record.needed(difference)
+        if needed is None:
+            never = _(
+                "Two systems that differ by %(difference)g are not told apart in 80%% of studies, even with the most "
+                "judgments that were tried."
+            )
+            return never % {"difference": difference}
+        sentence = _(
+            "Two systems that differ by %(difference)g are told apart in 80%% of studies with about %(n)d judgments a "
+            "topic."
+        )
+        return sentence % {"difference": difference, "n": needed}
+    with_error = [point for point in record.points if point.se is not None]
+    if not with_error:
+        return _("Nothing can be said with the numbers of judgments that were tried.")
+    point = next((point for point in with_error if point.judgments == forecast.planned), with_error[-1])
+    sentence = _(
+        "With %(n)d judgments a topic, the 95%% interval of the difference of two systems reaches ±%(margin).4f, and "
+        "differences of %(resolved).4f are told apart in 80%% of studies."
+    )
+    se = point.se or 0.0
+    return sentence % {"n": point.judgments, "margin": record.margin(se), "resolved": record.resolved(se)}
+
+
+def _figure(record: Forecast) -> list[Figure]:
+    points = [(float(point.judgments), point.se, point.sd or 0.0) for point in record.points if point.se is not None]
+    if len(points) < 2:
+        return []
+    margins = tuple((x, record.margin(se)) for x, se, _sd in points)
+    lines = (
+        Line(_("interval, ±"), margins, tuple(record.margin(sd) for _x, _se, sd in points)),
+        Line(_("told apart"), tuple((x, record.resolved(se)) for x, se, _sd in points)),
+    )
+    draw = partial(
+        curve_plot,
+        label=_(
+            "How far the interval of a difference reaches, by number of judgments; the table says the same in numbers"
+        ),
+        x_title=_("judgments a topic"),
+        y_title=_("difference of two systems"),
+    )
+    caption = _("Band: one standard deviation over simulated studies. The horizontal axis is logarithmic.")
+    return figure("forecast", _("What to expect"), caption, draw, lines)
+
+
+def _table(forecast: StudyForecast, difference: float | None, seconds: float, pay: float | None) -> Table:
+    record = forecast.record
+    chance = _("Chance for %(difference)g") % {"difference": difference} if difference is not None else ""
+    columns = (
+        Column("judgments", _("Judgments a topic")),
+        Column("in_all", _("In all")),
+        Column("hours", _("Hours"), decimals(1)),
+        Column("cost", _("Cost") if pay is not None else "", decimals(0)),
+        Column("margin", _("± of a difference"), decimals(4)),
+        Column("sd", _("sd"), decimals(5)),
+        Column("resolved", _("Told apart in 80%"), decimals(4)),
+        Column("chance", chance, _percent),
+    )
+
+    def row(point: ForecastPoint) -> tuple[Cell, ...]:
+        needs = work(record.topics * point.judgments, seconds, pay)
+        return (
+            *(point.judgments, needs.judgments, needs.hours, needs.cost),
+            None if point.se is None else record.margin(point.se),
+            None if point.sd is None else record.margin(point.sd),
+            None if point.se is None else record.resolved(point.se),
+            record.chance(point.se, difference) if point.se and difference else None,
+        )
+
+    return Table(
+        "forecast",
+        _("What to expect"),
+        columns,
+        tuple(map(row, record.points)),
+        note=_(
+            "“±”: how far the 95% interval of the difference of two systems over all topics reaches to either side. "
+            "“Told apart in 80%”: the difference at which that happens in 80 of 100 studies, all systems compared. The "
+            "number that the study plans stands out."
+        ),
+        marked=frozenset(k for k, point in enumerate(record.points) if point.judgments == forecast.planned),
+    )
+
+
+def _percent(chance: float | None) -> str:
+    return DASH if chance is None else "> 99%" if chance > 0.99 else f"{100 * chance:.0f}%"
+
+
+def _notes(forecast: StudyForecast) -> list[str]:
+    record = forecast.record
+    sampled = _(
+        "%(sampled)d of %(topics)d topics, %(sentences).0f sentences on average, stand for all, each simulated "
+        "%(runs)d times; %(systems)d systems, %(pairs)d pairs of them; %(careless).0f%% careless answers, %(ties).0f%% "
+        "ties; judgments a pair: %(per_pair)d; %(random).0f%% random pairs."
+    )
+    learnt = (
+        _("How far sentences differ was learnt from %(learnt)d judgments.")
+        if record.learnt_from
+        else _("How far sentences differ is taken from studies of others, until there is a judgment a sentence.")
+    )
+    standard = _("The systems are those of standard summarizers, since the study has no two of its own.")
+    stop_rule = _("Intervals and verdicts hold at every look.")
+    about = {
+        "sampled": record.sampled,
+        "topics": record.topics,
+        "sentences": record.sentences,
+        "runs": record.runs,
+        "systems": record.systems,
+        "pairs": record.comparisons,
+        "careless": 100 * record.careless,
+        "ties": 100 * record.ties,
+        "per_pair": record.judgments_per_pair,
+        "random": 100 * record.random_share,
+        "learnt": record.learnt_from,
+    }
+    sentences = [sampled % about, learnt % about]
+    sentences += [standard] if record.are_standard else []
+    sentences += [stop_rule] if record.stop_rule else []
+    old = [_("Texts or settings have changed since. Simulate again to include that.")] if forecast.is_outdated else []
+    return [*old, " ".join(sentences)]

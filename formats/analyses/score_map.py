@@ -1,0 +1,96 @@
+"""The score map: every summary's score at a glance, systems by topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from formats import plots
+from formats.results import LeaderboardRow
+from formats.shown import Column, Shown, Table, as_text, decimals, interval
+from formats.words import gettext as _
+
+#: How many shades there are, from the lowest score to the highest.
+SHADES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSummary:
+    """The score of a summary, which is given by its key, and how it is shaded, from 0 to `SHADES` - 1."""
+
+    key: int
+    score: float
+    shade: int
+
+
+@dataclass(frozen=True, slots=True)
+class SystemLine:
+    """A system, by key and place on the leaderboard, with its summary of each topic, where that has a score."""
+
+    key: int
+    row: LeaderboardRow
+    summaries: tuple[ScoredSummary | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreMap:
+    """The systems of a board, in its order, by topics: (key, name). `scored_by`: which of the two ways of scoring.
+
+    Topics that were scored under other settings than the board's are empty.
+    """
+
+    scored_by: str
+    topics: tuple[tuple[int, str], ...]
+    lines: tuple[SystemLine, ...]
+
+    @property
+    def digits(self) -> int:
+        """Decimals of a score."""
+        return plots.decimals([own.score for line in self.lines for own in line.summaries if own], 2)
+
+
+def show(scores: ScoreMap, _asked: Mapping[str, str]) -> Shown:
+    """A page has a map of it with the way to every summary."""
+    return Shown(_verdict(scores), [_table(scores)])
+
+
+def _verdict(scores: ScoreMap) -> str:
+    columns = list(zip(*(line.summaries for line in scores.lines), strict=True))
+    best = [max((own.score for own in column if own), default=None) for column in columns]
+    first = scores.lines[0]
+    leads = sum(own is not None and own.score == most for own, most in zip(first.summaries, best, strict=True))
+    digits = plots.decimals([first.row.score])
+    sentence = _(
+        "%(system)s has the highest mean score, %(score)s %(interval)s, and the highest score in %(leads)d of "
+        "%(topics)d topics."
+    )
+    return sentence % {
+        "system": first.row.system,
+        "score": f"{first.row.score:.{digits}f}",
+        "interval": interval(first.row.low, first.row.high, digits),
+        "leads": leads,
+        "topics": sum(most is not None for most in best),
+    }
+
+
+def _table(scores: ScoreMap) -> Table:
+    show_score = decimals(scores.digits)
+    return Table(
+        "scores",
+        _("Systems by topics"),
+        (
+            Column("system", _("System"), as_text),
+            Column("mean", _("Mean"), show_score),
+            *(Column(_column(name), name, show_score) for _key, name in scores.topics),
+        ),
+        tuple(
+            (line.row.system, line.row.score, *(own.score if own else None for own in line.summaries))
+            for line in scores.lines
+        ),
+        folded=True,
+    )
+
+
+def _column(topic: str) -> str:
+    """Another name than those of the other columns."""
+    return f"topic {topic}" if topic in ("system", "mean") else topic

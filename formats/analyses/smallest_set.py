@@ -1,0 +1,76 @@
+"""The smallest set: the fewest answers without which another system would be first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from formats.results import SmallestSet
+from formats.shown import Column, Shown, Table, as_text
+from formats.words import gettext as _
+from formats.words import ngettext
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOfSet:
+    """A judgment of the smallest set. `annotator`: key and name; `answer`: what it says of a sentence and another."""
+
+    judgment: int
+    annotator: tuple[int, str]
+    topic: str
+    sentence: str
+    answer: str
+    other: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSet:
+    """The set, None where none was found, and its judgments that still stand."""
+
+    smallest: SmallestSet | None
+    answers: Sequence[AnswerOfSet]
+
+
+def show(listed: FoundSet, _asked: Mapping[str, str]) -> Shown:
+    """How many answers, and which."""
+    smallest = listed.smallest
+    if smallest is None:
+        none = _("No set of less than half of the answers was found without which another system would be first.")
+        return Shown(none, [])
+    n = len(smallest.judgments)
+    sentence = ngettext(
+        "Without %(n)d of %(among)d answers, %(instead)s would be first instead of %(first)s.",
+        "Without %(n)d of %(among)d answers, %(instead)s would be first instead of %(first)s.",
+        n,
+    )
+    about = {"n": n, "among": smallest.among, "instead": smallest.instead, "first": smallest.first}
+    search = _("A smaller set was looked for and not found, which does not prove that there is none.")
+    return Shown(f"{sentence % about} {search}", [_answers(listed.answers), _size(smallest)])
+
+
+def _answers(answers: Sequence[AnswerOfSet]) -> Table:
+    """For those who look after annotators."""
+    labels = {
+        "annotator": _("Annotator"),
+        "topic": _("Topic"),
+        "sentence": _("Sentence"),
+        "answer": _("Answer"),
+        "other": _("Other sentence"),
+        "at": _("Time (UTC)"),
+        "judgment": "",
+    }
+    return Table(
+        "answers",
+        _("These answers"),
+        tuple(Column(name, label, as_text, ability="annotators") for name, label in labels.items()),
+        tuple((own.annotator[1], *(getattr(own, name) for name in [*labels][1:])) for own in answers),
+        links=tuple({"annotator_id": own.annotator[0]} for own in answers),
+        leads_to="study_annotator",
+    )
+
+
+def _size(smallest: SmallestSet) -> Table:
+    columns = tuple(map(Column, ("first", "instead", "answers", "among")))
+    row = smallest.first, smallest.instead, len(smallest.judgments), smallest.among
+    return Table("size", _("How many answers"), columns, (row,), folded=True)

@@ -1,0 +1,206 @@
+"""Two systems: how far one is ahead of the other, over all topics and in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from formats import plots
+from formats.plots import IntervalRow, interval_plot
+from formats.results import Difference
+from formats.shown import Choice, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
+from formats.words import gettext as _
+
+#: A system by key and name.
+Keyed = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How far the first of two systems is ahead of the second: below 0 if it is behind. As `Difference` otherwise."""
+
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    significant: bool | None = None
+
+    @classmethod
+    def of(cls, first: str, difference: Difference) -> Lead:
+        low, high = difference.low, difference.high
+        if difference.better == first:
+            return cls(difference.difference, low, high, difference.p, difference.significant)
+        turned_low, turned_high = (None if number is None else -number for number in (high, low))
+        return cls(-difference.difference, turned_low, turned_high, difference.p, difference.significant)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLine:
+    """One topic, with the score of each system's summary, where there is one."""
+
+    topic: Keyed
+    first: float | None
+    second: float | None
+    lead: Lead | None
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSystems:
+    """Two systems over all topics, which rest on so many `judgments`.
+
+    `needed`: about how many might tell them apart, if the difference is real; None where they are told apart, or there
+    is nothing to reckon with. `planned`: how many the stop rule reckons with, None without it. `equal_within`: by the
+    stop rule, the difference is surely smaller than this, which is what the study calls one. `is_outdated`: scores are
+    of earlier settings.
+    """
+
+    first: Keyed
+    second: Keyed
+    lead: Lead | None
+    judgments: int
+    needed: int | None
+    planned: int | None
+    equal_within: float | None
+    holds_at_every_look: bool
+    is_outdated: bool
+    lines: tuple[TopicLine, ...]
+
+    @property
+    def wins(self) -> tuple[int, int]:
+        """In how many topics the first is ahead, and the second."""
+        leads = [line.lead.difference for line in self.lines if line.lead]
+        return sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+
+    @property
+    def digits(self) -> int:
+        """Decimals of a score."""
+        return digits_of(self.lines)
+
+
+def digits_of(lines: tuple[TopicLine, ...]) -> int:
+    """Decimals of the scores."""
+    return plots.decimals([score for line in lines for score in (line.first, line.second) if score is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """The systems of a study, best first, of which any two can be compared: what is kept of them is read then."""
+
+    systems: tuple[Keyed, ...]
+    compare: Callable[[Keyed, Keyed], TwoSystems]
+
+
+def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
+    """The two that are asked for, else the first two."""
+    if len(systems.systems) < 2:
+        return Shown(_("There are no two systems with summaries yet."), [])
+    by_key = {str(key): (key, name) for key, name in systems.systems}
+    options = [(key, name) for key, (_key, name) in by_key.items()]
+    first = Choice.of("first", _("This system"), options, asked)
+    others = [(key, name) for key, name in options if key != first.chosen]
+    second = replace(Choice.of("second", _("with this one"), others, asked), options=tuple(options))
+    two = systems.compare(by_key[first.chosen], by_key[second.chosen])
+    return Shown(
+        _verdict(two),
+        [*_figure(two), _topics(two)],
+        choices=[first, second],
+        notes=_notes(two),
+    )
+
+
+def _verdict(two: TwoSystems) -> str:
+    lead, about = two.lead, {"first": two.first[1], "second": two.second[1], "wins": two.wins[0], "lost": two.wins[1]}
+    if lead is None:
+        return _(
+            "There is no difference over all topics to show: one of the two has no place on the leaderboard, or there "
+            "are too many systems to compare every two."
+        )
+    p = p_value(lead.p)
+    about |= {
+        "difference": f"{lead.difference:+.{two.digits}f}",
+        "interval": interval(lead.low, lead.high, two.digits),
+        "p": p if p.startswith("<") else f"= {p}",
+    }
+    difference = _(
+        "The mean scores of %(first)s and %(second)s differ by %(difference)s %(interval)s; the first leads "
+        "in %(wins)d topics, the second in %(lost)d."
+    )
+    return " ".join(sentence % about for sentence in (difference, *_meaning(two, lead)))
+
+
+def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
+    """What the difference shows, as sentences that may have places for numbers."""
+    if lead.significant:
+        significant = _("It is significant at .05 (p %(p)s, Holm, all pairs).")
+        return [significant, _("That holds however often you looked.")] if two.holds_at_every_look else [significant]
+    if two.equal_within is not None:
+        equal = _("The two are equal: their difference is surely below %(within)s, however often you looked.")
+        return [equal.replace("%(within)s", f"{two.equal_within:g}")]
+    if lead.significant is None:
+        return []
+    return [_("So far the answers do not tell these two apart (p %(p)s, Holm, all pairs).")]
+
+
+def _notes(two: TwoSystems) -> list[str]:
+    notes = []
+    if two.needed:
+        about = {"wanted": two.needed, "now": two.judgments}
+        real = _("If the difference is real, about %(wanted)d judgments might show it; there are %(now)d now.")
+        notes.append(real % about)
+    if two.lead and two.lead.significant is False and two.equal_within is None and two.planned:
+        notes.append(_("The study plans %(n)d.") % {"n": two.planned})
+    if two.is_outdated:
+        notes.append(
+            _(
+                "These are the scores of earlier settings. They stay until every topic has been scored under the new "
+                "ones, so that no figure mixes the two."
+            )
+        )
+    return notes
+
+
+def _figure(two: TwoSystems) -> list[Figure]:
+    rows = tuple(
+        IntervalRow(line.topic[1], line.lead.difference, line.lead.low, line.lead.high)
+        for line in two.lines
+        if line.lead
+    )
+    draw = partial(
+        interval_plot,
+        label=_("Differences of the two systems’ scores in each topic; the table says the same in numbers"),
+        x_title=_("%(first)s less %(second)s") % {"first": two.first[1], "second": two.second[1]},
+        heads=("", _("topic")),
+        reference=0.0,
+    )
+    caption = _("Dots are differences of scores, lines are 95%% intervals; above 0 in favour of %(first)s.")
+    return figure("topics", _("Topic by topic"), caption % {"first": two.first[1]}, draw, rows) if rows else []
+
+
+def _topics(two: TwoSystems) -> Table:
+    score = decimals(two.digits)
+    return Table(
+        "topics",
+        _("Topic by topic"),
+        (
+            Column("topic", _("Topic"), as_text),
+            Column("first", two.first[1], score),
+            Column("second", two.second[1], score),
+            Column("difference", _("Difference"), score),
+            Column("low"),
+            Column("high"),
+            Column("", _("95% interval")),
+            Column("p"),
+        ),
+        tuple(
+            (
+                *(line.topic[1], line.first, line.second, lead.difference if line.lead else None, lead.low, lead.high),
+                *(interval(lead.low, lead.high, two.digits), lead.p),
+            )
+            for line in two.lines
+            for lead in (line.lead or Lead(0.0),)
+        ),
+        links=tuple({"topic_id": line.topic[0]} for line in two.lines),
+        leads_to="compare_in_topic",
+        note=_("Each topic leads to the words, sentences and answers that make its difference."),
+    )
