@@ -141,7 +141,13 @@ def known_annotators(request: HttpRequest) -> dict[str, Any]:
 
 
 def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
-    """Whether this browser is the annotator: it joined as them, or their account is signed in."""
+    """Whether this browser is the annotator: it joined as them, or their account is signed in.
+
+    In a trial of the start page's pairs is whoever has its address; in another one, a member as long as they are one.
+    """
+    if annotator.kind == Annotator.TRIAL:
+        is_theirs = request.user.is_authenticated and request.user.pk == annotator.user_id
+        return annotator.user_id is None or (is_theirs and may(request.user, annotator.study, "see"))
     if request.session.get("annotators", {}).get(str(annotator.study_id)) == str(annotator.key):
         return True
     return annotator.user_id is not None and request.user.is_authenticated and request.user.pk == annotator.user_id

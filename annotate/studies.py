@@ -159,7 +159,7 @@ def plan_judgments(study: Study) -> None:
     topics = Topic.objects.filter(study=study).count()
     sentences = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None).count()
     is_decided = study.judgments_per_topic != StudySettings().judgments_per_topic
-    if is_decided or not sentences or Assignment.objects.filter(topic__study=study).exists():
+    if is_decided or not sentences or Assignment.objects.lasting().filter(topic__study=study).exists():
         return
     planned = max(FEWEST, math.ceil(JUDGMENTS_A_SENTENCE * sentences / topics / 10) * 10)
     if planned != study.judgments_per_topic:

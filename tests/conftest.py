@@ -106,10 +106,9 @@ def own_files(settings: Any, tmp_path: Path, request: pytest.FixtureRequest) -> 
 def same_draws_in_every_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What chance draws in this process hangs on the test alone: one that fails can be repeated."""
     from annotate.judging import checks, choosing, drawing
-    from annotate.views.judging import trying
 
     seeded = random.Random(request.node.nodeid)
-    for module in (checks, choosing, drawing, trying):
+    for module in (checks, choosing, drawing):
         monkeypatch.setattr(module, "chance", seeded)
 
 

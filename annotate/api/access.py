@@ -131,7 +131,7 @@ def find_own_study(request: Request, study_id: int) -> Study:
 
 def own_annotators(request: Request) -> QuerySet[Annotator]:
     """The annotators that the caller is, or lets judge, as far as their token reaches."""
-    annotators = Annotator.objects.filter(user=user_of(request)).select_related("study")
+    annotators = Annotator.objects.lasting().filter(user=user_of(request)).select_related("study")
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         return annotators.filter(study=request.auth.study_id)
     return annotators

@@ -1,8 +1,8 @@
 """Append-only tables: the database itself refuses to change or delete judgments and entries of the audit log.
 
-Triggers do it, in SQLite and in PostgreSQL, whatever program comes. Two verbs may pass: a person's erasure of what they
-judged, and the deletion of a study; they say so by `erasing()`. `manage.py migrate` creates the triggers,
-again where rebuilding a table took them away, as SQLite does to change a column.
+Triggers do it, in SQLite and in PostgreSQL, whatever program comes. Three verbs may pass: a person's erasure of what
+they judged, that of trials, and the deletion of a study; they say so by `erasing()`. `manage.py migrate` creates the
+triggers, again where rebuilding a table took them away, as SQLite does to change a column.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _replace_sentences(topic: Topic, cuts: recutting.Cuts) -> None:
     """Sentences that somebody has judged are never touched: judgments are about sentences."""
     judging.lock([topic.pk])
     older = Topic.objects.filter(pk=topic.pk, cut_version__lt=topic.text_version)
-    if not older.update(cut_version=topic.text_version) or Judgment.objects.filter(topic=topic).exists():
+    if not older.update(cut_version=topic.text_version) or Judgment.objects.lasting().filter(topic=topic).exists():
         return
     recut = recutting.recut(topic, cuts)
     before = Sentence.objects.filter(topic=topic).order_by("position")
@@ -77,7 +77,7 @@ def set_judged(sentence: Sentence, to_judge: bool, user: User) -> Sentence:
     row.save(update_fields=["not_judged"])
     if not to_judge:
         judging.end_leases(row)
-    if Judgment.objects.filter(topic=row.topic_id).exists():
+    if Judgment.objects.lasting().filter(topic=row.topic_id).exists():
         judging.raise_version([row.topic_id])
     note(row.topic.study, user, action, topic=row.topic.name, sentence=row.name, **({"rule": rule} if rule else {}))
     return row
@@ -106,7 +106,7 @@ def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User, 
     stored.mended = mended
     seen = Comparison(recuts=[_with_other_sentences(topic, stored)])
     removal = None
-    if Judgment.objects.filter(topic=topic).exists():
+    if Judgment.objects.lasting().filter(topic=topic).exists():
         refuse_busy(topic.study_id)
         seen.refuse_more_than(lose)
         removal = keep_before(topic.study, user, seen, stored.name, topic=topic.name, document=stored.name)
@@ -130,7 +130,7 @@ def cut_again(study: Study) -> None:
     topics = Topic.with_unfinished.filter(study=study, language="", removal=None)
     ids = list(topics.values_list("pk", flat=True))
     judged = Refusal(_("Sentences of this topic have already been judged, so they can no longer be edited."), "judged")
-    if Judgment.objects.filter(topic__in=ids).exists():
+    if Judgment.objects.lasting().filter(topic__in=ids).exists():
         raise judged
     try:
         judging.forget_pairs(ids)

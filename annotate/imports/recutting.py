@@ -104,7 +104,7 @@ class Recut:
     def forget(self) -> None:
         """Forget what rests on the sentences of before, and is no judgment."""
         forget_computed([self.topic.pk])
-        if not Judgment.objects.filter(topic=self.topic).exists():
+        if not Judgment.objects.lasting().filter(topic=self.topic).exists():
             judging.forget_pairs([self.topic.pk])
 
     def store_sentences(self) -> None:

@@ -24,6 +24,7 @@ from annotate.judging.importing import (
 from annotate.judging.no_pair import NoPair
 from annotate.judging.restoring import restore
 from annotate.judging.tallies import forget_pairs, keep_needs, lock, lock_study, open_tallies, raise_version
+from annotate.judging.trying import forget_trials, start_trial
 from annotate.judging.voiding import answers_in, revive, revive_pairs, set_apart, void
 from annotate.judging.withdrawing import erase, stop
 
@@ -44,6 +45,7 @@ __all__ = [
     "exclude",
     "forget_arrivals",
     "forget_pairs",
+    "forget_trials",
     "import_gold_pairs",
     "import_judgments",
     "is_half_over",
@@ -70,6 +72,7 @@ __all__ = [
     "set_apart",
     "set_shortcuts",
     "skip",
+    "start_trial",
     "stop",
     "store_some",
     "undo",

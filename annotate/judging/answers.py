@@ -111,7 +111,7 @@ def _record(
             assignment.holds_place = True
             topic.taken += annotator.kind == Annotator.TAKES_PLACES
         judgment = _store(assignment, topic.now, revision, answer, seconds)
-        topic.answers = 1
+        topic.answers = int(annotator.kind != Annotator.TRIAL)
         following = None
         if showing is not None and not is_void:
             try:
@@ -147,8 +147,10 @@ def _lock_removed(topic_id: int) -> LockedTopic | None:
 
 
 def _take_place_again(assignment: Assignment) -> bool:
-    """Whoever is excluded has no places: what they held was given to others."""
-    if assignment.state == State.VOID or not assignment.is_wanted or assignment.annotator.is_excluded:
+    """Whoever is excluded has no places: what they held was given to others. A trial never has one."""
+    annotator = assignment.annotator
+    has_none = annotator.is_excluded or annotator.kind == Annotator.TRIAL
+    if assignment.state == State.VOID or not assignment.is_wanted or has_none:
         return False
     return tallies.take_place(assignment)
 
@@ -176,7 +178,7 @@ def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:
     set back, and must not keep anybody waiting.
     """
     annotator = assignment.annotator
-    pace = timedelta(seconds=settings.PACE_SECONDS if annotator.kind == Annotator.Kind.HUMAN else 0)
+    pace = timedelta(seconds=settings.PACE_SECONDS if annotator.kind in (Annotator.Kind.HUMAN, Annotator.TRIAL) else 0)
     if annotator.judged_at is not None and now - pace < annotator.judged_at <= now + pace:
         return False
     annotator.judged_at, annotator.skips_in_a_row = now, 0
@@ -232,7 +234,8 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
             answer=UNDONE,
             at=topic.now,
         )
-        tallies.raise_version([assignment.topic_id])
+        if annotator.kind != Annotator.TRIAL:
+            tallies.raise_version([assignment.topic_id])
         _take_off(annotator, min(last.seconds or 0.0, LONGEST_READ))
     return True
 

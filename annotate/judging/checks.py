@@ -71,7 +71,8 @@ def _right_side(check: Check, swapped: bool) -> str:
 
 def is_practising(annotator: Annotator) -> bool:
     """Whether practice pairs come first for this person. Machines need none, and nobody who has begun."""
-    untrained = annotator.trained_at is None and not annotator.judged and annotator.kind == Annotator.Kind.HUMAN
+    is_person = annotator.kind in (Annotator.Kind.HUMAN, Annotator.TRIAL)
+    untrained = annotator.trained_at is None and not annotator.judged and is_person
     return annotator.study.training and untrained
 
 

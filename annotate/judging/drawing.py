@@ -70,7 +70,7 @@ def draw_from(
     if 0 < annotator.study.judgments_per_hour <= annotator.judged and _judged_within_an_hour(annotator):
         return NoPair.HOUR
     choice = choose_one(topic, annotator) if topic is not None else None
-    return None if choice is None or topic is None else _lease(choice, topic, annotator)
+    return None if choice is None or topic is None else lease(choice, topic, annotator)
 
 
 def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment) -> Assignment | NoPair | None:
@@ -108,10 +108,11 @@ def why_no_pair(annotator: Annotator, *, ahead: int = 0) -> NoPair | None:
         return NoPair.EXCLUDED
     if annotator.paused_at is not None:
         return NoPair.RESTING
-    if annotator.study.state == Study.State.PAUSED:
-        return NoPair.PAUSED
-    if annotator.study.state == Study.State.CLOSED:
-        return NoPair.CLOSED
+    if annotator.kind != Annotator.TRIAL:  # which may come before the study is open, and after it
+        if annotator.study.state == Study.State.PAUSED:
+            return NoPair.PAUSED
+        if annotator.study.state == Study.State.CLOSED:
+            return NoPair.CLOSED
     if annotator.screened_out_at is not None:
         return NoPair.SCREENED_OUT
     if 0 < annotator.study.skips_in_a_row <= annotator.skips_in_a_row:
@@ -214,9 +215,9 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
 # Leases
 
 
-def _lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignment:
-    """Give this pair out under a lease, in one of its places if its answer is wanted; the topic is locked."""
-    pair, wanted = choice.pair, choice.reason in Assignment.WANTED
+def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignment:
+    """Assign the pair under a lease; reserve a place if its answer counts. The topic must be locked."""
+    pair, wanted = choice.pair, choice.reason in Assignment.WANTED and annotator.kind != Annotator.TRIAL
     takes_place = wanted and annotator.kind == Annotator.TAKES_PLACES
     if takes_place:
         pair.need, pair.taken = pair.need or annotator.study.judgments_per_pair, pair.taken + 1

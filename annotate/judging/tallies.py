@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
-from annotate.models import Annotator, Assignment, Pair, SourceDocument, Study, Tally, Topic
+from annotate.database import append_only
+from annotate.models import Annotator, Assignment, Judgment, Pair, SourceDocument, Study, Tally, Topic
 
 BATCH = 500
 
@@ -89,6 +90,8 @@ def forget_pairs(topic_ids: Iterable[int]) -> None:
     Whoever has such a pair on their screen is led to another one.
     """
     topics = lock(topic_ids)
+    with append_only.erasing():
+        Judgment.objects.filter(assignment__topic__in=topics, assignment__annotator__kind=Annotator.TRIAL).delete()
     Assignment.objects.filter(topic__in=topics).delete()
     Pair.objects.filter(topic__in=topics).delete()
     Tally.objects.filter(topic__in=topics).update(taken=0)

@@ -1,169 +1,64 @@
-"""Trials: pairs as an annotator sees them, of which nothing is stored. How far somebody is stands in the address.
-
-`progress` is a seed and a letter for every pair before this one, such as "4711lrt"; a capital at its end is a practice
-pair whose explanation is on the page.
-"""
+"""Trials: annotators who judge on the ordinary way, of whom nothing counts and nothing is left after a day."""
 
 from __future__ import annotations
 
-import random
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Protocol
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from django.db.models import Count
+from django.db import transaction
+from django.db.models.functions import Now
 
-from annotate.judging.checks import practice_pairs
-from annotate.judging.drawing import RUN
-from annotate.models import Annotator, Assignment, GoldPair, Pair, Sentence, Study, Topic
-from formats.answers import SHARES, SIDES
+from annotate.database import append_only
+from annotate.judging import tallies
+from annotate.judging.annotators import new_pseudonym
+from annotate.judging.checks import Check, choose
+from annotate.judging.drawing import lease
+from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally
 
-State = Assignment.State
-LETTERS = {answer: answer[0] for answer in (*SHARES, "skip")}
-ANSWERS = {letter: answer for answer, letter in LETTERS.items()}
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 #: So many pairs are tried at most, whatever the study asks of its annotators.
 LONGEST = 60
-PROGRESS = re.compile(f"([0-9]{{1,9}})([{''.join(ANSWERS)}]*[{''.join(ANSWERS).upper()}]?)")
+KEPT = timedelta(days=1)
+BATCH = 100
 
 
-class Source(Protocol):
-    """Where the pairs of a trial come from. The seed decides which, and on which side each sentence stands."""
+@transaction.atomic
+def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Sentence, Sentence]] = ()) -> Annotator:
+    """A new annotator whose judgments never count; the user's, or whoever's has the addresses of its pages.
 
-    @property
-    def study(self) -> Study: ...
-
-    @property
-    def practice(self) -> Sequence[GoldPair]: ...
-
-    @property
-    def length(self) -> int:
-        """How many pairs there are, practice left out."""
-        ...
-
-    def draw(self, seed: int, number: int) -> Pair | None: ...
-
-    def sentences_around(self, sentence: Sentence) -> Sequence[Sentence]:
-        """The sentences of its document, in their order."""
-        ...
+    These `pairs`, of one topic, come first, in this order and on these sides.
+    """
+    quota = min(study.pairs_per_annotator, LONGEST)
+    trial = Annotator.objects.create(
+        study=study, user=user, kind=Annotator.TRIAL, pseudonym=new_pseudonym(), quota=quota
+    )
+    topic = Tally.objects.lock(pairs[0][0].topic_id) if pairs else None
+    for left, right in pairs:
+        first, second = Pair.in_order(left.pk, right.pk)
+        check = Check(left.topic_id, first, second, Assignment.Reason.RANDOM, swapped=left.pk != first)
+        if topic is not None and (choice := choose(check, topic, trial)):
+            lease(choice, topic, trial)
+    return trial
 
 
-@dataclass(frozen=True)
-class Trial:
-    """How far somebody is in a trial."""
-
-    source: Source
-    seed: int
-    letters: str = ""
-
-    @property
-    def progress(self) -> str:
-        return f"{self.seed}{self.letters}"
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is no pair any more."""
-        return self.number >= len(self.source.practice) + self.source.length
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether the answer to a practice pair is being explained."""
-        return self.letters[-1:].isupper()
-
-    @property
-    def number(self) -> int:
-        """The number of the pair on the page, from 0; practice pairs come first."""
-        return len(self.letters) - self.is_explained
-
-    @property
-    def answers(self) -> list[str]:
-        """What was answered, or "skip", after practice."""
-        return [ANSWERS[letter] for letter in self.letters[len(self.source.practice) :]]
-
-    def after(self, answer: str) -> Trial:
-        """With one answer more; the explanation of a practice pair comes before the next one."""
-        letter = LETTERS[answer]
-        is_practice = self.number < len(self.source.practice)
-        return replace(self, letters=self.letters + (letter.upper() if is_practice else letter))
-
-    def explained(self) -> Trial:
-        """With the explanation read."""
-        return replace(self, letters=self.letters.lower())
-
-    def before(self) -> Trial:
-        """With the last answer taken back; practice is never taken back."""
-        is_practice = len(self.letters) <= len(self.source.practice)
-        return self if is_practice else replace(self, letters=self.letters[:-1])
-
-    @cached_property
-    def annotator(self) -> Annotator:
-        """Somebody who has judged as many pairs; there is no row of them."""
-        judged = sum(answer != "skip" for answer in self.answers)
-        return Annotator(study=self.source.study, judged=judged, quota=self.source.length)
-
-    @cached_property
-    def assignment(self) -> Assignment | None:
-        """The pair to show; None where the source has none. There is no row of it."""
-        if self.number < len(self.source.practice):
-            return self._practice(self.source.practice[self.number])
-        pair = self.source.draw(self.seed, self.number - len(self.source.practice))
-        return None if pair is None else self._assignment(pair, Assignment.Reason.RANDOM)
-
-    def _practice(self, gold_pair: GoldPair) -> Assignment:
-        pair = Pair(topic=gold_pair.topic, first=gold_pair.better, second=gold_pair.worse)
-        assignment = self._assignment(pair, Assignment.Reason.TRAINING)
-        assignment.expected = SIDES[assignment.swapped]
-        assignment.state = State.JUDGED if self.is_explained else State.OPEN
-        return assignment
-
-    def _assignment(self, pair: Pair, reason: str) -> Assignment:
-        swapped = self.is_swapped(self.number)
-        return Assignment(annotator=self.annotator, topic=pair.topic, pair=pair, reason=reason, swapped=swapped)
-
-    def is_swapped(self, number: int) -> bool:
-        """Whether the first sentence of a pair stands on the right."""
-        return random.Random(f"{self.seed} side {number}").random() < 0.5  # noqa: S311 (no secret)
+def forget_trials() -> None:
+    """Erase the trials that began a day ago, a few at a time."""
+    expired = Annotator.objects.filter(kind=Annotator.TRIAL, joined_at__lt=Now() - KEPT)
+    while keys := list(expired.values_list("pk", flat=True)[:BATCH]):
+        _erase(keys)
 
 
-def find_trial(source: Source, progress: str) -> Trial | None:
-    """What an address says; None where it says nothing that a trial of this source could have come to."""
-    match = PROGRESS.fullmatch(progress)
-    if match is None:
-        return None
-    trial = Trial(source, int(match[1]), match[2])
-    practice, length = len(source.practice), len(trial.letters)
-    is_possible = length <= practice + source.length and (length <= practice or not trial.is_explained)
-    return trial if is_possible else None
-
-
-@dataclass(frozen=True)
-class StudyPairs:
-    """Random pairs of a study's sentences, after its practice pairs; whether the study is open does not matter."""
-
-    study: Study
-
-    @property
-    def length(self) -> int:
-        return min(self.study.pairs_per_annotator, LONGEST)
-
-    @cached_property
-    def practice(self) -> Sequence[GoldPair]:
-        pairs = practice_pairs(self.study) if self.study.training else GoldPair.objects.none()
-        return list(pairs.select_related("topic", "better", "worse")[:LONGEST])
-
-    def draw(self, seed: int, number: int) -> Pair | None:
-        """As for annotators, a run of pairs is of one topic; None where no topic has two sentences."""
-        chance = random.Random(f"{seed} {number}")  # noqa: S311 (no secret)
-        to_judge = Sentence.objects.to_judge().order_by()
-        sizes = to_judge.filter(topic__study=self.study.pk).values_list("topic").annotate(size=Count("pk"))
-        topics = sorted(topic for topic, size in sizes if size > 1)
-        if not topics:
-            return None
-        topic = Topic.objects.get(pk=topics[(seed + number // RUN) % len(topics)])
-        first, second = chance.sample(sorted(to_judge.filter(topic=topic).values_list("pk", flat=True)), 2)
-        sentences = Sentence.objects.in_bulk([first, second])
-        return Pair(topic=topic, first=sentences[first], second=sentences[second])
-
-    def sentences_around(self, sentence: Sentence) -> Sequence[Sentence]:
-        return list(Sentence.objects.filter(document=sentence.document_id).order_by("index"))
+@transaction.atomic
+def _erase(annotators: list[int]) -> None:
+    """Delete trials with everything that they left: judgments, reports, and pairs that nobody else was given."""
+    theirs = Assignment.objects.filter(annotator__in=annotators)
+    topics = set(theirs.values_list("topic_id", flat=True))
+    tallies.lock(topics)
+    with append_only.erasing():
+        Judgment.objects.filter(assignment__in=theirs).delete()
+    theirs.delete()
+    Annotator.objects.filter(pk__in=annotators).delete()
+    Pair.objects.filter(topic__in=topics, need=0, assignments=None).delete()

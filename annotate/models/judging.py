@@ -88,10 +88,18 @@ class Tally(models.Model):
         return f"{self.topic}: version {self.data_version}, {self.taken} taken"
 
 
+#: The kind of who only tries: no page, figure, file or fit knows of them, and they are erased after a day.
+TRIAL = "trial"
+
+
 class AnnotatorQuerySet(models.QuerySet["Annotator"]):
+    def lasting(self) -> Self:
+        """All but trials."""
+        return self.exclude(kind=TRIAL)
+
     def arrived(self) -> Self:
-        """All but those of an upload that is still being stored."""
-        return self.exclude(upload__in=Upload.unfinished())
+        """All but trials, and those of an upload that is still being stored."""
+        return self.lasting().exclude(upload__in=Upload.unfinished())
 
     def lock(self, annotator: int) -> Annotator:
         """Lock the annotator, after the topic where one is locked; as they and their study are now."""
@@ -114,6 +122,8 @@ class Annotator(models.Model):
 
     #: The kind whose judgments alone take the places of a topic and its pairs.
     TAKES_PLACES = Kind.HUMAN
+    #: A kind beside these, of which nobody is told.
+    TRIAL = TRIAL
 
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
@@ -225,7 +235,7 @@ class Pair(models.Model):
 
     Machines and simulated annotators take no place that a person could have: their judgments are not in `taken`, and a
     pair that only they have judged needs nothing yet (`need` is 0 until a person draws it). Theirs are limited by the
-    same numbers, each kind by itself, and counted where they stand.
+    same numbers, each kind by itself, and counted where they stand. A trial takes no place at all.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="pairs")
@@ -289,7 +299,7 @@ class GoldPair(models.Model):
 #: What of an assignment an answer needs before it is locked: half of what the rows hold, on the way of every click.
 TO_ANSWER = (
     *("key", "topic_id", "pair_id", "reason", "state", "revision", "expires_at"),
-    *("annotator__key", "annotator__study_id", "annotator__user_id"),
+    *("annotator__key", "annotator__study_id", "annotator__user_id", "annotator__kind"),
     *("pair__first__text", "pair__second__text"),
     *("topic__title", "topic__question", "topic__language"),
 )
@@ -304,9 +314,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """With no more than is needed of them before they are locked, and of the page around the pair after them."""
         return self.select_related("topic", "pair__first", "pair__second", "annotator").only(*TO_ANSWER)
 
+    def lasting(self) -> Self:
+        """All but those of trials."""
+        return self.exclude(annotator__kind=TRIAL)
+
     def arrived(self) -> Self:
-        """All but those of an upload that is still being stored. Nothing that draws or judges comes across one."""
-        return self.exclude(upload__in=Upload.unfinished())
+        """All but those of trials, and of an upload that is still being stored. Nothing that draws or judges comes
+        across one of an upload."""
+        return self.lasting().exclude(upload__in=Upload.unfinished())
 
     def holding(self, kind: str) -> Self:
         """Those that take one of their pair's places among annotators of a kind: open or judged, by nobody excluded.
@@ -460,7 +475,7 @@ def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
 class ReportedPairQuerySet(models.QuerySet["ReportedPair"]):
     def standing(self) -> Self:
         """Those whose skip was not taken back, and whose sentences are there as they were."""
-        of_their_skip = self.filter(at=models.F("assignment__closed_at"))
+        of_their_skip = self.filter(at=models.F("assignment__closed_at")).exclude(assignment__annotator__kind=TRIAL)
         return of_their_skip.filter(assignment__topic__removal=None).exclude(assignment__skip_reason="")
 
     def unsettled(self) -> Self:
@@ -494,9 +509,13 @@ LAPSED = models.Q(state=Assignment.State.OPEN, expires_at__lt=Now())
 
 
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    def lasting(self) -> Self:
+        """All but those of trials."""
+        return self.exclude(assignment__annotator__kind=TRIAL)
+
     def arrived(self) -> Self:
-        """All but those of an upload that is still being stored."""
-        return self.exclude(assignment__upload__in=Upload.unfinished())
+        """All but those of trials, and of an upload that is still being stored."""
+        return self.lasting().exclude(assignment__upload__in=Upload.unfinished())
 
     def standing(self) -> Self:
         """Of each assignment the last revision, if it is an answer."""

@@ -148,7 +148,7 @@ def _backup() -> Iterator[Finding]:
         return
     last = backups.newest_backup()
     since = last or AuditEntry.objects.order_by("at").first()
-    is_new = Judgment.objects.filter(pk__gt=last.detail["judgment"] if last else 0).exists()
+    is_new = Judgment.objects.lasting().filter(pk__gt=last.detail["judgment"] if last else 0).exists()
     detail = f"the newest is of {last.at:%Y-%m-%d %H:%M} UTC" if last else "there is none yet"
     if is_new and since and timezone.now() - since.at > timedelta(hours=settings.BACKUP_HOURS):
         mend = "Let a timer run `python3 manage.py backup FILE`, to another disk (docs/operators.md)."

@@ -93,7 +93,7 @@ def figures() -> dict[str, tuple[str, float]]:
     return {
         "judgments": (
             "Stored judgments, without undone ones.",
-            Annotator.objects.aggregate(n=Coalesce(Sum("judged"), 0))["n"],
+            Annotator.objects.lasting().aggregate(n=Coalesce(Sum("judged"), 0))["n"],
         ),
         "topics_behind": ("Topics whose scores are not up to date.", behind.count()),
         "topics_behind_oldest_seconds": (
@@ -119,7 +119,7 @@ def figures() -> dict[str, tuple[str, float]]:
         ),
         "leases_open": (
             "Pairs that somebody has on the screen.",
-            Annotator.objects.filter(assignments__state=Assignment.State.OPEN, assignments__expires_at__gt=now).count(),
+            Assignment.objects.lasting().filter(state=Assignment.State.OPEN, expires_at__gt=now).count(),
         ),
     }
 

@@ -23,14 +23,12 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, accounts, invitations, members, second_factor
+from annotate import access, accounts, five_pairs, invitations, members, second_factor
 from annotate.forms import complain
-from annotate.judging import demo
 from annotate.models import Annotator, Invitation, Membership, Token
 from annotate.refusal import Refusal
 from annotate.reports import plots
 from annotate.server import email, limits
-from annotate.views.judging import trying
 from annotate.views.limited import limited
 from annotate.views.second_factor import enter, let_in
 from formats.plots import IntervalRow
@@ -116,11 +114,11 @@ class SignIn(LoginView):
 def home(request: HttpRequest) -> HttpResponse:
     """Lead people to what is theirs; tell everyone else what this is."""
     if not request.user.is_authenticated:
-        trial = trying.new_trial(demo.DemoPairs())
-        rows = [IntervalRow(*row, rank=str(rank)) for rank, row in enumerate(demo.leaderboard(), 1)]
+        first = five_pairs.first_pair()
+        rows = [IntervalRow(*row, rank=str(rank)) for rank, row in enumerate(five_pairs.leaderboard(), 1)]
         plot = plots.scores(rows)
-        shown = {"sign_up_open": settings.SIGN_UP_OPEN, "plot": plot, **trying.first_pair(trial)}
-        return render(request, "home.html", shown)
+        shown = {"assignment": first, "study": first.annotator.study, "language": five_pairs.LANGUAGE}
+        return render(request, "home.html", shown | {"sign_up_open": settings.SIGN_UP_OPEN, "plot": plot})
     if access.visible_studies(request.user).exists() or access.may_create_studies(request.user):
         return redirect("studies")
     return my_judging(request)
@@ -132,7 +130,7 @@ def my_judging(request: HttpRequest) -> HttpResponse:
     mine = Q(key__in=access.known_annotators(request).values())
     if request.user.is_authenticated:
         mine |= Q(user=request.user)
-    annotators = Annotator.objects.filter(mine).select_related("study").order_by("-pk")
+    annotators = Annotator.objects.lasting().filter(mine).select_related("study").order_by("-pk")
     return render(request, "account/my_judging.html", {"annotators": annotators})
 
 

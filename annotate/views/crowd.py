@@ -12,7 +12,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, crowd, invitations
-from annotate.models import Consent, Recruitment, Study
+from annotate.models import Annotator, Consent, Recruitment, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
 from annotate.views.judging.join import agrees, their_own, welcome
@@ -63,7 +63,7 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def leave(request: HttpRequest, key: UUID) -> HttpResponse:
     """Finish, with the code of how it ended; whoever still has work is led back to it."""
-    annotator = find_annotator(request, key)
+    annotator = _find_lasting(request, key)
     try:
         crowd.leave(annotator)
     except Refusal as refusal:
@@ -74,7 +74,7 @@ def leave(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
     """What is stored about somebody, and how to take it along or away."""
-    annotator = find_annotator(request, key)
+    annotator = _find_lasting(request, key)
     context = {
         "annotator": annotator,
         "study": annotator.study,
@@ -87,7 +87,7 @@ def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
     """Everything that is stored about somebody, as one file."""
-    annotator = find_annotator(request, key)
+    annotator = _find_lasting(request, key)
     shown = {"indent": 2, "ensure_ascii": False}
     response = JsonResponse(crowd.personal_data(annotator), json_dumps_params=shown)
     response["Content-Disposition"] = f'attachment; filename="my-data-{annotator.key}.json"'
@@ -97,7 +97,7 @@ def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
     """Let somebody go for good, with or without what they judged."""
-    annotator = find_annotator(request, key)
+    annotator = _find_lasting(request, key)
     form = WithdrawForm(request.POST)
     if not form.is_valid():
         return redirect("my_data", key=key)
@@ -114,6 +114,14 @@ def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
 def withdrawn(request: HttpRequest) -> HttpResponse:
     """The last page of somebody of whom nothing is left."""
     return render(request, "judge/withdrawn.html")
+
+
+def _find_lasting(request: HttpRequest, key: UUID) -> Annotator:
+    """Who is here, but in a trial, of which nothing is left anyway."""
+    annotator = find_annotator(request, key)
+    if annotator.kind == Annotator.TRIAL:
+        raise Http404
+    return annotator
 
 
 def _not_in(request: HttpRequest, study: Study, refusal: Refusal) -> HttpResponse:

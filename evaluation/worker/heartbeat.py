@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from annotate import judging
 from annotate.imports import forget_removed
 from annotate.server import limits
 from annotate.server.sessions import SessionStore
@@ -115,6 +116,7 @@ class Heartbeat(threading.Thread):
             limits.forget()
             SessionStore.clear_expired()
             forget_removed()
+            judging.forget_trials()
 
     def look_for_work(self, now: float) -> None:
         """Queue a task for all waiting work, unless one was queued already and has had no effect yet."""

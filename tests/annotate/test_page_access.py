@@ -47,13 +47,10 @@ POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke session_end
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
 POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
-GET  200 200 200 200 200 200 200 200 200 200 200 200 200  demo_pair demo_guidelines demo_context
 GET  302 302 302 302 302 302 302 302 302 302 302 302 302  demo
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  demo_pair demo_skip demo_undo demo_draw demo_pause
-POST 204 204 204 204 204 204 204 204 204 204 204 204 204  demo_ahead
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  try try_pair try_guidelines try_context
-POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try try_pair try_skip try_undo try_draw try_pause
-POST   L   L   L   L   L   L 404 404 404 204 204 204 204  try_ahead
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  demo
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  try
+POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try
 GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context my_data my_data_file
 POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead

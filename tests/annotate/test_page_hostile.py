@@ -103,12 +103,10 @@ FORMS = {
         "password",
         "markdown_preview",
         "account_email",
-        "try_pair",
-        "try_skip",
         "sign_out",
     ],
     "participant": ["join", "crowd", "pair", "skip", "undo", "shortcuts", "withdraw"],
-    "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo_pair", "demo_skip"],
+    "nobody": ["sign_in", "sign_in_code", "sign_up", "forgotten", "demo"],
 }
 #: Whose answer says which fields are wrong.
 COMPLAINING = {
@@ -121,7 +119,7 @@ NO_FIELDS = """
     study_export upload_confirm upload_discard gold_pair_delete invitation_revoke token_revoke member_remove
     sessions_end session_end
     data_restore document_unmend kind_leaderboard draw pause ahead leave
-    try try_ahead try_undo try_draw try_pause demo_ahead demo_undo demo_draw demo_pause
+    try
     new_password email_confirm sign_in_link
 """
 #: Fields that take any text, each with the others that take what it takes; and the pages that show what was stored.

@@ -46,7 +46,7 @@ def test_a_stranger_judges_five_pairs_by_key_and_reads_what_they_say(page: Page,
     expect(page.locator("button.card").first).to_be_visible()
     assert fits(page)
     assert page.problems == []
-    assert not Judgment.objects.exists()
+    assert not Judgment.objects.lasting().exists()
 
 
 def test_five_pairs_without_scripts(browser: Browser, web: Web) -> None:
@@ -63,6 +63,8 @@ def test_five_pairs_without_scripts(browser: Browser, web: Web) -> None:
         page.locator("button.card").last.click()
     page.locator("summary", has_text="Skip").click()
     page.get_by_role("button", name="Unclear").click()
+    expect(page.get_by_text("Pair 5 of 5")).to_be_visible()
+    page.locator("button.card").last.click()
     expect(page.get_by_text("4 answers put the sentences in this order")).to_be_visible()
     context.close()
 
@@ -77,7 +79,7 @@ def test_a_researcher_tries_their_own_study_and_nothing_counts(page: Page, study
     page.set_viewport_size(PHONE)
     for number, key in enumerate(["1", "2", "ArrowRight"], 1):
         expect(page.get_by_text(f"Pair {number} of 3")).to_be_visible()
-        expect(page.get_by_text("Nothing you do here is stored or counted.")).to_be_visible()
+        expect(page.get_by_text("Nothing you do here is counted, and all of it is erased after a day.")).to_be_visible()
         page.wait_for_timeout(QUIET)
         page.keyboard.press(key)
         if number == 2:
@@ -96,7 +98,7 @@ def test_a_researcher_tries_their_own_study_and_nothing_counts(page: Page, study
     page.get_by_role("link", name="Back to the study").first.click()
     expect(page.get_by_role("heading", name="Floods")).to_be_visible()
     assert page.problems == []
-    assert not Assignment.objects.exists()
+    assert not Assignment.objects.lasting().exists()
 
 
 def test_guidelines_are_seen_as_annotators_see_them_while_they_are_written(page: Page, study: Study, axe: Axe) -> None:

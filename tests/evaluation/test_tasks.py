@@ -29,6 +29,7 @@ from annotate import exports, imports, judging
 from annotate import studies as verbs
 from annotate.models import (
     Allowance,
+    Annotator,
     Claim,
     Export,
     Ranking,
@@ -48,6 +49,7 @@ from evaluation.worker import heartbeat as beating
 from evaluation.worker.agenda import Work
 from evaluation.worker.heartbeat import Heartbeat
 from tests import studies
+from tests.annotate import making
 
 pytestmark = pytest.mark.django_db
 
@@ -378,6 +380,14 @@ def test_what_is_behind_is_queued_once(heartbeat: Heartbeat, queue: Queue) -> No
     assert queue.taken() == [("refit_topic", topic.pk)]
     heartbeat.beat(1.0)
     assert queue.taken() == []
+
+
+def test_a_beat_erases_the_trials_that_began_a_day_ago(heartbeat: Heartbeat) -> None:
+    study = making.study()
+    trials = [judging.start_trial(study).pk for _time in range(2)]
+    Annotator.objects.filter(pk=trials[0]).update(joined_at=timezone.now() - timedelta(hours=25))
+    heartbeat.beat(0.0)
+    assert list(Annotator.objects.values_list("pk", flat=True)) == trials[1:]
 
 
 def test_a_message_that_was_lost_is_sent_again(heartbeat: Heartbeat, queue: Queue) -> None:

@@ -18,7 +18,7 @@ from annotate.models import Annotator, Invitation, Membership, Study
 from annotate.refusal import Refusal
 from annotate.server import limits
 from annotate.views import account
-from annotate.views.judging.progress import go_on
+from annotate.views.judging.progress import go_on, trial_of
 from annotate.views.limited import limited
 
 
@@ -94,11 +94,16 @@ def agrees(request: HttpRequest, study: Study) -> bool:
 
 
 def welcome(
-    request: HttpRequest, study: Study, annotator: Annotator | None, *, from_platform: bool = False
+    request: HttpRequest,
+    study: Study,
+    annotator: Annotator | None,
+    *,
+    from_platform: bool = False,
+    is_trial: bool = False,
 ) -> HttpResponse:
     """What the study is about and what it asks people to agree to, with a button to begin or to go on."""
     # Whoever was sent by a platform goes on to the code that says so.
-    no_pair = None if annotator or from_platform else judging.why_nobody_begins(study)
+    no_pair = None if annotator or from_platform or is_trial else judging.why_nobody_begins(study)
     practice = judging.practice_pairs(study).count() if study.training else 0
     context = {
         "study": study,
@@ -111,6 +116,7 @@ def welcome(
         "must_match": judging.practice_to_match(study, practice),
         "from_platform": from_platform,
         "form": OnceForm(),
+        "trial": trial_of(study) if is_trial else None,
     }
     return render(request, "judge/join.html", context)
 

@@ -31,7 +31,9 @@ from annotate import access, crowd, judging
 from annotate.judging import NoPair, Outcome
 from annotate.models import Annotator, Assignment, ReportedPair, Sentence
 from annotate.refusal import Refusal
+from annotate.server import limits
 from annotate.views.judging import progress
+from annotate.views.limited import limited
 from formats.answers import ANSWERS, PREFERENCES, SIDES, UNDONE, other_side
 
 logger = logging.getLogger(__name__)
@@ -121,10 +123,13 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_POST
+@limited
 @about_a_pair
 def undo(request: HttpRequest, key: UUID) -> HttpResponse:
     """Take an answer, or a skip, back and show its pair again."""
     assignment, form = _find(request, key), UndoForm(request.POST)
+    if assignment.annotator.kind == Annotator.TRIAL:  # else anybody could fill the tables, one pair over and over
+        limits.spend(limits.TRIALS, limits.visitor(request))
     if crowd.has_left(assignment.annotator):
         messages.success(request, _("You have finished. Your answers stay as they are."))
         return redirect("progress", key=assignment.annotator.key)
@@ -173,7 +178,8 @@ def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignm
         now = showing.now  # type: ignore[attr-defined]  # annotated by the query
         is_held = showing.state == State.OPEN and not judging.is_half_over(showing.expires_at, now)
         is_theirs = is_held and showing.annotator_id == assignment.annotator_id and not showing.is_practice
-        if is_theirs and (request.user.is_anonymous or not access.is_partial(request.user, assignment.annotator.study)):
+        may_be_partial = request.user.is_authenticated and assignment.annotator.kind != Annotator.TRIAL
+        if is_theirs and not (may_be_partial and access.is_partial(request.user, assignment.annotator.study)):
             return assignment, showing
     return assignment, None
 

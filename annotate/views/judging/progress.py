@@ -13,9 +13,9 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate import access, crowd, judging
+from annotate import access, crowd, five_pairs, judging
 from annotate.judging import NoPair
-from annotate.models import Annotator, Assignment
+from annotate.models import Annotator, Assignment, Study
 
 
 @require_safe
@@ -34,7 +34,10 @@ def draw(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, key: UUID) -> HttpResponse:
     """Let somebody rest; nobody waits for the pair that they held."""
-    judging.pause(find_annotator(request, key))
+    annotator = find_annotator(request, key)
+    judging.pause(annotator)
+    if annotator.kind == Annotator.TRIAL:
+        return redirect(trial_of(annotator.study)["leave"])
     messages.success(request, _("You have paused. Everything you judged is saved. Continue whenever you like."))
     return redirect("progress", key=key)
 
@@ -65,7 +68,7 @@ def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
 
 def draw_for(request: HttpRequest, annotator: Annotator) -> Assignment | NoPair:
     """The pair that they judge now; whoever is done, or cannot go on, has left."""
-    if access.is_partial(request.user, annotator.study):
+    if annotator.kind != Annotator.TRIAL and access.is_partial(request.user, annotator.study):
         return NoPair.OWN
     drawn = judging.draw(annotator)
     if isinstance(drawn, NoPair) and drawn.told.is_final and crowd.participation_of(annotator) is not None:
@@ -95,13 +98,26 @@ def show_progress(
         "text": no_pair.text(annotator.study) if no_pair else "",
         "notice": notice,
     }
-    return page(request, "my_progress", context)
+    if annotator.kind != Annotator.TRIAL:
+        return page(request, "my_progress", context)
+    if annotator.study.form_token == five_pairs.TOKEN and no_pair:
+        return page(request, "demo_over", context | {"result": five_pairs.result_of(annotator)})
+    return page(request, "trial_over", context | {"draw": reverse("draw", args=[annotator.key])})
+
+
+def trial_of(study: Study) -> dict[str, str]:
+    """Where somebody goes who has tried enough, and what that place is called."""
+    if study.form_token == five_pairs.TOKEN:
+        return {"leave": reverse("home"), "place": _("Back to the start page")}
+    return {"leave": reverse("study", args=[study.pk]), "place": _("Back to the study")}
 
 
 def page(request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
     """The page, or for htmx only the part of it that changes."""
     part = wants_part(request)
     template = f"judge/parts/{name}.html" if part else f"judge/{name}.html"
+    if context["annotator"].kind == Annotator.TRIAL:
+        context = context | {"trial": trial_of(context["study"])}
     return render(request, template, context | {"part": part, "csrf_token": get_token(request)}, status=status)
 
 

@@ -110,7 +110,7 @@ def _cells(row: AnnotatorRow) -> tuple[str | float | int | None, ...]:
 @require_safe
 def annotator_page(request: HttpRequest, study: Study, annotator_id: int) -> HttpResponse:
     """Everything about one annotator, with all their answers, and what can be done about them."""
-    annotator = get_object_or_404(Annotator, study=study, pk=annotator_id)
+    annotator = get_object_or_404(Annotator.objects.arrived(), study=study, pk=annotator_id)
     chosen = Paginator(annotator_answers.of(annotator), ANSWERS_A_PAGE).get_page(request.GET.get("page"))
     (row,) = annotators.rows_of(study, [annotator.pk])
     entries = AuditEntry.objects.filter(study=study, detail__key=str(annotator.key)).order_by("-pk")
@@ -132,7 +132,7 @@ def annotator_page(request: HttpRequest, study: Study, annotator_id: int) -> Htt
 @require_safe
 def annotator_csv(request: HttpRequest, study: Study, annotator_id: int) -> HttpResponse:
     """All answers of one annotator as a file."""
-    annotator = get_object_or_404(Annotator, study=study, pk=annotator_id)
+    annotator = get_object_or_404(Annotator.objects.arrived(), study=study, pk=annotator_id)
     return as_file(
         *csv_table(ANSWER_COLUMNS, map(_answer_cells, annotator_answers.of(annotator).iterator(2000))),
         f"answers-{slugify(annotator.pseudonym) or annotator.pk}.csv",
@@ -150,7 +150,7 @@ def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
 @require_POST
 def annotator_rest(request: HttpRequest, study: Study, annotator_id: int) -> HttpResponse:
     """Give them no pairs for a while, or again."""
-    annotator = get_object_or_404(Annotator, study=study, pk=annotator_id)
+    annotator = get_object_or_404(Annotator.objects.arrived(), study=study, pk=annotator_id)
     is_resting = request.POST.get("rest") == "on"
     if judging.rest(annotator, user_of(request), is_resting):
         message = (

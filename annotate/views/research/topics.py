@@ -226,7 +226,7 @@ def _rank(utility: Utility) -> dict[str, int]:
 
 
 def _is_judged(topic: Topic) -> bool:
-    return Judgment.objects.filter(topic=topic).exists()
+    return Judgment.objects.lasting().filter(topic=topic).exists()
 
 
 _TOPIC = "studies/<int:study_id>/topics/<int:topic_id>/"

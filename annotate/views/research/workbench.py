@@ -60,7 +60,7 @@ def workbench(request: HttpRequest, study: Study, topic_id: int, document_id: in
         language=topic.language or study.language,
         is_cut=topic.is_cut,
         may_move=True,
-        is_judged=Judgment.objects.filter(topic=topic).exists(),
+        is_judged=Judgment.objects.lasting().filter(topic=topic).exists(),
         left_out=sentences.exclude(not_judged="").count(),
         worker_missing=not topic.is_cut and not worker_is_there(),
     )

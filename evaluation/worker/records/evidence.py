@@ -153,7 +153,7 @@ def _sentences(topic: Topic) -> _Sentences:
 
 def _judged(topic: Topic) -> set[int]:
     """The keys of the topic's sentences that were judged, whether the judgments count or not."""
-    answered = Assignment.objects.filter(topic=topic, state=Assignment.State.JUDGED).order_by()
+    answered = Assignment.objects.lasting().filter(topic=topic, state=Assignment.State.JUDGED).order_by()
     return set(chain(*answered.values_list("pair__first_id", "pair__second_id").distinct()))
 
 

@@ -1,0 +1,155 @@
+"""Five pairs of the demo's first topic for whoever has no study, and what their answers come to."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+import formats
+from annotate import imports, judging, studies
+from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Topic
+from annotate.refusal import Refusal
+from formats.answers import share_of_first
+from formats.sentences import cut
+from formats.settings import QUESTION
+
+FOLDER = Path(settings.BASE_DIR) / "annotate" / "demo"
+#: Sentences that can be understood on their own and are in summaries of nine of the ten systems, by document and place.
+SENTENCES = (
+    ("M0008.english", 0),
+    ("M0009.english", 0),
+    ("M0006.english", 3),
+    ("M0005.english", 0),
+    ("M0001.english", 1),
+)
+#: Which of them are asked together, the left one first. Each is in two pairs, never in two that follow one another.
+PAIRS = ((0, 1), (2, 3), (4, 0), (1, 2), (3, 4))
+TITLE, LANGUAGE = "Five pairs to try", "en"
+#: By which the study of the five pairs is known, and the account that owns it, which nobody can use.
+TOKEN, OWNER = UUID("f0f5a1c2-5e3b-4d57-9a52-6d1c1be2f5aa"), "five-pairs"
+
+
+@cache
+def topic() -> dict[str, Any]:
+    """The topic as it is kept beside the code."""
+    with (FOLDER / "wikinews.jsonl").open() as file:
+        return dict(json.loads(file.readline()))
+
+
+@cache
+def sentences() -> tuple[str, ...]:
+    """The five sentences."""
+    texts = {document["id"]: document["text"] for document in topic()["documents"]}
+    return tuple(cut(texts[name], LANGUAGE)[index].text for name, index in SENTENCES)
+
+
+def first_pair() -> Assignment:
+    """The first pair as the start page shows it: nothing of it is stored yet."""
+    study = Study(title=TITLE, question=QUESTION, ties_allowed=True)
+    first, second = (Sentence(text=sentences()[place]) for place in PAIRS[0])
+    shown = Topic(study=study, title=topic()["title"])
+    return Assignment(
+        annotator=Annotator(study=study), topic=shown, pair=Pair(first=first, second=second), swapped=False
+    )
+
+
+def study() -> Study:
+    """The study that the pairs belong to; it is stored when somebody tries them for the first time."""
+    stored = Study.objects.filter(form_token=TOKEN)
+    try:
+        return stored.first() or _store()
+    except (IntegrityError, Refusal):  # by somebody else just now
+        return stored.get()
+
+
+@transaction.atomic
+def _store() -> Study:
+    owner, _is_new = User.objects.get_or_create(username=OWNER, defaults={"is_active": False, "password": "!"})
+    asked: dict[str, Any] = {"ties_allowed": True, "pairs_per_annotator": len(PAIRS)}
+    study = studies.make_study(owner, form_token=TOKEN, title=TITLE, language=LANGUAGE, **asked)
+    documents = tuple(formats.Text(text["id"], text["text"]) for text in topic()["documents"])
+    bundle = formats.Bundle(topics=(formats.Topic(topic()["topic_id"], documents, title=topic()["title"]),))
+    imports.store(study, bundle)
+    return study
+
+
+def start() -> Annotator:
+    """A new trial of the five pairs."""
+    own = study()
+    rows = Sentence.objects.filter(topic__study=own)
+    asked = [rows.get(document__name=name, index=index) for name, index in SENTENCES]
+    return judging.start_trial(own, pairs=[(asked[left], asked[right]) for left, right in PAIRS])
+
+
+# What the answers come to
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A sentence, how often it was preferred (a tie is half), in how many answers, and systems that say it."""
+
+    text: str
+    preferred: float
+    asked: int
+    systems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the answers of a trial say of sentences, and of systems: each has (name, won less lost) of its sentences."""
+
+    answered: int
+    sentences: tuple[Tried, ...]
+    systems: tuple[tuple[str, float], ...]
+
+    @property
+    def is_circle(self) -> bool:
+        """Whether all was answered and no sentence was preferred more often than another."""
+        return self.answered == len(PAIRS) and len({sentence.preferred for sentence in self.sentences}) == 1
+
+
+def result_of(trial: Annotator) -> Result:
+    """What the answers come to, best first; nothing comes of pairs that were skipped, or came in place of those."""
+    judged = Judgment.objects.filter(assignment__annotator=trial, assignment__state=Assignment.State.JUDGED)
+    columns = ("answer", "assignment__swapped", "assignment__pair__first__text", "assignment__pair__second__text")
+    last = judged.filter(revision=F("assignment__revision")).values_list(*columns)
+    answers = [row for row in last if set(row[2:]) <= set(sentences())]
+    won, times = dict.fromkeys(sentences(), 0.0), Counter[str]()
+    for answer, swapped, first, second in answers:
+        share = share_of_first(answer, swapped)
+        won[first], won[second] = won[first] + share, won[second] + 1 - share
+        times.update((first, second))
+    rows = [Tried(text, won[text], times[text], systems_that_say(text)) for text in sentences()]
+    rows.sort(key=lambda row: row.asked - 2 * row.preferred)
+    points = {name: sum(2 * row.preferred - row.asked for row in rows if name in row.systems) for name in _summaries()}
+    ranked = sorted(points.items(), key=lambda pair: (-pair[1], pair[0]))
+    return Result(len(answers), tuple(rows), tuple(ranked))
+
+
+@cache
+def _summaries() -> dict[str, str]:
+    return {summary["system"]: " ".join(summary["text"].split()) for summary in topic()["summaries"]}
+
+
+def systems_that_say(sentence: str) -> tuple[str, ...]:
+    """The systems in whose summary the sentence stands word for word."""
+    return tuple(name for name, text in _summaries().items() if " ".join(sentence.split()) in text)
+
+
+@cache
+def leaderboard() -> tuple[tuple[str, float, float, float], ...]:
+    """The demo's leaderboard as it was downloaded: system, score and its interval, best first."""
+    with (FOLDER / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        return tuple((row["system"], float(row["score"]), float(row["low"]), float(row["high"])) for row in rows)
