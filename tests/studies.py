@@ -92,7 +92,7 @@ def judge(annotator: Annotator, answer: str = "left") -> Assignment:
 AFTER = {
     "score_with_metrics",
     "compare_metrics",
-    "compare_topics",
+    "document-sets",
     "bound_metrics",
     "count_pairs",
     "mix_judgments",

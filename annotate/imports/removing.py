@@ -38,7 +38,6 @@ from annotate.models import (
     System,
     Topic,
 )
-from annotate.models.analysis import OfStudy
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
 BATCH = 500
 #: What metrics and people say of summaries, and how they agree.
-OF_HUMAN_SCORES: tuple[OfStudy, ...] = (
+OF_HUMAN_SCORES: tuple[str, ...] = (
     *("across-topics", "metrics", "intervals", "pairs-of-systems"),
     *("document-sets", "assessors", "mixtures", "convergence"),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.db import models
 from django.db.models import OuterRef, Subquery, Value
@@ -18,40 +18,24 @@ from annotate.models.study import Study
 from formats.results import from_json
 
 Record = TypeVar("Record")
-#: Of a study: figures about annotators and what rests on them; metrics' scores and their agreement with people. Of a
-#: topic: what these are computed from.
-OfStudy = Literal[
-    "annotators",
-    "influence",
-    "smallest-set",
-    "across-topics",
-    "metrics",
-    "intervals",
-    "pairs-of-systems",
-    "document-sets",
-    "assessors",
-    "mixtures",
-    "convergence",
-]
-OfTopic = Literal["diagnostics", "sentence-ranking", "mixtures", "samples"]
 
 
 class ResultQuerySet(models.QuerySet["Result"]):
-    def of_study(self, study: Study | int, analysis: OfStudy) -> Self:
+    def of_study(self, study: Study | int, analysis: str) -> Self:
         """The head first, then the records under keys."""
         return self.filter(study=study, analysis=analysis).order_by("pk")
 
-    def of_topics(self, study: Study | int, analysis: OfTopic) -> Self:
+    def of_topics(self, study: Study | int, analysis: str) -> Self:
         """The records of the study's topics, in topic order; a removed topic has none."""
         rows = self.filter(topic__study=study, analysis=analysis, choice="")
         return rows.order_by("topic__position")
 
-    def head(self, study: Study | int, analysis: OfStudy) -> Result:
+    def head(self, study: Study | int, analysis: str) -> Result:
         """The head, which says how far the analysis is; an unsaved one at version 0 before the analysis began."""
         row = self.filter(study=study, analysis=analysis, choice="").first()
         return row or Result(study_id=study if isinstance(study, int) else study.pk, analysis=analysis)
 
-    def by_keys(self, study: Study | int, analysis: OfStudy) -> dict[tuple[str, ...], Result]:
+    def by_keys(self, study: Study | int, analysis: str) -> dict[tuple[str, ...], Result]:
         """The records under keys, by their keys."""
         return {row.keys: row for row in self.of_study(study, analysis).exclude(choice="")}
 
@@ -102,7 +86,7 @@ def choice_of(keys: Sequence[str]) -> str:
     return json.dumps(list(keys), ensure_ascii=False) if keys else ""
 
 
-def of_head(analysis: OfStudy, column: str = "version", study: str = "pk") -> Any:
+def of_head(analysis: str, column: str = "version", study: str = "pk") -> Any:
     """A column of the head of an analysis, for each study of a query; 0 without a head."""
     heads = Result.objects.filter(study=OuterRef(study), analysis=analysis, choice="")
     return Coalesce(Subquery(heads.values(column)[:1]), Value(0))

@@ -28,7 +28,6 @@ from annotate.models import (
     TopicMetrics,
     TopicProgress,
 )
-from annotate.models.analysis import OfStudy
 from annotate.models.study import sum_of_topics
 from annotate.reports import (
     agreement,
@@ -47,9 +46,7 @@ from formats.analyses.convergence import Curves
 from formats.metric_names import why_absent
 from formats.results import (
     AgreementReport,
-    AssessorsReport,
     DimensionAgreement,
-    DocumentSetsReport,
     PairCounts,
     SentenceRankings,
     StudyConvergence,
@@ -135,6 +132,9 @@ def analyses_of(of: Study | Topic) -> Mapping[str, Analysis]:
 
 def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
     """What is kept for the analysis; no record is read."""
+    if analysis.record is not None:
+        assert isinstance(of, Study), "what is worked out of all scores is of a study"
+        return _of_metrics(of, analysis.name, _records(of, analysis.name, analysis.record))
     return STORED[analysis.name](of)
 
 
@@ -187,7 +187,7 @@ def _named(key: str, value: str) -> str:
 # What is kept
 
 
-def _of_metrics(study: Study, analysis: OfStudy, records: Mapping[tuple[str, ...], Record]) -> Stored:
+def _of_metrics(study: Study, analysis: str, records: Mapping[tuple[str, ...], Record]) -> Stored:
     """Of human scores and metrics."""
     metrics, own = Result.objects.head(study, "metrics"), Result.objects.head(study, analysis)
     problem = own.problem or metrics.problem
@@ -263,15 +263,11 @@ def _curves(row: Result) -> Curves:
     return Curves(grown, f"{Judged(**grown.judgments).words} ({_('computed')} {at} UTC)")
 
 
-def _by_dimension(study: Study, analysis: OfStudy) -> dict[tuple[str, ...], Result]:
+def _by_dimension(study: Study, analysis: str) -> dict[tuple[str, ...], Result]:
     """What is kept by dimension and peers, machines first; records are read when they are asked for."""
     kept = Result.objects.of_study(study, analysis).exclude(choice="").defer("record")
     rows = {(dimension, peers): row for row in kept for peers, dimension in [row.keys]}
     return {keys: rows[keys] for keys in sorted(rows, key=lambda keys: (keys[0], keys[1] != "machines"))}
-
-
-def _by_peers(analysis: OfStudy, kind: type[Any], study: Study) -> Stored:
-    return _of_metrics(study, analysis, _records(study, analysis, kind))
 
 
 def _pairs_of_systems(study: Study) -> Stored:
@@ -290,7 +286,7 @@ def _study_pairs(peers: Any, rows: Mapping[tuple[str, ...], Result]) -> StudyPai
     return StudyPairs(peers, tuple(counts("people")), tuple(counts("metric")))
 
 
-def _records(study: Study, analysis: OfStudy, kind: type[Any]) -> dict[tuple[str, ...], Record]:
+def _records(study: Study, analysis: str, kind: type[Any]) -> dict[tuple[str, ...], Record]:
     """What is kept under keys, machines before all."""
     rows = Result.objects.by_keys(study, analysis)
     return {keys: partial(rows[keys].read, kind) for keys in sorted(rows, reverse=True)}
@@ -397,7 +393,7 @@ def _smallest_set(study: Study) -> Stored:
 
 
 def _of_head(
-    study: Study, analysis: OfStudy, record: Callable[[Result], Any], wanted: int, may_be_none: bool = False
+    study: Study, analysis: str, record: Callable[[Result], Any], wanted: int, may_be_none: bool = False
 ) -> Stored:
     """Of what is kept without keys, among annotators of the leading kind."""
     head = Result.objects.head(study, analysis)
@@ -449,10 +445,8 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "smallest-set": _smallest_set,
     "agreement-of-annotators": partial(_of_annotators, record=agreement.named),
     "consistency-of-annotators": _consistency,
-    "assessors": partial(_by_peers, "assessors", AssessorsReport),
     "metric-agreement": _agreement,
     "convergence": _convergence,
-    "document-sets": partial(_by_peers, "document-sets", DocumentSetsReport),
     "coverage": _coverage,
     "misfits": _misfits,
     "metrics": _metrics_of_topic,

@@ -10,7 +10,6 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from annotate.models import Annotator, AnnotatorReport, Judgment, Result, Sentence, Study
-from annotate.models.analysis import OfStudy
 from formats.analyses import OF_STUDY, Analysis
 from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
@@ -73,7 +72,7 @@ def found_set(row: Result) -> FoundSet:
 
 def first_place(study: Study) -> list[tuple[Analysis, str]]:
     """The questions about the first place of the board, with the verdict of those that were worked out."""
-    readers: dict[OfStudy, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
+    readers: dict[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
     analyses = {analysis.name: analysis for analysis in OF_STUDY}
     heads = ((analyses[name], read, Result.objects.head(study, name)) for name, read in readers.items())
     return [(analysis, analysis.show(read(head), {}).verdict) for analysis, read, head in heads if head.record]

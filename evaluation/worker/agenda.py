@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
@@ -34,6 +35,7 @@ from evaluation.worker.records.diagnostics import studies_unexamined, topics_une
 from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
+from formats.analyses import OF_STUDY
 
 #: Work that takes this many seconds, or failed last time, is long: it must not block other work.
 QUICK = 2.0
@@ -173,8 +175,11 @@ OTHERS = (
     Kind("draw_curve", "curve", _without_curve, large=LARGE_TOPIC, idle=True),
     Kind("examine_topic", "examination", topics_unexamined, large=LARGE_TOPIC, **SELDOM),
     _of_study("bound_metrics", "bounds", lambda: studies_behind("intervals"), turns=True),
-    _of_study("compare_topics", "document_sets", lambda: studies_behind("document-sets"), patience=10.0),
-    _of_study("compare_assessors", "assessors", lambda: studies_behind("assessors"), patience=10.0),
+    *(
+        _of_study(analysis.name, analysis.name, partial(studies_behind, analysis.name), patience=10.0)
+        for analysis in OF_STUDY
+        if analysis.record is not None
+    ),
     _of_study("count_pairs", "system_pairs", lambda: with_intervals(studies_behind("pairs-of-systems")), turns=True),
     _of_study("mix_judgments", "mixtures", studies_unmixed, turns=True),
     _of_study("converge", "convergence", lambda: at_rest(with_intervals(studies_behind("convergence"))), turns=True),

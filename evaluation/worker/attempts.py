@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import partial
 
 from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
@@ -57,19 +57,20 @@ TASKS: dict[str, Callable[[int], None]] = {}
 
 
 def task(
-    tell: Tell = tell_the_log, *, then: Callable[[int], object] | None = None
+    tell: Tell = tell_the_log, *, name: str = "", then: Callable[[int], object] | None = None
 ) -> Callable[[Callable[[int], object]], Callable[[int], None]]:
-    """Register a function as the task of its name. `then`: called once its claim is released."""
+    """Register a function as a task of this name, or its own. `then`: called once its claim is released."""
 
     def register(work: Callable[[int], object]) -> Callable[[int], None]:
-        @wraps(work)
+        own = name or work.__name__
+
         def attempted(key: int) -> None:
-            attempt(work.__name__, key, work, tell)
+            attempt(own, key, work, tell)
             if then is not None:
-                with within_its_time(work.__name__, key):
+                with within_its_time(own, key):
                     then(key)
 
-        TASKS[work.__name__] = attempted
+        TASKS[own] = attempted
         return attempted
 
     return register

@@ -6,7 +6,8 @@ A task may arrive twice, late or never: it reads the tables first and finds noth
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, TypedDict
 
@@ -26,7 +27,6 @@ from annotate.models import (
     Upload,
     WhatIfQuestion,
 )
-from annotate.models.analysis import OfStudy
 from evaluation import diagnostics
 from evaluation.annotators import agreement, reliability, what_if
 from evaluation.annotators.figures import describe
@@ -57,7 +57,8 @@ from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
 from formats.late import BASELINE
-from formats.results import AnnotatorFigures, SentenceRankings, WhatIfTopic, from_json, to_json
+from formats.results import AnnotatorFigures, AssessorsReport, SentenceRankings, WhatIfTopic, from_json, to_json
+from formats.results.metrics import Peers
 from formats.sentences import cut
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
@@ -89,7 +90,7 @@ def _give_up_upload(key: int, problem: str, is_given_up: bool) -> None:
         _give_up(Upload)(key, problem, is_given_up)
 
 
-def _note(analysis: OfStudy) -> Tell:
+def _note(analysis: str) -> Tell:
     return lambda key, problem, _is_given_up: records.note(key, analysis, problem=problem)
 
 
@@ -321,23 +322,26 @@ def count_pairs(study_id: int) -> None:
     records.finish(study_id, "pairs-of-systems", loaded.version, tested)
 
 
-@task(_note("document-sets"))
-def compare_topics(study_id: int) -> None:
-    """Test whether scores depend on the topic, and compute how far people's summaries are from machines'."""
-    loaded = records.load_study_scores(study_id)
-    if loaded is not None:
-        by_peers = study_sets(unmixed(loaded.scores))
-        records.publish(study_id, "document-sets", loaded.version, records.by_peers(by_peers))
+def _assessors(loaded: records.StudyScores) -> Mapping[Peers, AssessorsReport]:
+    assessed = records.load_assessed(loaded.study_id, MOST_RATINGS)
+    return {} if assessed is None else study_assessors(unmixed(loaded.scores), assessed)
 
 
-@task(_note("assessors"))
-def compare_assessors(study_id: int) -> None:
-    """Compute how consistent the assessors of summaries are, and what changes without the worst of them."""
+#: What is worked out of all scores of a study at once, by analysis (`Analysis.record`).
+OF_SCORES: Mapping[str, Callable[[records.StudyScores], Mapping[Peers, Any]]] = {
+    "assessors": _assessors,
+    "document-sets": lambda loaded: study_sets(unmixed(loaded.scores)),
+}
+
+
+def _of_scores(analysis: str, study_id: int) -> None:
     loaded = records.load_study_scores(study_id)
     if loaded is not None:
-        assessed = records.load_assessed(study_id, MOST_RATINGS)
-        reports = {} if assessed is None else study_assessors(unmixed(loaded.scores), assessed)
-        records.publish(study_id, "assessors", loaded.version, records.by_peers(reports))
+        records.publish(study_id, analysis, loaded.version, records.by_peers(OF_SCORES[analysis](loaded)))
+
+
+for _analysis in OF_SCORES:
+    task(_note(_analysis), name=_analysis)(partial(_of_scores, _analysis))
 
 
 @task(_note("mixtures"))

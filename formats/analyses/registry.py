@@ -24,6 +24,7 @@ from formats.analyses import (
     system_pairs,
     two_systems,
 )
+from formats.results import AssessorsReport, DocumentSetsReport
 from formats.shown import Shown
 from formats.words import gettext, gettext_noop
 
@@ -36,7 +37,8 @@ class Analysis:
     `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record, and what is asked of
     it, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website leaves
     it to the command line; `ability`: what a member must be able to do to see it; `template`: what pages have besides;
-    `form`: where a reader asks for it.
+    `form`: where a reader asks for it; `record`: what is worked out of all scores at once, for each choice of peers;
+    others have a reader and a kind of work of their own.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Analysis:
     ability: str = "see"
     template: str = ""
     form: str = ""
+    record: type[Any] | None = None
 
     @property
     def question(self) -> str:
@@ -110,6 +113,7 @@ ANALYSES = (
     ),
     Analysis(
         name="document-sets",
+        record=DocumentSetsReport,
         title=gettext_noop("Document sets"),
         asks=gettext_noop("Do scores depend on the topic?"),
         keys=("peers",),
@@ -122,6 +126,7 @@ ANALYSES = (
     ),
     Analysis(
         name="assessors",
+        record=AssessorsReport,
         title=gettext_noop("Assessors"),
         asks=gettext_noop("How consistent are assessors, and what changes without the worst?"),
         keys=("peers",),

@@ -72,8 +72,8 @@ def score_with_metrics(study: Study) -> None:
     tasks.compare_metrics(study.pk)
     in_turns("bound_metrics", study)
     in_turns("count_pairs", study)
-    tasks.compare_topics(study.pk)
-    tasks.compare_assessors(study.pk)
+    tasks.TASKS["document-sets"](study.pk)
+    tasks.TASKS["assessors"](study.pk)
     for key in Topic.objects.filter(study=study).values_list("pk", flat=True):
         tasks.rank_sentences(key)
     converge(study)
@@ -82,7 +82,7 @@ def score_with_metrics(study: Study) -> None:
 def in_turns(task: str, study: Study) -> None:
     """As many turns as it takes: a busy machine does little in one."""
     while agenda.find(task, study.pk):
-        getattr(tasks, task)(study.pk)
+        tasks.TASKS[task](study.pk)
 
 
 def mix(study: Study) -> None:

@@ -74,7 +74,7 @@ def work_on(made: Study) -> None:
     for key in Topic.objects.unscored().filter(study=made).values_list("pk", flat=True):
         scored.tasks.score_with_metrics(key)
     scored.tasks.compare_metrics(made.pk)
-    scored.tasks.compare_assessors(made.pk)
+    scored.tasks.TASKS["assessors"](made.pk)
 
 
 def rated(system: str, text: str, given: dict[str, dict[str, float]]) -> formats.Summary:
@@ -211,13 +211,13 @@ def test_what_is_to_come_and_what_never_comes_look_different(assessed: Study, mo
         with monkeypatch.context() as patched:
             patched.setattr(study_assessors if limit == "MOST_PAIRS" else scored.tasks, limit, 10)
             kept.heads("assessors").update(version=0)
-            scored.tasks.compare_assessors(assessed.pk)
+            scored.tasks.TASKS["assessors"](assessed.pk)
         assert not kept.rows("assessors").exists()
         assert "Not worked out here" in text_of(client, address(assessed))
         kept.heads("assessors").update(version=0)
         assert "Being worked out" in text_of(client, address(assessed))
         assert {client.get(address(assessed, part, form)).status_code for part, form in FILES} == {404}
-        scored.tasks.compare_assessors(assessed.pk)
+        scored.tasks.TASKS["assessors"](assessed.pk)
         assert kept.rows("assessors").exists()
     assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other))
 

@@ -183,7 +183,7 @@ def test_topics_and_then_the_study_are_examined_once_nothing_else_waits(study) -
     assert examinations() == []
     settle(study)
     for work in find_work():
-        getattr(tasks, work.task)(work.key)
+        tasks.TASKS[work.task](work.key)
     assert examinations() == ["examine_study"]
     tasks.examine_study(study.pk)
     assert examinations() == []

@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotate.models import Result, Study, Topic
-from annotate.models.analysis import OfStudy, OfTopic, choice_of, of_head
+from annotate.models.analysis import choice_of, of_head
 from evaluation.meta.study_pairs import Key
 from formats.results import to_json
 from formats.results.metrics import Peers
@@ -22,7 +22,7 @@ Keys = tuple[str, ...]
 QUIET = timedelta(minutes=1)
 
 
-def studies_behind(analysis: OfStudy, after: OfStudy = "metrics") -> QuerySet[Study]:
+def studies_behind(analysis: str, after: str = "metrics") -> QuerySet[Study]:
     """Studies where the analysis is behind another one that it rests on. Adds the `wanted` version, which changes with
     every turn of the analysis."""
     behind = Study.objects.alias(there=of_head(after), done=of_head(analysis)).filter(there__gt=F("done"))
@@ -42,7 +42,7 @@ def at_rest(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 
 @transaction.atomic
-def publish(study: int, analysis: OfStudy, version: int, records: Mapping[Any, Any], note: Any = None) -> bool:
+def publish(study: int, analysis: str, version: int, records: Mapping[Any, Any], note: Any = None) -> bool:
     """Replace all records of an analysis of a study.
 
     False if results of this version or a newer one exist, or the study is gone. A record under no keys is the head's;
@@ -64,7 +64,7 @@ def publish(study: int, analysis: OfStudy, version: int, records: Mapping[Any, A
 
 
 @transaction.atomic
-def finish(study: int, analysis: OfStudy, version: int, keys: Collection[Keys]) -> None:
+def finish(study: int, analysis: str, version: int, keys: Collection[Keys]) -> None:
     """Record that all of this version is saved, under these keys; delete records under other keys."""
     head = _head(study, analysis)
     if head is not None and head.version < version:
@@ -74,7 +74,7 @@ def finish(study: int, analysis: OfStudy, version: int, keys: Collection[Keys]) 
 
 
 @transaction.atomic
-def keep(study: int, analysis: OfStudy, keys: Keys, record: Any) -> None:
+def keep(study: int, analysis: str, keys: Keys, record: Any) -> None:
     """Save one record of an analysis that is computed in turns, if the study still exists."""
     head = _head(study, analysis)
     if head is not None:
@@ -84,7 +84,7 @@ def keep(study: int, analysis: OfStudy, keys: Keys, record: Any) -> None:
 
 
 @transaction.atomic
-def keep_of_topic(topic: int, analysis: OfTopic, version: int, record: Any) -> bool:
+def keep_of_topic(topic: int, analysis: str, version: int, record: Any) -> bool:
     """Save the record of a topic; False if a newer one exists or the topic is gone."""
     if not Topic.objects.select_for_update(no_key=True).filter(pk=topic).values_list("pk"):
         return False
@@ -96,7 +96,7 @@ def keep_of_topic(topic: int, analysis: OfTopic, version: int, record: Any) -> b
     return True
 
 
-def note(study: int, analysis: OfStudy, **columns: Any) -> None:
+def note(study: int, analysis: str, **columns: Any) -> None:
     """Note a problem or the worker's progress in the head; all else stays."""
     with transaction.atomic():
         head = _head(study, analysis)
@@ -124,7 +124,7 @@ def pairs_known(study: int) -> dict[Key, str]:
     return digests
 
 
-def _head(study: int, analysis: OfStudy) -> Result | None:
+def _head(study: int, analysis: str) -> Result | None:
     """The head of an analysis, its study locked until the transaction ends; None if the study is gone."""
     if not Study.objects.select_for_update(no_key=True).filter(pk=study).values_list("pk"):
         return None
