@@ -57,7 +57,7 @@ def _verdict(dimension: DimensionAgreement, level: float) -> str:
     first = dimension.metrics[0]
     best = max(dimension.metrics, key=lambda metric: defined.get(metric.metric, 0.0))
     about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}
-    text = _("%(metric)s agrees best with human %(dimension)s: %(figure)s, where a coin gets .5.") % about
+    text = _("No metric agrees better with human %(dimension)s than %(metric)s: %(figure)s; a coin gets .5.") % about
     if best is not first:
         text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
     if dimension.differences:
@@ -319,7 +319,7 @@ def _own(dimension: DimensionAgreement) -> frozenset[int]:
 
 def _bounds(before: str, label: str, group: str = "") -> tuple[Column, ...]:
     """Columns of an interval: its ends in files, both in one cell for people."""
-    return Column(f"{before}low"), Column(f"{before}high"), Column("", label, as_text, group)
+    return Column(f"{before}low"), Column(f"{before}high"), Column("", label, group=group)
 
 
 def _with_interval(own: Bounded) -> tuple[Cell, ...]:

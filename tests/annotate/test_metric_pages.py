@@ -157,7 +157,7 @@ def test_the_files_say_what_the_page_says(graded: Study) -> None:
 def test_the_latex_table_is_plain_latex(graded: Study) -> None:
     table = signed_in(graded).get(address(graded, "_tex")).content.decode()
     body = [line for line in table.splitlines() if not line.startswith("%")]
-    assert body[:2] == [r"\begin{tabular}{lrlrrrrr}", r"\toprule"]
+    assert body[:2] == [r"\begin{tabular}{lrrrrrrr}", r"\toprule"]
     rows = [line for line in body if line.endswith(r"\\")]
     assert {line.count(" & ") for line in rows} == {7}
     assert all(line.isascii() for line in body)

@@ -122,7 +122,8 @@ def test_curves_are_there_without_scripts(browser: Browser, web: Web, study: Stu
     sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "convergence"]))
     page.get_by_label("Scored by people for").select_option("style_2")
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("heading", name="Agreement with human style_2 by number of judgments")).to_be_visible()
+    heading = page.get_by_role("heading", name="Agreement with human style_2 by number of judgments", exact=True)
+    expect(heading).to_be_visible()
     context.close()
 
 
