@@ -383,7 +383,7 @@ def test_a_dimension_in_which_people_alone_were_scored_is_among_all(tmp_path: Pa
     keys = set(Result.objects.by_keys(study, "metrics"))
     assert keys == {("machines", "overall"), ("all", "overall"), ("all", "style")}
     asked = {"dimension": "style", "peers": "machines"}
-    opened = analyses.opened(study, analyses.analyses_of(study)["metric-agreement"], asked)
+    opened = analyses.opened(study, analyses.analyses_of(study)["metric-agreement"], asked, frozenset())
     assert opened.asked == {"dimension": "style", "peers": "all"}
     assert opened.shown is not None
 
