@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from formats.analyses.metric_agreement import signatures
 from formats.metric_names import title_of
@@ -46,25 +45,6 @@ class ScoresTable:
     absent: tuple[str, ...]
     summaries: tuple[SummaryScores, ...]
 
-    @property
-    def names(self) -> list[str]:
-        return list(map(title_of, self.metrics))
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        """A line for each summary: name, score and signature by metric; name, score and ratings by dimension."""
-        return [
-            {
-                "summary": row,
-                "metrics": [(title_of(name), row.metrics.get(name), self._rests_on(name)) for name in self.metrics],
-                "human": [(name, row.human.get(name), row.rated(name)) for name in self.dimensions],
-            }
-            for row in self.summaries
-        ]
-
-    def _rests_on(self, metric: str) -> str:
-        return self.signatures.get(metric, "")
-
 
 def show(record: ScoresTable, asked: Mapping[str, str]) -> Shown:
     """The summaries of a topic, or of several."""
@@ -97,11 +77,11 @@ def _verdict(record: ScoresTable) -> str:
     return _("%(n)s of %(all)s metrics and dimensions of human scores put %(system)s first in this topic.") % about
 
 
-def scores(record: ScoresTable, is_of_several: bool = False) -> Table:
-    """A row for each summary."""
+def scores(record: ScoresTable, is_of_several: bool = False, is_of_system: bool = False) -> Table:
+    """A row for each summary: of several topics, or all of one system."""
     metrics, people = _("Metrics"), _("Human scores")
     rated = [name for name in record.dimensions if any(row.rated(name) for row in record.summaries)]
-    has_people = any(row.person for row in record.summaries)
+    has_people = any(row.person for row in record.summaries) and not is_of_system
     of_dimensions = [
         (
             Column(f"human:{name}", name, _short, people),
@@ -114,10 +94,10 @@ def scores(record: ScoresTable, is_of_several: bool = False) -> Table:
         _("Scores of summaries"),
         (
             Column("topic"),
-            Column("system", _("System"), as_text),
+            Column("system", "" if is_of_system else _("System"), as_text),
             Column("person"),
             Column("", _("By") if has_people else "", as_text),
-            Column("", _("Topic") if is_of_several else "", as_text),
+            Column("", _("Topic") if is_of_several or is_of_system else "", as_text),
             *(Column(name, title_of(name), decimals(4), metrics) for name in record.metrics),
             *(column for columns in of_dimensions for column in columns),
         ),
@@ -129,6 +109,35 @@ def scores(record: ScoresTable, is_of_several: bool = False) -> Table:
         links=tuple({"summary_id": row.summary} for row in record.summaries),
         leads_to="summary",
     )
+
+
+def of_summary(record: ScoresTable) -> Table:
+    """What everything says of the one summary."""
+    (row,) = record.summaries
+    by_people = ((name, row.human.get(name), row.rated(name)) for name in record.dimensions)
+    return Table(
+        "scores",
+        _("Metrics and human scores"),
+        (
+            Column("", _("Scored by"), as_text),
+            Column("", _("Score")),
+            Column("", _("What it rests on"), as_text),
+        ),
+        (
+            *(
+                (title_of(name), decimals(4)(row.metrics.get(name)), record.signatures.get(name, ""))
+                for name in record.metrics
+            ),
+            *(
+                (_("%(name)s (human scores)") % {"name": name}, _short(score), _ratings(rated))
+                for name, score, rated in by_people
+            ),
+        ),
+    )
+
+
+def _ratings(rated: Mapping[str, float]) -> str:
+    return ", ".join(f"{assessor}: {_short(score)}" for assessor, score in rated.items())
 
 
 def _short(score: float | None) -> str:

@@ -110,17 +110,19 @@ def _parts(opened: Opened) -> list[Mapping[str, object]]:
     """Tables and figures as the template shows them."""
     parts = opened.shown.parts if opened.shown else ()
     return [
-        {"figure": part, "plot": Plot(part.draw)} if isinstance(part, Figure) else _table(part, opened)
+        {"figure": part, "plot": Plot(part.draw)}
+        if isinstance(part, Figure)
+        else table_part(part, opened.study_id, opened.asked)
         for part in parts
         if isinstance(part, Figure) or not part.folded
     ]
 
 
-def _table(table: Table, opened: Opened) -> Mapping[str, object]:
+def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping[str, object]:
     """Of each row what a click on it chooses, and its cells: text, whether a number, whether a repeated name."""
     some = replace(table, rows=table.rows[:MOST_ROWS])
     chosen = table.links or [None] * len(some.rows)
-    links = [_link(table, opened, link) if link else "" for link in chosen[:MOST_ROWS]]
+    links = [_link(table, study_id, asked, link) if link else "" for link in chosen[:MOST_ROWS]]
     numbers = [not column.is_text for column in table.read]
     texts = some.texts()
     rows = [
@@ -134,11 +136,11 @@ def _table(table: Table, opened: Opened) -> Mapping[str, object]:
     return {"table": table, "rows": rows, "groups": _groups(table), "hidden": len(table.rows) - len(rows)}
 
 
-def _link(table: Table, opened: Opened, link: Mapping[str, str | int]) -> str:
+def _link(table: Table, study_id: int, asked: Mapping[str, str], link: Mapping[str, str | int]) -> str:
     if table.leads_to:
-        query = f"?{urlencode(opened.asked)}" if opened.asked else ""
-        return reverse(table.leads_to, kwargs={"study_id": opened.study_id, **link}) + query
-    return f"?{urlencode({**opened.asked, **link})}"
+        query = f"?{urlencode(asked)}" if asked else ""
+        return reverse(table.leads_to, kwargs={"study_id": study_id, **link}) + query
+    return f"?{urlencode({**asked, **link})}"
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], numbers: Sequence[bool]) -> list[bool]:

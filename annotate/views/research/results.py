@@ -26,8 +26,10 @@ from annotate.reports.method import settings_in_words
 from annotate.reports.plots import Plot
 from annotate.reports.scores import parts_of, with_names, word_terms
 from annotate.reports.words_in_common import mark_shared
+from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
 from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
+from formats.analyses.metric_scores import of_summary
 from formats.plots import Scale, decimals
 from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.statistics import MOST_COMPARED
@@ -121,7 +123,8 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
         digits=decimals([score.score], 5) if score and score.score is not None else 4,
         settings=settings_in_words(score.fit.settings) if score else [],
-        table=metric_scores.table_of([row]),
+        table=(table := metric_scores.table_of([row])),
+        part=table_part(of_summary(table), study.pk, {}) if table.metrics or table.dimensions else None,
         text=row.sentences or [row.text],
     )
 

@@ -13,8 +13,10 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Score, Study, Summary, System
 from annotate.reports import leaderboard as boards
 from annotate.reports import metric_scores
+from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import page
 from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
+from formats.analyses.metric_scores import scores
 from formats.plots import Scale, decimals
 
 
@@ -31,10 +33,10 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
     summaries = list(
         Summary.objects.filter(system=shown).select_related("topic__metrics", "system").order_by("topic__position")
     )
-    scores = Score.objects.filter(summary__in=summaries, scored_by=board.scored_by).select_related("fit")
-    scores = scores.defer("fit__covariance", "fit__differences", "fit__words")
-    of_summary = {score.summary_id: score for score in scores}
-    scale = scale_of(board.score, [number for score in scores for number in (score.score, score.low, score.high)])
+    own = Score.objects.filter(summary__in=summaries, scored_by=board.scored_by).select_related("fit")
+    own = own.defer("fit__covariance", "fit__differences", "fit__words")
+    of_summary = {score.summary_id: score for score in own}
+    scale = scale_of(board.score, [number for score in own for number in (score.score, score.low, score.high)])
     return page(
         request,
         study,
@@ -47,8 +49,9 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         others=systems.values(),
         zero=scale.at(0.0) if board.score == "importance" else None,
         has_coverage=has_coverage(board),
-        table=metric_scores.table_of(summaries),
-        digits=decimals([score.score or 0.0 for score in scores]),
+        table=(table := metric_scores.table_of(summaries)),
+        part=table_part(scores(table, is_of_system=True), study.pk, {}) if table.metrics or table.dimensions else None,
+        digits=decimals([score.score or 0.0 for score in own]),
     )
 
 
