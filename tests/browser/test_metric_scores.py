@@ -79,7 +79,7 @@ def test_scores_are_found_from_the_metrics_and_lead_to_summaries(page: Page, stu
     expect(page.get_by_role("link", name="Metrics", exact=True)).to_have_attribute("aria-current", "page")
     expect(page.get_by_text("Pyramid needs Pyramids.")).to_be_visible()
     axe(page)
-    page.go_back()
+    page.get_by_role("link", name="All questions about the study").click()
     page.get_by_role("link", name="Do metrics agree with human scores?").click()
     expect(page.get_by_role("heading", name="Agreement with human overall:")).to_be_visible()
 
