@@ -31,7 +31,7 @@ def named(row: Result) -> NamedAgreement:
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
     return NamedAgreement(
         record,
-        dict(Topic.objects.filter(study=row.study_id).values_list("pk", "name")),
+        {topic.pk: str(topic) for topic in Topic.objects.filter(study=row.study_id)},
         dict(Annotator.objects.filter(pk__in=record.table.annotators).values_list("pk", "pseudonym")),
         {key: (pair.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
     )

@@ -142,7 +142,8 @@ def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) 
     for topic in topics:
         own, other = (scores.get((topic.pk, system)) for system, _name in (first, second))
         compared = differences.get(topic.pk, [])
-        yield TopicLine((topic.pk, topic.name), own, other, _lead(own, other, compared, (first[1], second[1])))
+        lead = _lead(own, other, compared, (first[1], second[1]))
+        yield TopicLine((topic.pk, topic.name), str(topic), own, other, lead)
 
 
 def _lead(

@@ -10,7 +10,7 @@ from formats.analyses.score_map import SHADES, ScoredSummary, ScoreMap, SystemLi
 def of_study(study: Study, scored_by: str) -> ScoreMap:
     """The systems of the board that is scored in this way."""
     board = boards.of_study(study, scored_by)
-    topics = tuple(Topic.objects.filter(study=study).values_list("pk", "name"))
+    topics = tuple((topic.pk, topic.name, str(topic)) for topic in Topic.objects.filter(study=study))
     newest = Fit.objects.newest(scored_by).filter(topic__study=study).only("settings")
     fits = [fit.pk for fit in newest if boards.is_under(fit, board.settings)]
     rows = Score.objects.filter(fit__in=fits, score__isnull=False)
@@ -20,7 +20,7 @@ def of_study(study: Study, scored_by: str) -> ScoreMap:
     keys = dict(System.objects.filter(study=study).values_list("name", "pk"))
     lines = []
     for row in board.rows:
-        own = [scores.get((row.system, topic)) for topic, _name in topics]
+        own = [scores.get((row.system, topic)) for topic, _name, _title in topics]
         cells = tuple(ScoredSummary(*cell, shade=_shade(cell[1], edges)) if cell else None for cell in own)
         lines.append(SystemLine(keys[row.system], row, cells))
     return ScoreMap(scored_by, topics, tuple(lines))

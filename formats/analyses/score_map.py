@@ -34,13 +34,13 @@ class SystemLine:
 
 @dataclass(frozen=True, slots=True)
 class ScoreMap:
-    """The systems of a board, in its order, by topics: (key, name). `scored_by`: which of the two ways of scoring.
+    """The systems of a board, in its order, by topics: (key, name, title).
 
-    Topics that were scored under other settings than the board's are empty.
+    `scored_by`: which of the two ways of scoring. Topics scored under other settings than the board's are empty.
     """
 
     scored_by: str
-    topics: tuple[tuple[int, str], ...]
+    topics: tuple[tuple[int, str, str], ...]
     lines: tuple[SystemLine, ...]
 
     @property
@@ -81,7 +81,7 @@ def _table(scores: ScoreMap) -> Table:
         (
             Column("system", _("System"), as_text),
             Column("mean", _("Mean"), show_score),
-            *(Column(_column(name), name, show_score) for _key, name in scores.topics),
+            *(Column(_column(name), name, show_score) for _key, name, _title in scores.topics),
         ),
         tuple(
             (line.row.system, line.row.score, *(own.score if own else None for own in line.summaries))

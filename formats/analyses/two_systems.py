@@ -40,6 +40,7 @@ class TopicLine:
     """One topic, with the score of each system's summary, where there is one."""
 
     topic: Keyed
+    title: str
     first: float | None
     second: float | None
     lead: Lead | None
@@ -162,9 +163,7 @@ def _notes(two: TwoSystems) -> list[str]:
 
 def _figure(two: TwoSystems) -> list[Figure]:
     rows = tuple(
-        IntervalRow(line.topic[1], line.lead.difference, line.lead.low, line.lead.high)
-        for line in two.lines
-        if line.lead
+        IntervalRow(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.lines if line.lead
     )
     draw = partial(
         interval_plot,
@@ -183,7 +182,8 @@ def _topics(two: TwoSystems) -> Table:
         "topics",
         _("Topic by topic"),
         (
-            Column("topic", _("Topic"), as_text),
+            Column("topic"),
+            Column("", _("Topic"), as_text),
             Column("first", two.first[1], score),
             Column("second", two.second[1], score),
             Column("difference", _("Difference"), score),
@@ -194,7 +194,8 @@ def _topics(two: TwoSystems) -> Table:
         ),
         tuple(
             (
-                *(line.topic[1], line.first, line.second, lead.difference if line.lead else None, lead.low, lead.high),
+                *(line.topic[1], line.title, line.first, line.second),
+                *(lead.difference if line.lead else None, lead.low, lead.high),
                 *(interval(lead.low, lead.high, two.digits), lead.p),
             )
             for line in two.lines
