@@ -383,7 +383,7 @@ def _consistency(study: Study) -> Stored:
 
 def _influence(study: Study) -> Stored:
     wanted = Result.objects.of_topics(study, "diagnostics").aggregate(wanted=Sum("version"))["wanted"]
-    return _of_head(study, "influence", diagnostics.influence, wanted or 1)
+    return _of_head(study, "influence", diagnostics.influence, wanted + study.removed_version if wanted else 1)
 
 
 def _smallest_set(study: Study) -> Stored:

@@ -34,6 +34,8 @@ from annotate.models import (
 from annotate.refusal import Refusal
 from evaluation.scoring.ranking import Comparison
 from evaluation.worker import records, tasks
+from evaluation.worker.agenda import find_work
+from formats.results import Influence
 from tests import kept
 from tests.annotate import judging_study, making, scored
 from tests.annotate.everything import program
@@ -194,6 +196,21 @@ def test_a_name_is_free_at_once_and_what_took_it_is_not_overwritten() -> None:
         with pytest.raises(Refusal, match="was uploaded since"):
             put_back(removal)
     assert Summary.objects.get(topic=again, system__name="lead").text == "Rain."
+
+
+def test_influence_is_worked_out_once_after_a_topic_was_removed(study: Study) -> None:
+    def influence() -> Influence | None:
+        board(study)
+        for topic in study.topics.filter(removal=None):
+            tasks.examine_topic(topic.pk)
+        assert ("examine_study", study.pk) in {(work.task, work.key) for work in find_work()}
+        tasks.examine_study(study.pk)
+        assert ("examine_study", study.pk) not in {(work.task, work.key) for work in find_work()}
+        return kept.heads("influence", study=study).get().read(Influence)
+
+    before = influence()
+    take_out(study, "topic", Topic.objects.get(study=study, name="snow").pk)
+    assert influence() != before
 
 
 def test_a_study_is_ranked_while_a_topic_has_lost_its_last_summary(study: Study) -> None:

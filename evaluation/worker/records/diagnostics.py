@@ -70,10 +70,11 @@ def fitted_version(topic_id: int) -> int:
 
 
 def load_examinations(study_id: int) -> tuple[int, tuple[TopicDiagnostics, ...]]:
-    """The sum of the versions, and the diagnostics of a study's topics."""
+    """The sum of the versions, which never falls, and the diagnostics of a study's topics."""
     rows = list(Result.objects.of_topics(study_id, "diagnostics"))
+    removed = Study.objects.filter(pk=study_id).values_list("removed_version", flat=True).first() or 0
     records = (row.read(TopicDiagnostics) for row in rows)
-    return sum(row.version for row in rows), tuple(record for record in records if record is not None)
+    return sum(row.version for row in rows) + removed, tuple(record for record in records if record is not None)
 
 
 def _short(scores: Vector) -> tuple[float | None, ...]:
