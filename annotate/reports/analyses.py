@@ -112,7 +112,7 @@ class Opened:
         if self.shown and self.shown.rests_on:
             return self.shown.rests_on
         own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else rests_on.of_study(self.of)
-        return f"{_('Preferences rest on:')} {own.counted.words}"
+        return f"{_('Preferences rest on:')} {own.counted.words}" if own.counted.total else _("No judgments count yet.")
 
     @property
     def asked(self) -> dict[str, str]:

@@ -24,7 +24,7 @@ class Consistency:
 def show(least: Sequence[Consistency], _asked: Mapping[str, str]) -> Shown:
     """Annotators, the least consistent first."""
     if not least:
-        return Shown(_("There are too few data yet."), [])
+        return Shown(_("No annotator has judged enough pairs twice, or pairs that others judged, to tell."), [])
     return Shown(_verdict(least[0]), [_table(least)])
 
 

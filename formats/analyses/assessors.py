@@ -74,8 +74,7 @@ def _verdict(dimension: AssessedDimension) -> str:
         "lowest": _with_interval(worst.value),
     }
     sentence = _(
-        "%(figure)s, %(name)s: of %(n)s assessors, %(best)s has the highest value, %(highest)s, %(worst)s the lowest, "
-        "%(lowest)s"
+        "%(figure)s, %(name)s, %(n)s assessors: highest for %(best)s, %(highest)s, lowest for %(worst)s, %(lowest)s"
     )
     return f"{sentence % about}{_without(ranking)}."
 

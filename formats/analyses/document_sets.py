@@ -21,10 +21,10 @@ def show(report: DocumentSetsReport, asked: Mapping[str, str]) -> Shown:
     scorers = [scorer for scorer in report.scorers if not scorer.by_human or scorer.by == dimension.chosen]
     scatters = {scatter.metric: scatter for scatter in report.scatters if scatter.dimension == dimension.chosen}
     names = [("" if scorer.by_human else scorer.by, scorer_name(scorer.by, scorer.by_human)) for scorer in scorers]
-    by = Choice.of("by", _("Pictures of the scores by"), names, asked)
+    by = Choice.of("by", _("Figures of the scores by"), names, asked)
     scorer = scorers[[value for value, _name in names].index(by.chosen)]
     against = Choice.of(
-        "topic", _("Held against"), [("", DASH), *((own.topic, own.topic) for own in scorer.sets)], asked
+        "topic", _("Compared with"), [("", DASH), *((own.topic, own.topic) for own in scorer.sets)], asked
     )
     own = {"dimension": dimension.chosen, "peers": report.peers, "by": by.chosen}
     scatter = scatters.get(by.chosen) or next(iter(scatters.values()), None)
@@ -52,8 +52,8 @@ def _verdict(people: DocumentSets, level: float) -> str:
         return _("People’s scores do not show that topics differ (H = %(H)s, p %(p)s).") % about
     about |= {"different": str(people.different), "pairs": str(people.pairs)}
     sentence = ngettext(
-        "People score some topics higher than others (H = %(H)s, p %(p)s): %(different)s of %(pairs)s pair differs.",
-        "People score some topics higher than others (H = %(H)s, p %(p)s): %(different)s of %(pairs)s pairs differ.",
+        "People score some topics higher (H = %(H)s, p %(p)s): %(different)s of %(pairs)s pair of topics differs.",
+        "People score some topics higher (H = %(H)s, p %(p)s): %(different)s of %(pairs)s pairs of topics differ.",
         people.pairs,
     )
     return sentence % about

@@ -57,7 +57,7 @@ def _verdict(dimension: DimensionAgreement, level: float) -> str:
     first = dimension.metrics[0]
     best = max(dimension.metrics, key=lambda metric: defined.get(metric.metric, 0.0))
     about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}
-    text = _("No metric agrees better with human %(dimension)s than %(metric)s: %(figure)s; a coin gets .5.") % about
+    text = _("%(metric)s has the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5.") % about
     if best is not first:
         text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
     if dimension.differences:
@@ -83,13 +83,14 @@ def _figure_of(metric: MetricAgreement) -> str:
 
 
 def _figure(dimension: DimensionAgreement) -> list[Figure]:
-    """Metrics by their agreement, chance beside them."""
+    """Metrics by their agreement, best first, chance beside them."""
     figures = [(title_of(metric.metric), metric.agreement) for metric in dimension.metrics]
     rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
+    rows.sort(key=lambda row: -row.value)
     label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
     x_title = _("agreement with people (a coin: .5)")
     draw = partial(interval_plot, reference=0.5, label=label, x_title=x_title, heads=("", _("metric")))
-    caption = _("Dots are agreement with people, lines are 95% intervals.")
+    caption = _("Dots are agreement with people, best first; lines are 95% intervals.")
     title = _("Agreement with human %(dimension)s") % {"dimension": dimension.dimension}
     return figure("agreement", title, caption, draw, rows) if rows else []
 

@@ -58,7 +58,7 @@ def _verdict_of_several(record: ScoresTable) -> str:
     by_people = sum(bool(row.human) for row in record.summaries)
     scored = sum(any(score is not None for score in row.metrics.values()) for row in record.summaries)
     about = {"n": len(record.summaries), "people": by_people, "scored": scored}
-    return _("Of %(n)s summaries, people scored %(people)s, and judgments and metrics scored %(scored)s.") % about
+    return _("Of %(n)s summaries, %(people)s have human scores, and %(scored)s have scores of metrics.") % about
 
 
 def _verdict(record: ScoresTable) -> str:

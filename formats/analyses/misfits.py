@@ -71,11 +71,12 @@ def _table(sentences: Sequence[MisfittingSentence]) -> Table:
             for row in sentences
         ),
         note=_(
-            "These sentences won more or less often than their utility predicts. People may read them differently, or "
-            "similar sentences may be worth more or less. The residual is (won − expected) / standard deviation; "
-            "beyond ±2 is unusual, since the utilities were fitted to these very judgments. At "
-            "most 20 sentences of a topic are looked at, and 50 of a study."
+            "Where a sentence wins unusually often or rarely, people may read it differently, or similar sentences may "
+            "be worth more or less. The residual is (won − expected) / standard deviation; beyond ±2 is unusual, since "
+            "the utilities were fitted to these very judgments. Unusual sentences stand out. The list ends after 20 "
+            "sentences of a topic, and 50 of a study."
         ),
         links=tuple({"sentence_id": row.misfit.sentence} for row in sentences),
         leads_to="sentence",
+        marked=frozenset(k for k, row in enumerate(sentences) if abs(row.misfit.z) > UNUSUAL),
     )

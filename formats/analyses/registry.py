@@ -55,6 +55,11 @@ class Analysis:
     record: type[Any] | None = None
 
     @property
+    def takes_upload(self) -> bool:
+        """Whether an upload may bring what it needs."""
+        return not self.form and self.needs not in (_JUDGMENTS, _TWO_ANNOTATORS)
+
+    @property
     def question(self) -> str:
         """In the reader's language, as what follows."""
         return gettext(self.asks)

@@ -52,7 +52,7 @@ def _verdict(people: PairCounts, metrics: Sequence[PairCounts]) -> str:
     if not metrics:
         return of_people
     best = max(metrics, key=_holm)
-    of_metric = _("The most that a metric tells apart: %(name)s, %(n)d.")
+    of_metric = _("Of the metrics, %(name)s tells the most apart: %(n)d.")
     return f"{of_people} {of_metric % {'name': title_of(best.by), 'n': _holm(best)}}"
 
 

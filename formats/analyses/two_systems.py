@@ -119,13 +119,14 @@ def _verdict(two: TwoSystems) -> str:
         )
     p = p_value(lead.p)
     about |= {
+        "topics": sum(line.lead is not None for line in two.lines),
         "difference": f"{lead.difference:+.{two.digits}f}",
         "interval": interval(lead.low, lead.high, two.digits),
         "p": p if p.startswith("<") else f"= {p}",
     }
     difference = _(
-        "The mean scores of %(first)s and %(second)s differ by %(difference)s %(interval)s; the first leads "
-        "in %(wins)d topics, the second in %(lost)d."
+        "The mean scores of %(first)s and %(second)s differ by %(difference)s (95%% %(interval)s); the first scores "
+        "higher in %(wins)d of %(topics)d topics, the second in %(lost)d."
     )
     return " ".join(sentence % about for sentence in (difference, *_meaning(two, lead)))
 
@@ -133,7 +134,7 @@ def _verdict(two: TwoSystems) -> str:
 def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
     """What the difference shows, as sentences that may have places for numbers."""
     if lead.significant:
-        significant = _("It is significant at .05 (p %(p)s, Holm, all pairs).")
+        significant = _("On these topics, the difference is significant at .05 (p %(p)s, Holm, all pairs).")
         return [significant, _("That holds however often you looked.")] if two.holds_at_every_look else [significant]
     if two.equal_within is not None:
         equal = _("The two are equal: their difference is surely below %(within)s, however often you looked.")

@@ -308,7 +308,7 @@ def test_the_verdict_names_the_best_the_worst_and_what_the_worst_one_changes() -
         return assessors.show(AssessorsReport("machines", False, (dimension,)), {}).verdict
 
     assert verdict(AssessorRanking("agreement", told, left)) == (
-        "Agreement, style: of 3 assessors, Ada has the highest value, 0.900 [0.800, 1.000], Cleo the lowest, "
+        "Agreement, style, 3 assessors: highest for Ada, 0.900 [0.800, 1.000], lowest for Cleo, "
         "-0.250 [-0.350, -0.150]; without Cleo, systems’ means correlate with those of all scores by r = 0.988."
     )
     assert verdict(few) == "Too little is known of the assessors of style to call one worse than another."

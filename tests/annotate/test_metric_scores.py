@@ -180,7 +180,7 @@ def test_the_api_says_the_same_of_a_topic_and_of_all(graded: Study) -> None:
     assert [(given["assessor"], given["score"]) for given in rated["rows"]] == [("ann", 2.0), ("bob", 5.5)]
     everything = client.get(url).json()
     assert len(everything["tables"][0]["rows"]) == Summary.objects.count()
-    assert everything["verdict"] == "Of 9 summaries, people scored 9, and judgments and metrics scored 9."
+    assert everything["verdict"] == "Of 9 summaries, 9 have human scores, and 9 have scores of metrics."
     assert client.get(f"{url}?topic=x").status_code == 404
 
 

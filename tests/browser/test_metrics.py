@@ -91,7 +91,7 @@ def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web:
     axe(page)
     page.get_by_label("Summaries of").select_option("all")
     page.get_by_role("button", name="Show").click()
-    page.get_by_label("Pictures of the scores by").select_option("ROUGE-2, one reference less")
+    page.get_by_label("Figures of the scores by").select_option("ROUGE-2, one reference less")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("img", name="Systems’ means by the metric and by people")).to_be_visible()
     page.get_by_role("link", name=re.compile(r"^T0:")).click()
