@@ -66,8 +66,9 @@ from scipy.special import expit
 
 from evaluation.evidence import Judgments
 from evaluation.fit.comparisons import Matrix, Sparse
-from evaluation.fit.kernel import Pairs
+from evaluation.fit.kernel import Pairs, totals
 from evaluation.fit.similarity import slices
+from formats.answers import HALF
 
 Vector = NDArray[np.float64]
 #: How many times likelier pairs (n, n) were in a draw of those that tell these systems apart (None: all there are);
@@ -166,7 +167,7 @@ def chances(
         return Chances(fitted, fitted)
     design = _Design.of(judgments, pairs, likelihood_for)
     if design.is_equal:
-        return _of_equal(utilities, pairs, variances, judgments.weight)
+        return _of_equal(utilities, pairs, variances, judgments)
     return _of_unequal(utilities, pairs, variances, design)
 
 
@@ -202,20 +203,23 @@ class _Design:
         return self.factor is None and bool(np.all(self.counts == 1))
 
 
-def _of_equal(utilities: Vector, pairs: Pairs, variances: Vector, weights: Vector) -> Chances:
-    """Where all pairs were equally likely; `weights` (m,): of the judgments."""
-    n = len(utilities)
+def _of_equal(utilities: Vector, pairs: Pairs, variances: Vector, judgments: Judgments) -> Chances:
+    """Where all pairs were equally likely."""
+    n, ties = len(utilities), _ties(judgments, pairs)
     gaps = utilities[pairs.first] - utilities[pairs.second]
     judged = pairs.wins + pairs.losses
-    total, effective = float(judged.sum()), _effective(weights)
+    total, effective = float(judged.sum()), _effective(judgments.weight)
     unit = effective / total
     excess = _excess(unit * judged, n)
     share = excess / (excess + effective / _pairs(n))
     others = 1 + share * np.maximum(judged - 1, 0.0)
     won = 1 - _expected(gaps, others - share * pairs.losses, others, variances)
     lost = _expected(gaps, share * pairs.wins, others, variances)
-    square = float((pairs.wins * won**2 + pairs.losses * lost**2).sum()) / total
-    square += excess * _shared(pairs, _expected(gaps, pairs.wins, judged, variances), unit)
+    # A tie is half a win and half a loss to the fit, yet one judgment, whose square is that of half the difference.
+    squares = pairs.wins * won**2 + pairs.losses * lost**2 - ties * ((won + lost) / 2) ** 2
+    # Where all answers are ties, they could still have been decided: never surer than with one that was.
+    square = max(float(squares.sum()) / total, 0.25 / effective)
+    square += excess * _shared(pairs, ties, _expected(gaps, pairs.wins, judged, variances), unit)
     fitted = fitted_chances(utilities)
     return Chances(
         fitted=fitted,
@@ -298,12 +302,18 @@ def _excess(judged: Vector, n: int) -> float:
     return excess if excess > _BY_CHANCE * np.sqrt(2 / _pairs(n)) else 0.0
 
 
-def _shared(pairs: Pairs, expected: Vector, unit: float) -> float:
+def _ties(judgments: Judgments, pairs: Pairs) -> Vector:
+    """(k,): the weight of the judgments of each pair that prefer neither."""
+    weights = np.where(judgments.outcome == HALF, judgments.weight, 0.0)
+    return totals(np.searchsorted(pairs.numbers, _numbers(judgments, pairs)), weights, len(pairs))
+
+
+def _shared(pairs: Pairs, ties: Vector, expected: Vector, unit: float) -> float:
     """b; 0 where no pair was judged twice. A weight of 1 counts `unit`."""
     wins, losses = unit * pairs.wins, unit * pairs.losses
     judged, surplus = wins + losses, wins * (1 - expected) - losses * expected
     products = float(judged @ judged - judged.sum())
-    alone = float((wins * (1 - expected) ** 2 + losses * expected**2).sum())
+    alone = float((wins * (1 - expected) ** 2 + losses * expected**2 - unit * ties / 4).sum())
     return max(float(surplus @ surplus) - alone, 0.0) / products if products >= 1 else 0.0
 
 

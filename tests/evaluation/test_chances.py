@@ -67,6 +67,28 @@ def test_values_are_right_on_average_and_no_farther_off_than_they_say_however_wr
     assert 0.7 * error < values.std(axis=0).mean() < error
 
 
+@pytest.mark.parametrize("ties", [0.0, 0.24, 0.45])
+@pytest.mark.parametrize("judged_each", [1, 3])
+def test_values_are_as_far_off_as_they_say_however_many_answers_are_ties(ties: float, judged_each: int):
+    rng, n, pairs = np.random.default_rng(3), 30, 150
+    utilities = rng.normal(size=n)
+    found = []
+    for _ in range(400):
+        a = np.repeat(rng.integers(n, size=pairs), judged_each)
+        b = (a + np.repeat(rng.integers(1, n, size=pairs), judged_each)) % n
+        wins = (rng.random(len(a)) < expit(utilities[a] - utilities[b])).astype(float)
+        outcome = np.where(rng.random(len(a)) < ties, 0.5, wins)
+        judged = Judgments(a, b, outcome, np.ones(len(a)), np.zeros(len(a), dtype=np.int64))
+        found.append(chances(0.5 * utilities, 0.0, judged))
+    claimed = np.sqrt(np.mean([one.error**2 for one in found]))
+    assert np.sqrt(np.var([one.values for one in found], axis=0).mean()) == pytest.approx(claimed, rel=0.05)
+
+
+def test_ties_alone_do_not_make_values_sure():
+    found = chances(np.zeros(4), 0.0, judgments([0, 1, 2], [1, 2, 3], [0.5] * 3))
+    assert found.error == pytest.approx(np.sqrt(0.25 / 3 * 16 / (2 * 2 * 3)))
+
+
 def test_a_prior_does_not_draw_values_towards_a_half_as_it_does_the_fit():
     rng = np.random.default_rng(2)
     fitted, values = [], []
