@@ -64,7 +64,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
         shown=opened.shown,
         parts=_parts(opened),
         paper=list(_paper(opened)),
-        query=urlencode({**opened.asked, "seen": opened.stored.version}),
+        query=urlencode({**_chosen(request), **opened.asked, "seen": opened.stored.version}),
         kept=urlencode({name: value for name, value in opened.asked.items() if name in ("dimension", "peers")}),
         has_worker=worker_is_there(),
         **(ASKED_BY[analysis](request, study) if analysis in ASKED_BY else {}),
@@ -104,6 +104,11 @@ def _asked(request: HttpRequest, study: Study, name: str, topic_id: int | None) 
     if not access.may(request.user, study, asked.ability):
         raise PermissionDenied
     return of, asked
+
+
+def _chosen(request: HttpRequest) -> Mapping[str, str]:
+    """What the address chooses, before there is anything that knows of it."""
+    return {name: request.GET[name] for name in analyses.CHOICES if request.GET.get(name)}
 
 
 def _parts(opened: Opened) -> list[Mapping[str, object]]:
