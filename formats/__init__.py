@@ -14,7 +14,6 @@ from formats.records import (
     Complaint,
     Existing,
     ExistingTopic,
-    MetricScore,
     Preference,
     Refused,
     Summary,
@@ -23,24 +22,3 @@ from formats.records import (
 )
 from formats.tables import write_rows
 from formats.topics import write_topics
-
-__all__ = [
-    "Bundle",
-    "Complaint",
-    "Existing",
-    "ExistingTopic",
-    "MetricScore",
-    "Preference",
-    "Refused",
-    "Summary",
-    "Text",
-    "Topic",
-    "existing_from",
-    "message",
-    "read",
-    "read_metric_scores",
-    "write_latex",
-    "write_preferences",
-    "write_rows",
-    "write_topics",
-]

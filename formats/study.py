@@ -37,17 +37,11 @@ from formats.results.serialization import to_json
 from formats.settings import StudySettings
 from formats.sources import BROKEN, Source, read_text
 from formats.study_records import (
-    KINDS,
-    REASONS,
-    SKIP_REASONS,
-    STATES,
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
     GoldPairRecord,
-    HistoryAnswer,
     HistoryRecord,
-    HistorySentence,
     JudgmentRecord,
     RemovalRecord,
     ReportedPairRecord,
@@ -56,28 +50,6 @@ from formats.study_records import (
     UploadRecord,
 )
 from formats.topics import read_topics, write_topics
-
-__all__ = [
-    "KINDS",
-    "REASONS",
-    "SKIP_REASONS",
-    "STATES",
-    "AnnotatorRecord",
-    "AssignmentRecord",
-    "FitRecord",
-    "GoldPairRecord",
-    "HistoryAnswer",
-    "HistoryRecord",
-    "HistorySentence",
-    "JudgmentRecord",
-    "RemovalRecord",
-    "ReportedPairRecord",
-    "SentenceRecord",
-    "StudyArchive",
-    "UploadRecord",
-    "read",
-    "write",
-]
 
 Record = TypeVar("Record")
 

@@ -1,23 +1,6 @@
 """How paid strangers come, agree, and leave: the one writer of the tables of `annotate.models.crowd`."""
 
-from annotate.crowd.arriving import agree, agree_to, enter, find, is_open, recruitment_of
+from annotate.crowd.arriving import agree, agree_to, enter, find, recruitment_of
 from annotate.crowd.leaving import has_left, leave, participation_of, return_link, withdraw
 from annotate.crowd.personal import personal_data
 from annotate.crowd.recruiting import SETTINGS, recruit
-
-__all__ = [
-    "SETTINGS",
-    "agree",
-    "agree_to",
-    "enter",
-    "find",
-    "has_left",
-    "is_open",
-    "leave",
-    "participation_of",
-    "personal_data",
-    "recruit",
-    "recruitment_of",
-    "return_link",
-    "withdraw",
-]

@@ -21,35 +21,5 @@ from annotate.imports.removing import find_target, forget_removed, remove, resto
 from annotate.imports.replacing import WouldLoseJudgments
 from annotate.imports.simulated import ask_for_simulated
 from annotate.imports.store import store
-from annotate.imports.uploads import confirm, discard, existing_of, process, receive
+from annotate.imports.uploads import confirm, discard, process, receive
 from annotate.imports.workbench import join_with_next, set_judged_at, split_at, words_of
-
-__all__ = [
-    "WouldLoseJudgments",
-    "ask_for_baselines",
-    "ask_for_simulated",
-    "confirm",
-    "cut_again",
-    "cut_topic",
-    "discard",
-    "existing_of",
-    "find_target",
-    "forget_removed",
-    "has_judgments",
-    "join_in_preview",
-    "join_with_next",
-    "mend",
-    "previewed_sentences",
-    "process",
-    "put_metric_scores",
-    "receive",
-    "remove",
-    "restore_removed",
-    "set_judged",
-    "set_judged_at",
-    "set_judged_in_preview",
-    "split_at",
-    "split_in_preview",
-    "store",
-    "words_of",
-]

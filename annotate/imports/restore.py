@@ -17,7 +17,7 @@ from annotate.imports.store import store_texts
 from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
 from formats.results.serialization import to_json
 from formats.sentences import Cut
-from formats.study import HistorySentence, StudyArchive
+from formats.study_records import HistorySentence, StudyArchive
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -18,7 +18,7 @@ from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Rep
 from formats.study_records import design_weight
 
 if TYPE_CHECKING:
-    from formats.study import AssignmentRecord, HistoryAnswer, HistoryRecord, JudgmentRecord, StudyArchive
+    from formats.study_records import AssignmentRecord, HistoryAnswer, HistoryRecord, JudgmentRecord, StudyArchive
 
 
 @transaction.atomic

@@ -6,5 +6,3 @@ the terminal shows the same.
 """
 
 from formats.analyses.registry import OF_STUDY, OF_TOPIC, Analysis
-
-__all__ = ["OF_STUDY", "OF_TOPIC", "Analysis"]

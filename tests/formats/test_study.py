@@ -20,7 +20,8 @@ from formats import study
 from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
 from formats.records import Summary, Text, Topic
 from formats.settings import StudySettings
-from formats.study import (
+from formats.study_records import (
+    KINDS,
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
@@ -112,7 +113,7 @@ def test_whatever_a_study_says_comes_back(tmp_path: Path, data: st.DataObject) -
             for document in topic.documents
             for index in range(2)
         ),
-        (AnnotatorRecord(draw(strategies.names), draw(st.sampled_from(study.KINDS)), draw(strategies.moments)),),
+        (AnnotatorRecord(draw(strategies.names), draw(st.sampled_from(KINDS)), draw(strategies.moments)),),
         fits=tuple(
             FitRecord(topic.topic_id, 3, draw(strategies.extras), "1", draw(st.floats(0, 1)), 5, 2**40, AT, {
                 f"{document.name}:{index}": (draw(strategies.numbers), draw(strategies.numbers), None)

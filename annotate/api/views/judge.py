@@ -93,7 +93,7 @@ class Draw(View):
 
 
 @extend_schema(tags=["judging"])
-class Answer(JudgeView):
+class JudgePair(JudgeView):
     @extend_schema(
         operation_id="judge_pair",
         request=AnswerSerializer,

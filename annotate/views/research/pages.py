@@ -14,7 +14,6 @@ import formats
 from annotate import access
 from annotate.models import Study
 from formats.analyses import OF_STUDY, OF_TOPIC
-from formats.shown import decimals
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -24,8 +23,6 @@ UNCHANGED = 204
 #: The media types of tables.
 CSV = "text/csv; charset=utf-8"
 LATEX = "application/x-tex; charset=utf-8"
-#: As tables for papers print a figure.
-three_decimals = decimals(3)
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:

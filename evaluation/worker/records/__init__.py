@@ -6,7 +6,6 @@ keep two workers from doing the same work.
 """
 
 from evaluation.worker.records.across_topics import (
-    StudyTexts,
     load_study_texts,
     publish_across_topics,
     save_across_topics,
@@ -20,7 +19,6 @@ from evaluation.worker.records.annotators import (
 from evaluation.worker.records.assessors import load_assessed
 from evaluation.worker.records.baselines import load_unsummarized
 from evaluation.worker.records.convergence import (
-    StudyToSample,
     load_to_sample,
     note_sampled,
     save_convergence,
@@ -34,9 +32,7 @@ from evaluation.worker.records.diagnostics import (
     save_topic_examination,
 )
 from evaluation.worker.records.evidence import Snapshot, load_evidence
-from evaluation.worker.records.forecasts import StudyToForecast, load_to_forecast
 from evaluation.worker.records.metrics import (
-    MetricTexts,
     StudyScores,
     load_study_scores,
     load_texts,
@@ -46,15 +42,12 @@ from evaluation.worker.records.metrics import (
     texts_version,
 )
 from evaluation.worker.records.mixtures import (
-    StudyToMix,
     load_to_mix,
     load_with_sources,
     publish_mixtures,
     save_mixtures,
 )
 from evaluation.worker.records.results import (
-    Results,
-    Standings,
     load_standings,
     note_ranking_problem,
     note_topic_problem,
@@ -69,65 +62,3 @@ from evaluation.worker.records.results import (
 from evaluation.worker.records.sentence_ranking import load_ranked_sentences
 from evaluation.worker.records.suggestions import pairs_filled
 from evaluation.worker.records.what_if import topics_judged
-
-__all__ = [
-    "Crowd",
-    "MetricTexts",
-    "Results",
-    "Snapshot",
-    "Standings",
-    "StudyAnswers",
-    "StudyScores",
-    "StudyTexts",
-    "StudyToForecast",
-    "StudyToMix",
-    "StudyToSample",
-    "by_peers",
-    "finish",
-    "fitted_version",
-    "keep",
-    "keep_of_topic",
-    "keys_of",
-    "load_answers",
-    "load_assessed",
-    "load_evidence",
-    "load_examinations",
-    "load_judged",
-    "load_ranked_sentences",
-    "load_standings",
-    "load_study_scores",
-    "load_study_texts",
-    "load_texts",
-    "load_to_forecast",
-    "load_to_mix",
-    "load_to_sample",
-    "load_unsummarized",
-    "load_with_sources",
-    "note",
-    "note_ranking_problem",
-    "note_sampled",
-    "note_topic_problem",
-    "owes_curve",
-    "pairs_filled",
-    "pairs_known",
-    "problems_of",
-    "publish",
-    "publish_across_topics",
-    "publish_mixtures",
-    "save_across_topics",
-    "save_agreements",
-    "save_annotators",
-    "save_convergence",
-    "save_curve",
-    "save_metric_scores",
-    "save_mixtures",
-    "save_nothing",
-    "save_ranking",
-    "save_results",
-    "save_samples",
-    "save_topic_examination",
-    "standings_by_topic",
-    "stored_agreements",
-    "texts_version",
-    "topics_judged",
-]
