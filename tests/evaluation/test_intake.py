@@ -304,7 +304,7 @@ def test_judgments_leave_as_preferences_and_come_back_as_the_same_scores(tmp_pat
     path.write_text("\n".join(lines) + "\n")
     other = studies.study(**studies.PAPER)
     imports.store(other, replace(studies.example_bundle(), preferences=()))
-    existing = imports.existing_of(other)
+    existing = uploads.existing_of(other)
     imports.store(other, formats.read(path, existing=existing))
     tasks.catch_up(other.pk)
     assert scores(other) == scores(made)

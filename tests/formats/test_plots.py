@@ -19,16 +19,15 @@ from formats.plots import (
     IntervalRow,
     Line,
     Scale,
-    axis,
     course_plot,
     curve_plot,
     decimals,
     interval_plot,
     rank_plot,
-    round_step,
     scatter_plot,
     score_grid,
 )
+from formats.plots.axes import axis, round_step
 from formats.plots.cells import COLOURS
 from formats.plots.drawing import PAD, fitted, width_of
 from formats.results import Scatter, ScatterPoint, ScoreMatrix
