@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 import formats
 from annotate import imports
 from annotate.models import Study, Topic
-from annotate.views.research import analyses
 from evaluation.meta import study_assessors
 from formats.analyses import assessors
 from formats.complaints import Complaints, Place
@@ -33,14 +29,11 @@ from formats.results import (
 )
 from tests import kept
 from tests.annotate import making, scored
-from tests.annotate.making import Role, owner
-from tests.annotate.test_api import API, client_of
-from tests.annotate.test_monitor import signed_in
+from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.test_house import ROOT
 
 pytestmark = pytest.mark.django_db
 
-FILES = [(part, form) for part in ("figures", "ranks", "metrics") for form in ("csv", "tex")]
 WORDS = ["rain", "fell", "in", "the", "towns", "of", "Ohio", "and", "schools", "were", "closed", "for", "three", "days"]
 #: A name that is no good citizen of an address, of a page or of a table.
 ODD = '"Ada" & <b>'
@@ -105,16 +98,6 @@ def assessed_study(pyramids_by: str | None = ODD) -> Study:
     return made
 
 
-def address(made: Study, part: str = "", form: str = "") -> str:
-    return reverse(f"analysis_{form}" if part else "analysis", args=[made.pk, "assessors", *filter(None, [part])])
-
-
-def text_of(client: Client, url: str, **asked: str) -> str:
-    response = client.get(url, asked)
-    assert response.status_code == 200
-    return response.content.decode()
-
-
 def record(made: Study, peers: str = "machines") -> AssessorsReport:
     return kept.rows("assessors", peers, study=made).get().read(AssessorsReport)
 
@@ -147,7 +130,7 @@ def test_the_worker_reports_every_dimension_and_the_pyramids(assessed: Study) ->
 
 
 def test_the_page_has_every_figure_with_its_interval_and_what_changes(assessed: Study) -> None:
-    text = text_of(signed_in(assessed), address(assessed))
+    text = text_of(signed_in(assessed), address(assessed, "assessors"))
     assert {">Consistency</bdi>", ">Agreement</bdi>", ">Pyramid, manual less automatic</bdi>"} <= set(
         re.findall(r">[^<>]+</bdi>", text)
     )
@@ -164,10 +147,10 @@ def test_the_page_has_every_figure_with_its_interval_and_what_changes(assessed: 
 
 def test_another_dimension_and_people_among_the_systems_can_be_chosen(assessed: Study) -> None:
     client = signed_in(assessed)
-    assert "worst assessors: style</h3>" in text_of(client, address(assessed), scores="human:style")
-    assert "worst assessors: Pyramids</h3>" in text_of(client, address(assessed), scores="pyramids")
-    assert "worst assessors: overall</h3>" in text_of(client, address(assessed), scores="style")
-    text = text_of(client, address(assessed), scores="nothing", peers="all")
+    assert "worst assessors: style</h3>" in text_of(client, address(assessed, "assessors"), scores="human:style")
+    assert "worst assessors: Pyramids</h3>" in text_of(client, address(assessed, "assessors"), scores="pyramids")
+    assert "worst assessors: overall</h3>" in text_of(client, address(assessed, "assessors"), scores="style")
+    text = text_of(client, address(assessed, "assessors"), scores="nothing", peers="all")
     assert "ROUGE-2, one reference less" in text
     assert "9 scores for overall name no assessor." in text
 
@@ -175,19 +158,19 @@ def test_another_dimension_and_people_among_the_systems_can_be_chosen(assessed: 
 def test_researchers_are_led_there_from_metrics_and_from_annotators(assessed: Study) -> None:
     client = signed_in(assessed)
     for page, *more in (("analysis", "metric-agreement"), ("study_members",), ("study_annotators",)):
-        assert address(assessed) in text_of(client, reverse(page, args=[assessed.pk, *more]))
+        assert address(assessed, "assessors") in text_of(client, reverse(page, args=[assessed.pk, *more]))
 
 
 def test_it_says_in_words_why_something_is_absent() -> None:
     made = without_ratings(overall=3.0)
-    text = text_of(signed_in(made), address(made))
+    text = text_of(signed_in(made), address(made, "assessors"))
     assert "The human scores do not say who gave them." in text
     assert "Upload the ratings of each assessor" in text
 
     nobody = assessed_study(pyramids_by="")
-    assert "The Pyramids do not say who annotated them" in text_of(signed_in(nobody), address(nobody))
+    assert "The Pyramids do not say who annotated them" in text_of(signed_in(nobody), address(nobody, "assessors"))
     none = assessed_study(pyramids_by=None)
-    assert "No summary was annotated with a Pyramid." in text_of(signed_in(none), address(none))
+    assert "No summary was annotated with a Pyramid." in text_of(signed_in(none), address(none, "assessors"))
 
 
 def test_without_identical_summaries_and_with_one_assessor_nothing_can_be_told() -> None:
@@ -196,36 +179,26 @@ def test_without_identical_summaries_and_with_one_assessor_nothing_can_be_told()
     references = (formats.Text("A", "Rain in Ohio."),)
     imports.store(made, formats.Bundle(topics=(formats.Topic("T", (), references=references, summaries=summaries),)))
     work_on(made)
-    text = text_of(signed_in(made), address(made))
+    text = text_of(signed_in(made), address(made, "assessors"))
     assert "Nobody scored two summaries of a topic that have the same text" in text
     assert "No summary was scored by two assessors in the same dimension" in text
     assert "without the worst assessors" not in text
-    assert {signed_in(made).get(address(made, part, form)).status_code for part, form in FILES} == {404}
+    assert signed_in(made).get(address(made, "assessors", "figures")).status_code == 404
 
 
-def test_what_is_to_come_and_what_never_comes_look_different(assessed: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = signed_in(assessed)
+@pytest.mark.parametrize(("module", "limit"), [(study_assessors, "MOST_PAIRS"), (scored.tasks, "MOST_RATINGS")])
+def test_too_many_ratings_are_left_to_the_command_line(
+    assessed: Study, monkeypatch: pytest.MonkeyPatch, module: Any, limit: str
+) -> None:
+    monkeypatch.setattr(module, limit, 10)
     kept.heads("assessors").update(version=0)
-    assert "Newer data are being worked in." in text_of(client, address(assessed))
-    for limit in ("MOST_PAIRS", "MOST_RATINGS"):
-        with monkeypatch.context() as patched:
-            patched.setattr(study_assessors if limit == "MOST_PAIRS" else scored.tasks, limit, 10)
-            kept.heads("assessors").update(version=0)
-            scored.tasks.TASKS["assessors"](assessed.pk)
-        assert not kept.rows("assessors").exists()
-        assert "Not worked out here" in text_of(client, address(assessed))
-        kept.heads("assessors").update(version=0)
-        assert "Being worked out" in text_of(client, address(assessed))
-        assert {client.get(address(assessed, part, form)).status_code for part, form in FILES} == {404}
-        scored.tasks.TASKS["assessors"](assessed.pk)
-        assert kept.rows("assessors").exists()
-    assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other))
+    scored.tasks.TASKS["assessors"](assessed.pk)
+    assert "Not worked out here" in text_of(signed_in(assessed), address(assessed, "assessors"))
 
 
 def test_the_files_say_what_the_record_says(assessed: Study) -> None:
     def rows(part: str) -> list[dict[str, str]]:
-        content = signed_in(assessed).get(address(assessed, part, "csv")).content.decode()
-        return list(csv.DictReader(io.StringIO(content)))
+        return rows_of(signed_in(assessed), address(assessed, "assessors", part))
 
     overall = record(assessed).dimensions[0]
     figures = [row for row in rows("figures") if (row["dimension"], row["figure"]) == ("overall", "agreement")]
@@ -239,58 +212,8 @@ def test_the_files_say_what_the_record_says(assessed: Study) -> None:
     assert [float(row["systems_r"]) for row in beside] == [
         own.systems.value for row in expected for own in row.metrics if own.metric == "rouge-2"
     ]
-    for part, form in FILES:
-        content = text_of(signed_in(assessed), address(assessed, part, form))
-        assert form == "csv" or content.isascii()
-
-
-def test_every_file_has_a_name_of_its_own(assessed: Study) -> None:
-    client = signed_in(assessed)
-    asked = [{"peers": "machines"}, {"peers": "all"}, {"peers": "all", "scores": "human:style"}]
-    names = [
-        client.get(address(assessed, part, form), of)["Content-Disposition"] for part, form in FILES for of in asked
-    ]
-    assert len(set(names)) == len(asked) * len(FILES)
-
-
-def test_only_so_many_rows_are_on_the_page(assessed: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analyses, "MOST_ROWS", 1)
-    figures = [figure for own in record(assessed).dimensions for rank in own.rankings for figure in rank.assessors]
-    text = text_of(signed_in(assessed), address(assessed))
-    assert f"{len(figures) - 1} more rows are in the files." in text
-
-
-def test_the_page_and_its_files_take_few_queries(assessed: Study, django_assert_max_num_queries: Any) -> None:
-    client = signed_in(assessed)
-    for file in (("", ""), *FILES):
-        with django_assert_max_num_queries(20):
-            assert client.get(address(assessed, *file)).status_code == 200
-
-
-def test_the_api_has_the_same_tables(assessed: Study) -> None:
-    client = client_of(owner(assessed))
-    url = f"{API}/studies/{assessed.pk}/results/assessors/"
-    answer = client.get(f"{url}?peers=all&scores=human:style").json()
-    tables = {table["name"]: table["rows"] for table in answer["tables"]}
-    dimensions = record(assessed, "all").dimensions
-    told = [figure for own in dimensions for ranking in own.rankings for figure in ranking.assessors]
-    assert [(row["assessor"], row["value"], row["n"]) for row in tables["figures"]] == [
-        (figure.assessor, figure.value.value, figure.value.n) for figure in told
-    ]
-    assert {row["dimension"] for row in tables["metrics"]} == {"style"}
-    assert (answer["is_old"], answer["is_left_out"]) == (False, False)
-    assert client.get(f"{url}?peers=nobody").status_code == 404
-    assert client.get(f"{url}?scores=style").status_code == 404
-
-
-def test_assessors_are_for_owners_and_admins(assessed: Study) -> None:
-    researcher = signed_in(assessed, Role.RESEARCHER)
-    assert {researcher.get(address(assessed, *file)).status_code for file in (("", ""), *FILES)} == {403}
-    assert "assessors" not in text_of(researcher, reverse("results", args=[assessed.pk]))
-    program = client_of(making.member(assessed, Role.RESEARCHER))
-    assert program.get(f"{API}/studies/{assessed.pk}/results/assessors/").status_code == 403
-    questions = program.get(f"{API}/studies/{assessed.pk}/results/").json()
-    assert "assessors" not in {question["name"] for question in questions}
+    style = rows_of(signed_in(assessed), address(assessed, "assessors", "metrics"), peers="all", scores="human:style")
+    assert {row["dimension"] for row in style} == {"style"}
 
 
 def test_the_verdict_names_the_best_the_worst_and_what_the_worst_one_changes() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from annotate.database import append_only
 from annotate.models import Annotator, AuditEntry, Judgment, Study
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged, ready_study
+from tests.annotate.test_judging_together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -223,20 +223,11 @@ def test_the_log_holds_no_long_texts(study):
 def test_entries_of_many_at_once_follow_one_another():
     study = making.study(making.person("owner"))
     before = AuditEntry.objects.filter(study=study).count()
-    start = threading.Barrier(4)
 
     def write() -> None:
-        start.wait()
-        try:
-            for _ in range(5):
-                note(study, None, "pause")
-        finally:
-            connection.close()
+        for _ in range(5):
+            note(study, None, "pause")
 
-    threads = [threading.Thread(target=write) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[write] * 4)
     assert AuditEntry.objects.filter(study=study).count() == before + 20
     assert broken() == []

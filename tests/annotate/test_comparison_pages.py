@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -15,6 +12,7 @@ from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
 from formats.analyses.two_systems import TwoSystems
 from tests.annotate import making, scored
+from tests.annotate.reading import address, rows_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -81,25 +79,22 @@ def test_answers_speak_for_the_system_that_says_what_was_preferred(study: Study)
 
 def test_the_page_of_a_topic_shows_what_made_the_difference(client: Client, study: Study) -> None:
     fit = newest(study)
-    address = reverse("compare_in_topic", args=[study.pk, fit.topic_id])
+    place = reverse("compare_in_topic", args=[study.pk, fit.topic_id])
 
-    page = client.get(address, asked(study)).content.decode()
+    page = text_of(client, place, **asked(study))
 
     for utility in Utility.objects.filter(fit=fit, sentence__document__name="d1", sentence__index=0):
         assert reverse("sentence", args=[study.pk, utility.sentence_id]) in page
     assert "preferred by 1 of 1" in page
     assert "He wore a hat." in page
-    assert (
-        "no words to hold against each other"
-        in client.get(address, asked(study, scored_by="published")).content.decode()
-    )
-    assert client.get(address, {"first": "1"}).status_code == 404
+    published = text_of(client, place, **asked(study, scored_by="published"))
+    assert "no words to hold against each other" in published
+    assert client.get(place, {"first": "1"}).status_code == 404
 
 
 def test_two_systems_are_compared_topic_by_topic(client: Client, study: Study) -> None:
     first, second = two(study)
-    address = reverse("analysis", args=[study.pk, "two-systems"])
-    page = client.get(address, asked(study)).content.decode()
+    page = text_of(client, address(study, "two-systems"), **asked(study))
 
     board = boards.of_study(study)
     means = {row.system: row.score for row in board.rows}
@@ -108,10 +103,7 @@ def test_two_systems_are_compared_topic_by_topic(client: Client, study: Study) -
     assert shown.lead.difference == pytest.approx(means[first.name] - means[second.name])
     assert f"The mean scores of {escape(first.name)} and {escape(second.name)} differ by" in page
     assert reverse("compare_in_topic", args=[study.pk, scored.topic(study).pk]) in page
-    file = [study.pk, "two-systems", "topics"]
-    rows = list(
-        csv.DictReader(io.StringIO(client.get(reverse("analysis_csv", args=file), asked(study)).content.decode()))
-    )
+    rows = rows_of(client, address(study, "two-systems", "topics"), **asked(study))
     assert [row["topic"] for row in rows] == ["rain", "snow"]
     for row in rows:
         assert float(row["difference"]) == pytest.approx(float(row["first"]) - float(row["second"]))
@@ -125,15 +117,13 @@ def test_by_the_stop_rule_two_systems_are_compared_with_the_plan_beside_them(cli
     client.force_login(making.owner(study))
     first, second = two(study)
     assert compared(study, first, second).planned == 20
-    page = client.get(reverse("analysis", args=[study.pk, "two-systems"]), asked(study)).content.decode()
+    page = text_of(client, address(study, "two-systems"), **asked(study))
     assert "The study plans 20." in page
 
 
 def test_the_map_has_the_score_of_every_summary(client: Client, study: Study) -> None:
-    page = client.get(reverse("analysis", args=[study.pk, "scores-by-topic"])).content.decode()
-    table = client.get(reverse("analysis_csv", args=[study.pk, "scores-by-topic", "scores"])).content.decode()
-
-    rows = {row["system"].lstrip("'"): row for row in csv.DictReader(io.StringIO(table))}
+    page, table = (address(study, "scores-by-topic", *part) for part in ((), ("scores",)))
+    page, rows = text_of(client, page), {row["system"].lstrip("'"): row for row in rows_of(client, table)}
     scores = Score.objects.filter(scored_by="recommended", score__isnull=False).select_related("summary__system")
     assert scores.count() == 4
     for score in scores:

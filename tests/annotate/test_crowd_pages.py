@@ -211,28 +211,6 @@ def test_withdrawing_without_a_choice_changes_nothing(client, study):
     assert Participation.objects.get().outcome == "working"
 
 
-#: Addresses of one annotator's own, with the method that they take.
-OWN = [("get", "my_data"), ("get", "my_data_file"), ("post", "leave"), ("post", "withdraw")]
-
-
-@pytest.mark.parametrize(("method", "name"), OWN)
-def test_what_is_somebodys_own_is_not_there_for_anybody_else(study, method, name):
-    annotator = begin(Client(), study).annotator
-    visitors = {"nobody": Client(), "another": Client(), "owner": Client()}
-    begin(visitors["another"], study, P2)
-    visitors["owner"].force_login(making.owner(study))
-    for visitor, browser in visitors.items():
-        response = getattr(browser, method)(reverse(name, args=[annotator.key]), {"answers": "erase"})
-        assert response.status_code == 404, visitor
-    annotator.refresh_from_db()
-    assert Participation.objects.get(annotator=annotator).outcome == "working"
-
-
-@pytest.mark.parametrize("name", ["leave", "withdraw"])
-def test_what_changes_something_is_not_done_by_a_link(client, study, name):
-    assert client.get(reverse(name, args=[begin(client, study).annotator.key])).status_code == 405
-
-
 def test_whoever_came_by_an_invitation_has_no_code_to_ask_for(client):
     study = ready_study()
     user = making.person()

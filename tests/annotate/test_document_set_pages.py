@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from typing import Any
-from xml.etree import ElementTree
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 import formats
@@ -18,29 +13,10 @@ from annotate.models import Study
 from formats.results import DocumentSetsReport
 from tests import kept
 from tests.annotate import making, scored
-from tests.annotate.making import owner
-from tests.annotate.test_api import API, client_of
-from tests.annotate.test_monitor import signed_in
+from tests.annotate.reading import address, rows_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
-FILES = [
-    ("tests", "csv"),
-    ("tests", "tex"),
-    ("topics", "csv"),
-    ("topics", "tex"),
-    ("topics", "svg"),
-    ("topics", "pdf"),
-    ("topics", "png"),
-    ("scores", "csv"),
-    ("scores", "svg"),
-    ("scores", "pdf"),
-    ("scores", "png"),
-    ("scatter", "csv"),
-    ("scatter", "svg"),
-    ("scatter", "pdf"),
-    ("scatter", "png"),
-]
 WORDS = ["rain", "fell", "in", "the", "towns", "of", "Ohio", "and", "schools", "were", "closed", "for", "three", "days"]
 #: A name that is no good citizen of an address, of a page or of a table.
 ODD = 'T3 & "<b>'
@@ -82,23 +58,12 @@ def compared_study() -> Study:
     return made
 
 
-def address(made: Study, part: str = "", form: str = "") -> str:
-    names = ["document-sets", *([part] if part else [])]
-    return reverse(f"analysis_{form}" if form else "analysis", args=[made.pk, *names])
-
-
-def text_of(client: Client, url: str, **asked: str) -> str:
-    response = client.get(url, asked)
-    assert response.status_code == 200
-    return response.content.decode()
-
-
 def record(made: Study, peers: str = "machines") -> DocumentSetsReport:
     return kept.rows("document-sets", peers, study=made).get().read(DocumentSetsReport)
 
 
 def test_the_page_tests_people_and_every_metric(compared: Study) -> None:
-    text = text_of(signed_in(compared), address(compared))
+    text = text_of(signed_in(compared), address(compared, "document-sets"))
     assert text.index("People: overall") < text.index("ROUGE-1") < text.index("JS divergence from the consensus")
     human = record(compared).scorers[0]
     assert human.kruskal is not None
@@ -106,66 +71,52 @@ def test_the_page_tests_people_and_every_metric(compared: Study) -> None:
     assert f"{human.different} of 6 pairs of topics differ" in text
     assert "Topics by mean rank: People: overall" in text
     assert "People ahead" not in text
-    assert address(compared) in text_of(signed_in(compared), reverse("results", args=[compared.pk]))
+    assert address(compared, "document-sets") in text_of(signed_in(compared), reverse("results", args=[compared.pk]))
 
 
 def test_the_topics_that_differ_from_the_chosen_one_are_marked(compared: Study) -> None:
     client = signed_in(compared)
-    plain = text_of(client, address(compared))
+    plain = text_of(client, address(compared, "document-sets"))
     assert plain.count('class="differs"') == plain.count('class="chosen"') == 0
     (differing,) = (topic.differs for topic in record(compared).scorers[0].sets if topic.topic == ODD)
     assert differing
     link = next(link for link in re.findall(r'<a href="(\?[^"]*#topics)"', plain) if "T3" in link)
-    chosen = client.get(address(compared) + link.replace("&amp;", "&").partition("#")[0]).content.decode()
+    chosen = client.get(
+        address(compared, "document-sets") + link.replace("&amp;", "&").partition("#")[0]
+    ).content.decode()
     # Drawn wide and drawn narrow.
     assert chosen.count('class="chosen"') == 2
     assert chosen.count('class="differs"') == 2 * len(differing)
     assert "T3 &amp; &quot;&lt;b&gt; differs from" in chosen
-    assert text_of(client, address(compared), topic="nothing").count('class="chosen"') == 0
+    assert text_of(client, address(compared, "document-sets"), topic="nothing").count('class="chosen"') == 0
 
 
 def test_a_metric_and_people_among_the_systems_can_be_chosen(compared: Study) -> None:
-    text = text_of(signed_in(compared), address(compared), peers="all", by="rouge-1:jackknife", dimension="style")
+    text = text_of(
+        signed_in(compared), address(compared, "document-sets"), peers="all", by="rouge-1:jackknife", dimension="style"
+    )
     assert "All scores: ROUGE-1, one reference less" in text
     assert "ROUGE-1, one reference less against human style" in text
     assert "People: style" in text
     assert "People: overall" not in text
     assert "People ahead" in text
-    unknown = text_of(signed_in(compared), address(compared), peers="nobody", by="nothing", dimension="nothing")
+    unknown = text_of(
+        signed_in(compared), address(compared, "document-sets"), peers="nobody", by="nothing", dimension="nothing"
+    )
     assert "All scores: People: overall" in unknown
 
 
 def test_every_score_is_a_cell_and_a_missing_one_is_crossed_out(compared: Study) -> None:
-    text = text_of(signed_in(compared), address(compared))
+    text = text_of(signed_in(compared), address(compared, "document-sets"))
     assert text.count("T2, system ") == 6
     cell = re.search(r'fill="([#\w]+)"><title>T2, system 5: (.*?)</title>', text)
     assert cell is not None
     assert cell.groups() == ("none", "no score")
 
 
-@pytest.mark.parametrize(("part", "form"), FILES)
-def test_every_part_is_a_file(compared: Study, part: str, form: str) -> None:
-    response = signed_in(compared).get(address(compared, part, form), {"topic": ODD, "peers": "all"})
-    assert response.status_code == 200
-    assert f'.{form}"' in response["Content-Disposition"]
-    if form in ("pdf", "png"):
-        assert response.content[1:4] in (b"PDF", b"PNG")
-        return
-    content = response.content.decode()
-    if form == "svg":
-        ElementTree.fromstring(content)  # our own
-        assert "<a " not in content
-    if form != "csv":
-        assert "No judgments count yet." in content
-    if form == "tex":
-        assert content.isascii()
-        assert {line.count(" & ") for line in content.splitlines() if line.endswith(r"\\")} in ({4}, {10})
-
-
 def test_the_files_say_what_the_record_says(compared: Study) -> None:
     def rows(part: str, **asked: str) -> list[dict[str, str]]:
-        content = signed_in(compared).get(address(compared, part, "csv"), asked).content.decode()
-        return list(csv.DictReader(io.StringIO(content)))
+        return rows_of(signed_in(compared), address(compared, "document-sets", part), **asked)
 
     report = record(compared, "all")
     first = next(scorer for scorer in report.scorers if scorer.by == "overall")
@@ -173,6 +124,10 @@ def test_the_files_say_what_the_record_says(compared: Study) -> None:
     tests = rows("tests", peers="all")
     assert [row["scorer"] for row in tests][:2] == ["people", "metric"]
     assert float(tests[0]["kruskal_p"]) == first.kruskal.p
+    scorers = [one for one in report.scorers if not one.by_human or one.by == "style"]
+    assert [(row["by"], row["kruskal_p"]) for row in rows("tests", peers="all", dimension="style")] == [
+        (one.by, str(one.kruskal.p) if one.kruskal else "") for one in scorers
+    ]
     ranks = {row["topic"]: float(row["mean_rank"]) for row in rows("topics", peers="all")}
     assert ranks == {topic.topic: topic.mean_rank for topic in first.sets}
     scores = rows("scores", peers="all")
@@ -183,16 +138,6 @@ def test_the_files_say_what_the_record_says(compared: Study) -> None:
     assert [float(row["human overall"]) for row in points] == [point.y for point in scatter.points]
 
 
-def test_what_is_to_come_and_what_never_comes_look_different(compared: Study) -> None:
-    kept.rows("document-sets").delete()
-    client = signed_in(compared)
-    assert "Not worked out here" in text_of(client, address(compared))
-    kept.heads("document-sets").update(version=0)
-    assert "Being worked out" in text_of(client, address(compared))
-    assert {client.get(address(compared, part, form)).status_code for part, form in FILES} == {404}
-    assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other))
-
-
 def test_a_picture_of_nothing_is_not_there() -> None:
     """One topic: there is nothing to compare, and the page says so with dashes."""
     made = making.study()
@@ -201,29 +146,6 @@ def test_a_picture_of_nothing_is_not_there() -> None:
     imports.store(made, formats.Bundle(topics=(formats.Topic("T", (), references=references, summaries=summaries),)))
     scored.score_with_metrics(made)
     client = signed_in(made)
-    assert "Topics by mean rank" not in text_of(client, address(made))
-    assert client.get(address(made, "topics", "svg")).status_code == 404
-    assert client.get(address(made, "tests", "csv")).status_code == 200
-
-
-def test_the_page_and_its_files_take_few_queries(compared: Study, django_assert_max_num_queries: Any) -> None:
-    client = signed_in(compared)
-    for file in (("", ""), *FILES):
-        with django_assert_max_num_queries(20):
-            assert client.get(address(compared, *file)).status_code == 200
-
-
-def test_the_api_has_the_same_tables(compared: Study) -> None:
-    client = client_of(owner(compared))
-    url = f"{API}/studies/{compared.pk}/results/document-sets/"
-    answer = client.get(f"{url}?dimension=style&peers=all").json()
-    tests = next(table for table in answer["tables"] if table["name"] == "tests")
-    scorers = [one for one in record(compared, "all").scorers if not one.by_human or one.by == "style"]
-    assert [row["by"] for row in tests["rows"]] == [scorer.by for scorer in scorers]
-    assert [row["kruskal_p"] for row in tests["rows"]] == [one.kruskal.p if one.kruskal else None for one in scorers]
-    assert client.get(f"{url}?dimension=nothing").status_code == 404
-    assert client.get(f"{url}?peers=nobody").status_code == 404
-    questions = client.get(f"{API}/studies/{compared.pk}/results/").json()
-    assert {"name": "document-sets", "verdict": client.get(url).json()["verdict"]}.items() <= next(
-        question for question in questions if question["name"] == "document-sets"
-    ).items()
+    assert "Topics by mean rank" not in text_of(client, address(made, "document-sets"))
+    assert client.get(address(made, "document-sets", "topics", "svg")).status_code == 404
+    assert client.get(address(made, "document-sets", "tests")).status_code == 200

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import Any
-
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from annotate.models import Study
@@ -17,13 +12,10 @@ from formats.analyses import coverage, misfits
 from formats.analyses.coverage import TopicCoverage
 from formats.analyses.misfits import MisfittingSentence
 from formats.results import Coverage, Misfit
-from tests import kept
-from tests.annotate import making, scored
-from tests.annotate.making import Role
-from tests.annotate.test_monitor import signed_in
+from tests.annotate import scored
+from tests.annotate.reading import address, rows_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
-NAMES = ("coverage", "misfits")
 
 
 @pytest.fixture
@@ -32,16 +24,6 @@ def study() -> Study:
     for topic in made.topics.all():
         tasks.examine_topic(topic.pk)
     return made
-
-
-def address(study: Study, *names: str) -> str:
-    return reverse("analysis_csv" if names[1:] else "analysis", args=[study.pk, *names])
-
-
-def text_of(client: Client, url: str) -> str:
-    response = client.get(url)
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 def test_pages_and_files_say_what_the_worker_found(study: Study) -> None:
@@ -53,36 +35,17 @@ def test_pages_and_files_say_what_the_worker_found(study: Study) -> None:
     for topic in covered:
         assert f'<a href="{reverse("topic", args=[study.pk, topic.key])}">{topic.topic}</a>' in text
     assert "Judgments per sentence" in text
-    rows = list(csv.DictReader(io.StringIO(text_of(client, address(study, "coverage", "coverage")))))
+    rows = rows_of(client, address(study, "coverage", "coverage"))
     assert [(row["topic"], int(row["judged"]), row["parts"]) for row in rows] == [
         (topic.topic, topic.coverage.judged, "; ".join(map(str, topic.coverage.parts))) for topic in covered
     ]
     text = text_of(client, address(study, "misfits"))
     for one in found:
         assert reverse("sentence", args=[study.pk, one.misfit.sentence]) in text
-    rows = list(csv.DictReader(io.StringIO(text_of(client, address(study, "misfits", "misfits")))))
+    rows = rows_of(client, address(study, "misfits", "misfits"))
     assert [(row["sentence"], row["text"], float(row["z"])) for row in rows] == [
         (one.name, one.text, one.misfit.z) for one in found
     ]
-
-
-def test_what_is_not_there_yet_says_so(study: Study) -> None:
-    client = signed_in(study)
-    assert "being worked in" not in text_of(client, address(study, "coverage"))
-    kept.heads("diagnostics", topic=study.topics.first()).update(version=0)
-    assert "Newer data are being worked in." in text_of(client, address(study, "coverage"))
-    kept.heads("diagnostics").all().delete()
-    for name in NAMES:
-        assert "Being worked out" in text_of(client, address(study, name))
-        assert "Nothing to work with yet" in text_of(signed_in(other := making.study()), address(other, name))
-
-
-def test_they_are_for_those_who_look_after_annotators(study: Study, django_assert_max_num_queries: Any) -> None:
-    researcher, admin = signed_in(study, Role.RESEARCHER), signed_in(study, Role.ADMIN)
-    for name in NAMES:
-        assert researcher.get(address(study, name)).status_code == 403
-        with django_assert_max_num_queries(20):
-            text_of(admin, address(study, name))
 
 
 def test_the_verdicts_count_topics_sentences_and_the_worst_residual() -> None:

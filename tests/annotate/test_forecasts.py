@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -25,6 +22,7 @@ from evaluation.worker.records import load_evidence
 from formats import Preference
 from tests import studies as made_studies
 from tests.annotate import making, scored
+from tests.annotate.reading import address, rows_of, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 State = Forecast.State
@@ -111,26 +109,18 @@ def test_without_sentences_there_is_nothing_to_simulate(study) -> None:
     assert (asked.state, asked.problem) == (State.FAILED, str(forecasting.NoSentences()))
 
 
-def client_of(study: Study) -> Client:
-    client = Client()
-    client.force_login(making.owner(study))
-    return client
-
-
 def test_the_page_counts_hours_money_and_chances(study) -> None:
-    client, address = client_of(study), reverse("analysis", args=[study.pk, "forecast"])
-    assert "Simulate</button>" in client.get(address).content.decode()
+    client, page = signed_in(study), address(study, "forecast")
+    assert "Simulate</button>" in text_of(client, page)
     assert (
-        client.post(reverse("forecast_ask", args=[study.pk]), {"careless": "20", "pay": "12"}).url
-        == f"{address}?pay=12"
+        client.post(reverse("forecast_ask", args=[study.pk]), {"careless": "20", "pay": "12"}).url == f"{page}?pay=12"
     )
-    waiting = client.get(address)
+    waiting = client.get(page)
     assert 'hx-trigger="every 2s"' in waiting.content.decode()
-    assert client.get(address, {"seen": waiting.context["opened"].stored.version}).status_code == 204
     making.forecast(study)
     studies.change_settings(study, making.owner(study), judgments_per_topic=300)
 
-    shown = client.get(address, {"difference": "0.01", "seconds": "30", "pay": "12"})
+    shown = client.get(page, {"difference": "0.01", "seconds": "30", "pay": "12"})
     text = shown.content.decode()
     assert "differ by 0.01 are told apart in 80% of studies with about" in text
     assert "5.0" in text  # hours for 300 judgments on each of two topics
@@ -140,23 +130,15 @@ def test_the_page_counts_hours_money_and_chances(study) -> None:
     assert 0.8 < planned["chance"] <= 1
     assert "Texts or settings have changed since" in text  # 34 and 35 sentences, not 5
 
-    rows = list(
-        csv.DictReader(
-            io.StringIO(
-                client.get(
-                    reverse("analysis_csv", args=[study.pk, "forecast", "forecast"]), {"pay": "12"}
-                ).content.decode()
-            )
-        )
-    )
+    rows = rows_of(client, address(study, "forecast", "forecast"), pay="12")
     assert (rows[0]["judgments"], rows[0]["in_all"], rows[0]["chance"]) == ("10", "20", "")
     assert float(rows[0]["cost"]) == pytest.approx(20 * 15 / 3600 * 12)
 
 
 def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
-    text = client_of(study).get(reverse("analysis", args=[study.pk, "forecast"]), {"seconds": "-3"}).content.decode()
+    text = text_of(signed_in(study), address(study, "forecast"), seconds="-3")
     assert "greater than or equal to 0.1" in text
-    answer = client_of(study).post(reverse("forecast_ask", args=[study.pk]), {"careless": "300"}, follow=True)
+    answer = signed_in(study).post(reverse("forecast_ask", args=[study.pk]), {"careless": "300"}, follow=True)
     assert "less than or equal to 100" in answer.content.decode()
     assert not Forecast.objects.exists()
 
@@ -173,7 +155,7 @@ def test_the_pace_says_when_a_study_is_done(study) -> None:
     assert (course.done, course.wanted, course.seconds) == (20, 200, 30)
     assert course.a_day == pytest.approx(10, rel=0.01)
     assert course.ends_at - now == pytest.approx(timedelta(days=18), rel=0.01)
-    shown = client_of(study).get(reverse("analysis", args=[study.pk, "forecast"]), {"seconds": "15", "pay": "12"})
+    shown = signed_in(study).get(address(study, "forecast"), {"seconds": "15", "pay": "12"})
     assert shown.context["so_far"].cost == pytest.approx(2)
     assert shown.context["to_come"].hours == pytest.approx(180 * 15 / 3600)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from annotate import exports, studies
 from annotate.imports.restore import restore
@@ -13,6 +12,7 @@ from annotate.models import AuditEntry, MetricScore, Study, Upload
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.making import TOPIC
+from tests.annotate.test_judging_together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -115,12 +115,8 @@ def test_two_who_put_at_once_leave_one_table_whole():
     making.take_in(study, TOPIC)
 
     def once(score: int) -> int:
-        try:
-            return put(study, f"M1,lead,A,{score}\nM1,long,A,{score}\n").status_code
-        finally:
-            connection.close()
+        return put(study, f"M1,lead,A,{score}\nM1,long,A,{score}\n").status_code
 
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(once, (1, 2))) == [200, 200]
+    assert at_once(partial(once, 1), partial(once, 2)) == [200, 200]
     assert len({score for *_names, score in stored()}) == 1
     assert len(stored()) == 2

@@ -1,11 +1,9 @@
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
 import pytest
 from django.core import signing
 from django.core.exceptions import PermissionDenied
-from django.db import connection
 from django.utils import timezone
 
 from annotate import invitations, members
@@ -135,11 +133,8 @@ def test_the_last_places_of_an_invitation_are_taken_once_however_many_come_at_on
             members.accept(Invitation.objects.get(pk=invitation.pk), user)
         except Refusal:
             return False
-        finally:
-            connection.close()
         return True
 
-    with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(accept, people))
+    taken = at_once(*[partial(accept, user) for user in people])
     assert sum(taken) == 3
     assert Membership.objects.filter(role=Role.RESEARCHER).count() == Invitation.objects.get().uses == 3

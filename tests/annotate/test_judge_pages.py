@@ -415,20 +415,6 @@ def test_shortcuts_can_be_switched_off_and_on(client, link):
         assert f'data-shortcuts="{value}"' in client.get(page).content.decode()
 
 
-def test_nobody_elses_pair_can_be_seen_or_judged(client, link, study):
-    begin(client, link)
-    other = drawn(joined(study))
-    named = [("pair", other.key), ("skip", other.key), ("undo", other.key), ("ahead", other.key)]
-    named += [(name, other.annotator.key) for name in ("progress", "draw", "pause", "guidelines", "shortcuts")]
-    for name, key in named:
-        path = reverse(name, args=[key])
-        assert {client.get(path).status_code, Client().get(path).status_code} <= {404, 405}, name
-        posted = {client.post(path, {"answer": "left", "revision": 1, "reason": "other"}).status_code}
-        assert posted <= {404, 405}, name
-    assert client.get(reverse("context", args=[other.key, "left"])).status_code == 404
-    assert not Judgment.objects.exists()
-
-
 def test_an_answer_is_taken_when_the_cookie_was_lost_meanwhile(client, link):
     first = begin(client, link)
     fields = fields_of(client.get(page_of(first)).content.decode())

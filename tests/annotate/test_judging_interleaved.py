@@ -153,8 +153,10 @@ def in_every_order(
     make: Callable[[], tuple[Study, list[Job], Check]],
     monkeypatch: pytest.MonkeyPatch,
     stops: Callable[[str], bool] = bool,
-) -> int:
-    """Make the situation anew for each order and check what came of it; how many orders there are."""
+    *,
+    at_least: int,
+) -> None:
+    """Make the situation anew for each order and check what came of it; there are at least so many orders."""
     orders, prefix = 0, list[int]()
     monkeypatch.setattr(choosing, "TRIES", (1,))  # many tries to find a pair by chance would be as many orders
     while True:
@@ -174,8 +176,10 @@ def in_every_order(
         while path and path[-1][0] + 1 == path[-1][1]:
             path.pop()
         if not path:
-            return orders
+            break
         prefix = [chosen for chosen, _of in path[:-1]] + [path[-1][0] + 1]
+    print(orders, "orders")
+    assert orders >= at_least
 
 
 def answer(assignment: Assignment, side: str = "left", showing: Assignment | None = None) -> Job:
@@ -218,9 +222,7 @@ def test_one_form_sent_twice_in_any_order_is_one_judgment(other, sessions, monke
 
         return study, [answer(assignment), answer(assignment, other)], check
 
-    orders = in_every_order(sessions, make, monkeypatch)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, at_least=4)
 
 
 def test_two_late_answers_in_any_order_share_the_one_place(sessions, monkeypatch):
@@ -239,9 +241,7 @@ def test_two_late_answers_in_any_order_share_the_one_place(sessions, monkeypatch
 
         return study, [answer(one) for one in late], check
 
-    orders = in_every_order(sessions, make, monkeypatch)
-    print(orders, "orders")
-    assert orders >= 12
+    in_every_order(sessions, make, monkeypatch, at_least=12)
 
 
 def of_tallies(statement: str) -> bool:
@@ -259,9 +259,7 @@ def test_two_draws_in_any_order_share_the_one_place(sessions, monkeypatch):
 
         return study, [draw(joined(study)), draw(joined(study))], check
 
-    orders = in_every_order(sessions, make, monkeypatch, of_tallies)
-    print(orders, "orders")
-    assert orders >= 20
+    in_every_order(sessions, make, monkeypatch, of_tallies, at_least=20)
 
 
 def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(sessions, monkeypatch):
@@ -278,9 +276,7 @@ def test_a_late_answer_and_a_draw_in_any_order_leave_no_place_over(sessions, mon
 
         return study, [answer(late), draw(joined(study))], check
 
-    orders = in_every_order(sessions, make, monkeypatch)
-    print(orders, "orders")
-    assert orders >= 20
+    in_every_order(sessions, make, monkeypatch, at_least=20)
 
 
 def test_an_answer_that_brings_a_pair_and_a_draw_in_any_order_share_the_one_place(sessions, monkeypatch):
@@ -302,9 +298,7 @@ def test_an_answer_that_brings_a_pair_and_a_draw_in_any_order_share_the_one_plac
 
         return study, [answer(now, showing=showing), draw(joined(study))], check
 
-    orders = in_every_order(sessions, make, monkeypatch, of_tallies)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, of_tallies, at_least=4)
 
 
 def test_two_tabs_in_any_order_hold_one_pair_more_and_no_third(sessions, monkeypatch):
@@ -324,9 +318,7 @@ def test_two_tabs_in_any_order_hold_one_pair_more_and_no_third(sessions, monkeyp
 
         return study, [answer(now, showing=showing), lambda: judging.draw(tab, besides=showing)], check
 
-    orders = in_every_order(sessions, make, monkeypatch, of_tallies)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, of_tallies, at_least=4)
 
 
 def test_two_answers_and_two_draws_in_any_order_fill_two_places(sessions, monkeypatch):
@@ -346,9 +338,7 @@ def test_two_answers_and_two_draws_in_any_order_fill_two_places(sessions, monkey
 
         return study, [answer(late), answer(timely), draw(joined(study)), draw(joined(study))], check
 
-    orders = in_every_order(sessions, make, monkeypatch, FirstLock())
-    print(orders, "orders")
-    assert orders >= 60
+    in_every_order(sessions, make, monkeypatch, FirstLock(), at_least=60)
 
 
 def writes(statement: str) -> bool:
@@ -369,9 +359,7 @@ def test_an_answer_and_an_admin_who_lets_its_annotator_rest_never_wait_for_each_
         rest = partial(judging.rest, Annotator.objects.get(pk=annotator.pk), making.owner(study), on=True)
         return study, [answer(assignment), rest], check
 
-    orders = in_every_order(sessions, make, monkeypatch, writes)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, writes, at_least=4)
 
 
 def test_an_answer_and_another_tab_that_goes_on_with_the_pair_never_wait_for_each_other(sessions, monkeypatch):
@@ -394,9 +382,7 @@ def test_an_answer_and_another_tab_that_goes_on_with_the_pair_never_wait_for_eac
 
         return study, [answer(held), draw(annotator)], check
 
-    orders = in_every_order(sessions, make, monkeypatch, writes)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, writes, at_least=4)
 
 
 def test_a_draw_and_somebody_who_mends_a_text_never_wait_for_each_other(sessions, monkeypatch):
@@ -410,9 +396,7 @@ def test_a_draw_and_somebody_who_mends_a_text_never_wait_for_each_other(sessions
         mend = partial(imports.mend, document, [" ".join(document.sentences)], making.owner(study))
         return study, [draw(joined(study)), mend], check
 
-    orders = in_every_order(sessions, make, monkeypatch, writes)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, writes, at_least=4)
 
 
 def test_an_answer_and_somebody_who_joins_its_sentence_in_any_order_leave_it_in_the_history(sessions, monkeypatch):
@@ -440,9 +424,7 @@ def test_an_answer_and_somebody_who_joins_its_sentence_in_any_order_leave_it_in_
         join = partial(imports.mend, document, [" ".join(document.sentences)], making.owner(study), lose=9)
         return study, [answer_if_there, join], check
 
-    orders = in_every_order(sessions, make, monkeypatch, FirstLock())
-    print(orders, "orders")
-    assert orders >= 2
+    in_every_order(sessions, make, monkeypatch, FirstLock(), at_least=2)
 
 
 def test_an_answer_and_the_removal_of_its_topic_in_any_order_keep_it_once(sessions, monkeypatch):
@@ -463,9 +445,7 @@ def test_an_answer_and_the_removal_of_its_topic_in_any_order_keep_it_once(sessio
         remove = partial(imports.remove, study, making.owner(study), "topic", str(held.topic_id))
         return study, [answer(held), remove], check
 
-    orders = in_every_order(sessions, make, monkeypatch, locks_or_ends)
-    print(orders, "orders")
-    assert orders >= 2
+    in_every_order(sessions, make, monkeypatch, locks_or_ends, at_least=2)
 
 
 def test_an_answer_and_the_return_of_its_topic_in_any_order_keep_it_once(sessions, monkeypatch):
@@ -482,9 +462,7 @@ def test_an_answer_and_the_return_of_its_topic_in_any_order_keep_it_once(session
 
         return study, [answer(held), partial(imports.restore_removed, removal, making.owner(study))], check
 
-    orders = in_every_order(sessions, make, monkeypatch, locks_or_ends)
-    print(orders, "orders")
-    assert orders >= 2
+    in_every_order(sessions, make, monkeypatch, locks_or_ends, at_least=2)
 
 
 def locks_or_ends(statement: str) -> bool:
@@ -517,9 +495,7 @@ def test_a_removal_and_a_ranking_in_any_order_leave_a_board_of_what_is_there(ses
         rank = partial(tasks.rank_study, study.pk)
         return study, [rank, partial(imports.remove, study, making.owner(study), "system", str(system.pk))], check
 
-    orders = in_every_order(sessions, make, monkeypatch, of_systems)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, of_systems, at_least=4)
 
 
 def test_changed_settings_and_an_invitation_never_wait_for_each_other(sessions, monkeypatch):
@@ -536,9 +512,7 @@ def test_changed_settings_and_an_invitation_never_wait_for_each_other(sessions, 
 
         return study, [change, invite], check
 
-    orders = in_every_order(sessions, make, monkeypatch, locks_study_or_log)
-    print(orders, "orders")
-    assert orders >= 4
+    in_every_order(sessions, make, monkeypatch, locks_study_or_log, at_least=4)
 
 
 def locks_study_or_log(statement: str) -> bool:
@@ -578,9 +552,7 @@ def test_a_deletion_and_whatever_comes_beside_it_in_any_order_meet_no_error(what
         deleter.cookies = owner.cookies
         return study, [by_browser(deleter, *deletion), by_browser(*other)], check
 
-    orders = in_every_order(sessions, make, monkeypatch, FirstLockOrEnd())
-    print(orders, "orders")
-    assert orders >= 2
+    in_every_order(sessions, make, monkeypatch, FirstLockOrEnd(), at_least=2)
 
 
 class FirstLockOrEnd(threading.local):
@@ -608,9 +580,7 @@ def test_a_deletion_and_a_fit_never_wait_for_each_other(sessions, monkeypatch):
 
         return study, [partial(tasks._refit, topic.pk), partial(studies.delete_study, found, study.created_by)], check
 
-    orders = in_every_order(sessions, make, monkeypatch, of_topics)
-    print(orders, "orders")
-    assert orders >= 2
+    in_every_order(sessions, make, monkeypatch, of_topics, at_least=2)
 
 
 def of_topics(statement: str) -> bool:

@@ -89,12 +89,6 @@ def test_only_kinds_that_would_give_another_board_are_offered(study) -> None:
         assert signed_in(study).post(address(study, kind)).status_code == 404
 
 
-def test_whoever_may_not_see_the_study_finds_nothing_and_asks_nothing(study) -> None:
-    for client in (signed_in(study, "annotator"), signed_in(making.study(title="Elsewhere"), "owner")):
-        assert client.get(address(study)).status_code == client.post(address(study)).status_code == 404
-    assert not WhatIfQuestion.objects.exists()
-
-
 def test_a_question_about_a_kind_is_none_about_annotators(study) -> None:
     client = signed_in(study, "owner")
     client.post(address(study))

@@ -17,8 +17,8 @@ from annotate.models import Study
 from annotate.reports import analyses
 from tests.annotate import scored
 from tests.annotate.making import owner
-from tests.annotate.test_metric_pages import graded_study, text_of
-from tests.annotate.test_monitor import signed_in
+from tests.annotate.reading import signed_in, text_of
+from tests.annotate.test_metric_pages import graded_study
 from tests.annotate.visitors import pages
 from tests.conftest import MUST_RUN
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 import time_machine
-from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -21,6 +20,7 @@ from annotate.server.limits import GUESSES, Limit, TooOften, spend, visitor
 from tests.annotate import making
 from tests.annotate.everything import program
 from tests.annotate.judging_study import ready_study
+from tests.annotate.test_judging_together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -280,23 +280,12 @@ def test_a_token_that_was_revoked_is_a_guess_like_any_other(client: Client) -> N
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_never_use_more_than_there_is():
     passed: list[int] = []
-    start = threading.Barrier(4)
 
     def rush() -> None:
-        start.wait()
-        try:
-            for _ in range(5):
-                try:
-                    spend(Limit("rush", 7, 60), "one")
-                    passed.append(1)
-                except TooOften:
-                    pass
-        finally:
-            connection.close()
+        for _ in range(5):
+            with suppress(TooOften):
+                spend(Limit("rush", 7, 60), "one")
+                passed.append(1)
 
-    threads = [threading.Thread(target=rush) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[rush] * 4)
     assert len(passed) == 7

@@ -1,14 +1,14 @@
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from django.core.exceptions import PermissionDenied
-from django.db import connection
 
 from annotate import accounts, members
 from annotate.models import Membership, Token
 from annotate.refusal import Refusal
 from tests.annotate import making
 from tests.annotate.making import Role
+from tests.annotate.test_judging_together import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -62,11 +62,8 @@ def test_two_owners_who_send_each_other_away_leave_one():
             members.remove_member(study, *pair)
         except (Refusal, PermissionDenied):
             return False
-        finally:
-            connection.close()
         return True
 
-    with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(remove, [owners, owners[::-1]]))
+    done = at_once(partial(remove, owners), partial(remove, owners[::-1]))
     assert sum(done) == 1
     assert Membership.objects.filter(study=study, role=Role.OWNER).count() == 1

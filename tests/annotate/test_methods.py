@@ -18,8 +18,8 @@ from formats import citations
 from tests.annotate import making, scored
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.making import owner
+from tests.annotate.reading import signed_in
 from tests.annotate.test_latex import typeset
-from tests.annotate.test_monitor import signed_in
 
 pytestmark = pytest.mark.django_db
 

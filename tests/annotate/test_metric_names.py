@@ -15,9 +15,9 @@ from evaluation.metrics.rouge import Rouge
 from evaluation.worker import tasks
 from tests.annotate import scored
 from tests.annotate.making import TOPIC, lines, owner
+from tests.annotate.reading import signed_in, text_of
 from tests.annotate.test_api import API, client_of
-from tests.annotate.test_metric_pages import graded_study, text_of
-from tests.annotate.test_monitor import signed_in
+from tests.annotate.test_metric_pages import graded_study
 from tests.annotate.visitors import filled
 
 pytestmark = pytest.mark.django_db

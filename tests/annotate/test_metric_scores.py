@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import io
 
 import pytest
 from django.urls import reverse
 
-import formats
 from annotate import imports
-from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, System, Topic, TopicMetrics
-from annotate.views.research import analyses
-from evaluation.worker import tasks
+from annotate.models import ComputedScore, HumanScore, Score, Study, Summary, System, Topic, TopicMetrics
 from formats.analyses import metric_scores
 from formats.analyses.metric_scores import ScoresTable, SummaryScores
-from tests.annotate import scored
-from tests.annotate.making import owner, study
+from tests.annotate.making import owner
+from tests.annotate.reading import address, rows_of, signed_in, text_of
 from tests.annotate.test_api import API, client_of
-from tests.annotate.test_metric_pages import graded_study, text_of
-from tests.annotate.test_monitor import signed_in
+from tests.annotate.test_metric_pages import graded_study
 
 pytestmark = pytest.mark.django_db
 
@@ -37,12 +32,6 @@ def graded() -> Study:
     return made
 
 
-def scores_of(made: Study, form: str = "") -> str:
-    if form:
-        return reverse(f"analysis_{form}", args=[made.pk, "scores-of-summaries", "scores"])
-    return reverse("analysis", args=[made.pk, "scores-of-summaries"])
-
-
 def summary_of(made: Study, topic: str = "T1", system: str = "third") -> Summary:
     return Summary.objects.get(topic__study=made, topic__name=topic, system__name=system)
 
@@ -56,7 +45,7 @@ def test_a_summary_names_every_score_and_who_gave_it(graded: Study) -> None:
     for shown in ("ROUGE-2", f"{rouge.score:.4f}", "BERTScore", "0.6100", f"{own.score:.4f}", "ann", "5.5"):
         assert shown in text
     assert "Pyramid needs Pyramids. Topics without one: T1." in text
-    assert reverse("analysis", args=[graded.pk, "metric-agreement"]) in text
+    assert address(graded, "metric-agreement") in text
 
 
 def test_a_summary_that_the_judgments_do_not_score_has_its_human_scores(graded: Study) -> None:
@@ -68,15 +57,13 @@ def test_a_summary_that_the_judgments_do_not_score_has_its_human_scores(graded: 
 
 def test_a_topic_shows_its_summaries_and_what_it_lacks(graded: Study) -> None:
     topic = Topic.objects.get(study=graded, name="T0")
-    text = text_of(signed_in(graded), reverse("topic_analysis", args=[graded.pk, topic.pk, "metrics"]))
+    text = text_of(signed_in(graded), address(topic, "metrics"))
     assert "ROUGE-1 needs references. Topics without any: T0." in text
     assert text.index("Preferences: importance") < text.index("JS divergence")
     assert "ROUGE-2</th>" not in text
     for summary in topic.summaries.all():
         assert reverse("summary", args=[graded.pk, summary.pk]) in text
-    rated = text_of(
-        signed_in(graded), reverse("topic_analysis", args=[graded.pk, summary_of(graded).topic_id, "metrics"])
-    )
+    rated = text_of(signed_in(graded), address(summary_of(graded).topic, "metrics"))
     assert "2 · 5.5" in rated
 
 
@@ -93,29 +80,16 @@ def test_the_verdict_says_which_system_most_put_first() -> None:
     assert metric_scores.show(nothing, {}).verdict == "No metric has anything to say of these summaries."
 
 
-def test_a_topic_without_summaries_or_scores_says_so(graded: Study) -> None:
-    topic, client = Topic.objects.get(study=graded, name="T1"), signed_in(graded)
-    address = reverse("topic_analysis", args=[graded.pk, topic.pk, "metrics"])
-    for model in (Score, ComputedScore, MetricScore, HumanScore):
-        model.objects.all().delete()
-    TopicMetrics.objects.update(version=99)
-    assert "no metric did so far" in text_of(client, address)
-    TopicMetrics.objects.all().delete()
-    assert "Being worked out" in text_of(client, address)
-    topic.summaries.all().delete()
-    assert "Nothing to work with yet" in text_of(client, address)
-
-
 def test_a_system_shows_every_topic(graded: Study) -> None:
     shown = System.objects.get(study=graded, name="third")
     text = text_of(signed_in(graded), reverse("system", args=[graded.pk, shown.pk]))
     assert "2 · 5.5" in text
     assert "ROUGE-2" in text
-    assert f"{scores_of(graded)}?system=third" in text
+    assert f"{address(graded, 'scores-of-summaries')}?system=third" in text
 
 
 def test_all_scores_are_asked_for_by_topic_and_system(graded: Study) -> None:
-    client, address = signed_in(graded), scores_of(graded)
+    client, page = signed_in(graded), address(graded, "scores-of-summaries")
     topic, system = Topic.objects.get(study=graded, name="T1"), System.objects.get(study=graded, name="third")
     summaries = Summary.objects.filter(topic__study=graded)
     for asked, shown in (
@@ -124,36 +98,22 @@ def test_all_scores_are_asked_for_by_topic_and_system(graded: Study) -> None:
         ("?topic=T1&system=third", summaries.filter(topic=topic, system=system)),
         ("?topic=nothing&system=-1", summaries),
     ):
-        text = text_of(client, address + asked)
+        text = text_of(client, page + asked)
         links = {summary for summary in summaries if f"/summaries/{summary.pk}/" in text}
         assert links == set(shown), asked
-    assert address in text_of(client, reverse("analysis", args=[graded.pk, "metric-agreement"]))
+    assert page in text_of(client, address(graded, "metric-agreement"))
 
 
 def test_another_studys_topic_is_not_asked_for(graded: Study) -> None:
     other = graded_study()
     Topic.objects.filter(study=other, name="T0").update(name="Elsewhere")
-    text = text_of(signed_in(graded), f"{scores_of(graded)}?topic=Elsewhere")
+    text = text_of(signed_in(graded), f"{address(graded, 'scores-of-summaries')}?topic=Elsewhere")
     assert f"/summaries/{summary_of(graded).pk}/" in text
     assert f"/summaries/{summary_of(other).pk}/" not in text
 
 
-def test_the_page_shows_some_of_many_summaries_and_the_file_all(graded: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analyses, "MOST_ROWS", 50)
-    texts = tuple(formats.Summary(f"more{k:02}", "It rained.") for k in range(51))
-    imports.store(graded, formats.Bundle(topics=(formats.Topic("T9", scored.RAIN.documents, summaries=texts),)))
-    topic = Topic.objects.get(study=graded, name="T9")
-    tasks.score_with_metrics(topic.pk)
-    client = signed_in(graded)
-    shown = text_of(client, f"{scores_of(graded)}?topic=T9")
-    assert shown.count("/summaries/") == 50
-    assert "1 more row is in the files." in shown
-    assert len(text_of(client, f"{scores_of(graded, 'csv')}?topic=T9").splitlines()) == 1 + 51
-
-
 def test_the_file_says_what_is_stored(graded: Study) -> None:
-    client, address = signed_in(graded), scores_of(graded, "csv")
-    rows = list(csv.DictReader(io.StringIO(client.get(address).content.decode())))
+    rows = rows_of(signed_in(graded), address(graded, "scores-of-summaries", "scores"))
     assert len(rows) == Summary.objects.filter(topic__study=graded).count()
     (row,) = (row for row in rows if (row["topic"], row["system"]) == ("T1", "third"))
     stored = ComputedScore.objects.get(summary=summary_of(graded), metric="rouge-2").score
@@ -191,9 +151,3 @@ def test_what_is_missing_is_said_once_where_people_are_among_the_systems(graded:
     topic = Topic.objects.get(study=graded, name="T1")
     reasons = client.get(f"{API}/studies/{graded.pk}/topics/{topic.pk}/results/metrics/").json()["notes"]
     assert reasons == ["Pyramid needs Pyramids. Topics without one: T1."]
-
-
-def test_a_study_without_scores_says_so() -> None:
-    made = study()
-    assert "Upload summaries." in text_of(signed_in(made), scores_of(made))
-    assert not MetricScore.objects.exists()

@@ -14,7 +14,20 @@ import pytest
 from django.http import HttpResponseBase
 from django.test import Client
 
-from annotate.models import Annotator, Assignment, AuditEntry, Export, Invitation, Judgment, Membership, Study, Upload
+from annotate.models import (
+    Annotator,
+    Assignment,
+    AuditEntry,
+    Export,
+    Invitation,
+    Judgment,
+    Membership,
+    Participation,
+    Study,
+    Upload,
+    WhatIfQuestion,
+)
+from formats.analyses import OF_STUDY
 from tests.annotate import scored
 from tests.annotate.everything import Keys, undone
 from tests.annotate.visitors import VISITORS, Website, furnish, pages, website
@@ -136,6 +149,15 @@ def test_everybody_gets_what_the_matrix_says(site):
     assert wrong == {}
 
 
+def test_every_page_takes_few_queries(site, django_assert_max_num_queries):
+    """Each question has a record of its own; how large the study is does not matter."""
+    many = {"results": 10 + 6 * len(OF_STUDY)}
+    for method, name, visitor in CELLS:
+        if (method, visitor) == ("GET", "owner") and CELLS[method, name, visitor] == "200":
+            with undone(), django_assert_max_num_queries(many.get(name, 20), info=name):
+                site.visit(visitor, method, name)
+
+
 def test_a_page_does_nothing_by_a_method_that_it_has_no_line_for(site):
     wrong, tried = {}, 0
     for name, _address, _holes in pages():
@@ -216,8 +238,11 @@ def seen(response: HttpResponseBase) -> tuple[int, str]:
 
 def test_what_was_refused_left_no_trace(site):
     def traces() -> list[object]:
-        tables = (Upload, Export, Invitation, Annotator, Assignment, Judgment, AuditEntry, Membership)
-        return [*(table.objects.count() for table in tables), list(Study.objects.order_by("pk").values())]
+        counted = (Upload, Export, Invitation, Judgment, AuditEntry, Membership)
+        whole = (Study, Annotator, Assignment, Participation, WhatIfQuestion)
+        return [table.objects.count() for table in counted] + [
+            list(table.objects.order_by("pk").values()) for table in whole
+        ]
 
     before = traces()
     for (method, name, visitor), expected in CELLS.items():

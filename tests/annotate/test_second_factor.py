@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pyotp
@@ -14,7 +14,6 @@ import time_machine
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -22,6 +21,7 @@ from annotate import invitations, second_factor
 from annotate.models import AuditEntry, SecondFactor
 from annotate.refusal import Refusal
 from annotate.server import email, limits
+from tests.annotate.test_judging_together import at_once
 from tests.annotate.test_page_hostile import HOSTILE
 from tests.conftest import ROOT
 
@@ -240,19 +240,5 @@ def test_an_operator_removes_it_as_the_documentation_says(recovery: list[str], a
 
 @pytest.mark.django_db(transaction=True)
 def test_two_requests_at_once_do_not_both_use_a_code(recovery: list[str], ada: User) -> None:
-    taken: list[bool] = []
-    start = threading.Barrier(4)
-
-    def rush() -> None:
-        start.wait()
-        try:
-            taken.append(second_factor.take(ada, recovery[0]))
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=rush) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    taken = at_once(*[partial(second_factor.take, ada, recovery[0])] * 4)
     assert sorted(taken) == [False] * 3 + [True]
