@@ -88,7 +88,6 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "annotate.urls"
 WSGI_APPLICATION = "annotate.wsgi.application"
-ASGI_APPLICATION = "annotate.asgi.application"
 
 TEMPLATES = [
     {
@@ -220,8 +219,6 @@ LANGUAGES = [
     if code == LANGUAGE_CODE or (LOCALE_PATHS[0] / to_locale(code)).is_dir()
 ]
 TIME_ZONE = "UTC"
-USE_I18N = True
-USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(os.environ.get("PREFERENDUM_STATIC", DATA_DIR / "static"))

@@ -26,9 +26,9 @@ from formats.sentences import count
 from formats.topics import check_reference
 
 
-def existing_from(topics: Iterable[Topic], language: str = "") -> Existing:
-    """What these topics make known. `language`: of those that do not say theirs."""
-    return Existing({topic.topic_id: _existing_topic(topic, language) for topic in topics})
+def existing_from(topics: Iterable[Topic]) -> Existing:
+    """What these topics make known."""
+    return Existing({topic.topic_id: _existing_topic(topic, "") for topic in topics})
 
 
 def assembled(draft: Draft, existing: Existing | None, language: str, place: Place) -> Bundle:

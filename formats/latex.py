@@ -27,7 +27,7 @@ def write_latex(
     columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], comments: Iterable[str] = ()
 ) -> str:
     """A table of texts, in which no character means anything to LaTeX; `alignment`: a letter for each column."""
-    lines = [f"% {_one_line(comment)}" for comment in comments]
+    lines = [f"% {one_line(comment)}" for comment in comments]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _row(columns), r"\midrule"]
     lines += [_row(row) for row in rows]
     lines += [r"\bottomrule", r"\end{tabular}"]
@@ -36,7 +36,7 @@ def write_latex(
 
 def _row(cells: Iterable[str]) -> str:
     """The end of a row takes a star or a bracket behind it for its own."""
-    row = " & ".join(escaped(_one_line(cell)) for cell in cells)
+    row = " & ".join(escaped(one_line(cell)) for cell in cells)
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
@@ -45,5 +45,6 @@ def escaped(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in text)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Each stretch of white space as one space."""
     return " ".join(text.split())

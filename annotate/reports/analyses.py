@@ -283,7 +283,7 @@ def _study_pairs(peers: Any, rows: Mapping[tuple[str, ...], Result]) -> StudyPai
             if (own, whose) == (peers, by_whom) and row.record:
                 yield from_json(PairCounts, row.record["counts"])
 
-    return StudyPairs(peers, tuple(counts("people")), tuple(counts("metric")))
+    return StudyPairs(tuple(counts("people")), tuple(counts("metric")))
 
 
 def _records(study: Study, analysis: str, kind: type[Any]) -> dict[tuple[str, ...], Record]:

@@ -38,7 +38,6 @@ FLAGS = {
 ANNOTATORS_A_PAGE = 50
 #: A sparkline has so many points, each the median of as many answers in a row.
 POINTS = 16
-UNKNOWN = Figure(None, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +70,6 @@ class AnnotatorRow:
         """How often the left one was preferred, and between what that may lie; empty where nothing is known."""
         left = self.left
         return tuple(round(100 * share) for share in (left.value, left.low, left.high) if share is not None)
-
-    @property
-    def gold(self) -> Figure:
-        return self.figures.get("gold", UNKNOWN)
-
-    @property
-    def repeats(self) -> Figure:
-        return self.figures.get("repeats", UNKNOWN)
-
-    @property
-    def circular_triads(self) -> Figure:
-        return self.figures.get("circles", UNKNOWN)
-
-    @property
-    def fit(self) -> Figure:
-        return self.figures.get("fit", UNKNOWN)
-
-    @property
-    def e_value(self) -> Figure:
-        return self.figures.get("e", UNKNOWN)
 
 
 def rows_of(study: Study, keys: Sequence[int] | None = None) -> tuple[AnnotatorRow, ...]:

@@ -4,53 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotate.reports.leaderboard import Board
-from formats.plots import (
-    NARROW,
-    PAPER,
-    WIDE,
-    Drawing,
-    IntervalRow,
-    interval_plot,
-    rank_plot,
-)
+from formats.plots import NARROW, PAPER, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
 from formats.results import LeaderboardRow
+from formats.shown import figure
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A plot that is drawn anew for each place: wide and narrow on a page, alone in a file."""
 
-    draw: Callable[[float], Drawing | None]
+    draw: Callable[[float], Drawing]
 
     @property
     def wide(self) -> SafeString:
-        return mark_safe(self.at(WIDE).on_page())  # noqa: S308  (formats.plots escapes what it writes)
+        return mark_safe(self.draw(WIDE).on_page())  # noqa: S308  (formats.plots escapes what it writes)
 
     @property
     def narrow(self) -> SafeString:
-        return mark_safe(self.at(NARROW).on_page())  # noqa: S308
+        return mark_safe(self.draw(NARROW).on_page())  # noqa: S308
 
     @property
     def paper(self) -> Drawing:
-        return self.at(PAPER)
-
-    def at(self, width: float) -> Drawing:
-        """The drawing at a width; `plot_of` made sure that there is one."""
-        drawing = self.draw(width)
-        assert drawing is not None
-        return drawing
+        return self.draw(PAPER)
 
 
 def plot_of(draw: Callable[..., Drawing | None], *about: object) -> Plot | None:
     """A plot by what it is drawn from; None where there is nothing to draw."""
-    at = cache(lambda width: draw(*about, width=width))
-    return None if at(WIDE) is None else Plot(at)
+    return next((Plot(own.draw) for own in figure("", "", "", draw, *about)), None)
 
 
 def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:

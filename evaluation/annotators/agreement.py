@@ -81,9 +81,9 @@ def agreement(judgments: PairJudgments, draws: int = DRAWS, seed: int = 0) -> Ag
     return Agreement(judgments=len(judgments), pairs=len(counts), comparisons=comparisons, why=why, **figures)
 
 
-def over_time(judgments: PairJudgments, steps: int = STEPS) -> tuple[AlphaPoint, ...]:
+def over_time(judgments: PairJudgments) -> tuple[AlphaPoint, ...]:
     """Alpha with the first tenth of the judgments, the first two tenths, and so on."""
-    marks = sorted({round(len(judgments) * step / steps) for step in range(1, steps + 1)} - {0})
+    marks = sorted({round(len(judgments) * step / STEPS) for step in range(1, STEPS + 1)} - {0})
     return tuple(AlphaPoint(m, finite(_whole(_counts(judgments.only(slice(m))), _alpha))) for m in marks)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formats import shown
-from formats.latex import write_latex
+from formats.latex import one_line, write_latex
 from formats.tables import write_rows
 
 Cell = str | int | float | None
@@ -88,11 +88,7 @@ def _laid_out(table: Table | shown.Table) -> tuple[list[str], list[list[str]], l
 def _heading(table: Table | shown.Table) -> list[str]:
     if isinstance(table, shown.Table):
         return [table.title, *textwrap.wrap(table.note, NOTE)]
-    return [_one_line(line) for line in (table.title, *table.notes) if line]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return [one_line(line) for line in (table.title, *table.notes) if line]
 
 
 def _shown(table: Table) -> list[list[str]]:
@@ -110,7 +106,7 @@ def _cell(cell: Cell, decimals: int) -> str:
         return UNDEFINED
     if isinstance(cell, float):
         return f"{cell:.{decimals}f}"
-    return _one_line(cell) if isinstance(cell, str) else str(cell)
+    return one_line(cell) if isinstance(cell, str) else str(cell)
 
 
 def _decimals(column: Sequence[Cell], digits: int) -> int:

@@ -8,7 +8,6 @@ f(d, better))). Stories are topics with the same documents; pairs of one story a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from scipy.special import expit
 
 import evaluation
 from evaluation.evidence import Evidence, SummaryText
+from evaluation.meta.training import sha256_of
 from evaluation.metrics.mutations import NEGATIVES, Text, chain
 from evaluation.metrics.prefscore import FEATURES, Documents, Prefscore
 from evaluation.metrics.registry import MissingEvidence
@@ -66,7 +66,7 @@ class PreferenceCourse:
         left_out = [bradley_terry(FEATURES, pairs.some(~np.isin(pairs.story, part)).differences) for part in parts]
         references = [text for topic in taught for text in _texts(topic)]
         source = Source(
-            self.source, "learnt", _sha256(references), len(references), {t.topic_id: digest(t) for t in taught}
+            self.source, "learnt", sha256_of(references), len(references), {t.topic_id: digest(t) for t in taught}
         )
         metric = TrainedMetric(
             kind="prefscore",
@@ -178,7 +178,3 @@ def _over_stories(shares: Sequence[Vector], draws: NDArray[np.int64]) -> tuple[f
         return np.nan, np.empty(0)
     right, pairs = (np.array([of(part) for part in shares], dtype=np.float64) for of in (np.sum, len))
     return float(right.sum() / pairs.sum()), right[draws].sum(axis=1) / pairs[draws].sum(axis=1)
-
-
-def _sha256(value: object) -> str:
-    return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -243,10 +243,10 @@ def topic_examples(topic: Evidence, training: Training, reader: Features) -> Top
 
 def _texts(topic: Evidence) -> str:
     summaries = [(summary.system, summary.sentences, sorted(summary.human.items())) for summary in topic.summaries]
-    return _sha256((topic.sentences, topic.references, topic.base_references, summaries))
+    return sha256_of((topic.sentences, topic.references, topic.base_references, summaries))
 
 
-def _sha256(value: object) -> str:
+def sha256_of(value: object) -> str:
     return hashlib.sha256(repr(value).encode()).hexdigest()
 
 
@@ -382,7 +382,7 @@ def _matrix(topic: TopicExamples) -> Matrix:
 
 def _described(topics: Sequence[TopicExamples]) -> tuple[str, int, dict[str, str]]:
     return (
-        _sha256([topic.texts for topic in topics]),
+        sha256_of([topic.texts for topic in topics]),
         sum(len(topic.systems) for topic in topics),
         {topic.topic: topic.digest for topic in topics},
     )

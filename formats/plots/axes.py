@@ -71,9 +71,9 @@ def decimals(values: Sequence[float], digits: int = 4) -> int:
     return min(12, max(0, digits - 1 - math.floor(math.log10(largest))))
 
 
-def sparkline(values: Sequence[float], width: float = 100.0, height: float = 24.0) -> str:
-    """Points of a small line from 0 to the largest value, as SVG wants them; "" for fewer than two values."""
+def sparkline(values: Sequence[float]) -> str:
+    """Points of a line of 100 by 24 from 0 to the largest value, as SVG wants them; "" for fewer than two values."""
     if len(values) < 2:
         return ""
-    across, up = Scale(0.0, len(values) - 1.0, 1.0, width - 1), Scale(0.0, max(values) or 1.0, height - 2, 2.0)
+    across, up = Scale(0.0, len(values) - 1.0, 1.0, 99.0), Scale(0.0, max(values) or 1.0, 22.0, 2.0)
     return " ".join(f"{across.at(k)},{up.at(value)}" for k, value in enumerate(values))

@@ -31,14 +31,10 @@ def rank_plot(
     label: str,
     x_title: str,
     y_title: str,
-    says: str = "{system}: {rank} ({judgments})",
     *,
     width: float = PAPER,
 ) -> Drawing:
-    """Lay out (number of judgments, systems from best to worst), fewest judgments first; every entry names the same.
-
-    `says`: what a dot says of itself, with `system`, `rank` and `judgments`.
-    """
+    """Lay out (number of judgments, systems from best to worst), fewest judgments first; every entry names the same."""
     last = curve[-1][1]
     left = PAD + max(width_of(str(len(last)), SMALL), 8.0) + 14
     right = width - room_for(last, 0.42 * width) - PAD - 14
@@ -51,7 +47,7 @@ def rank_plot(
     courses = []
     for rank, system in enumerate(last):
         places = [(across.at(judgments), order.index(system)) for judgments, order in curve]
-        courses.append(_course(system, rank, places, heights, numbers, frame, says))
+        courses.append(_course(system, rank, places, heights, numbers, frame))
     return frame.drawing(label, courses)
 
 
@@ -62,13 +58,11 @@ def _course(
     heights: Sequence[float],
     numbers: Sequence[int],
     frame: Frame,
-    says: str,
 ) -> str:
     style = style_of(rank)
     way = points((x, heights[place]) for x, place in places)
     dots = [
-        dot(x, heights[place], 3.5, fill=style["stroke"],
-            says=says.format(system=system, rank=place + 1, judgments=judgments))
+        dot(x, heights[place], 3.5, fill=style["stroke"], says=f"{system}: {place + 1} ({judgments})")
         for (x, place), judgments in zip(places, numbers, strict=True)
     ]  # fmt: skip
     name = fitted(system, frame.width - frame.right - PAD - 12)

@@ -61,9 +61,8 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class StudyPairs:
-    """The counts of people in every dimension and of every metric, among whose systems."""
+    """The counts of people in every dimension and of every metric."""
 
-    peers: Peers
     human: tuple[PairCounts, ...]
     metrics: tuple[PairCounts, ...]
 

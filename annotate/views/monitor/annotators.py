@@ -23,12 +23,14 @@ from annotate.reports.annotators import AnnotatorRow
 from annotate.views.monitor.pages import STUDY, monitor_page
 from annotate.views.research.pages import as_file, csv_table, user_of
 from formats.plots import sparkline
+from formats.results import Figure
 
 FLAGGED_FIRST = "-flags"
 ANSWERS_A_PAGE = 50
+FIGURES = ("gold", "repeats", "circles", "fit", "e")
 COLUMNS = (
     *("annotator", "kind", "state", "flags", "judged", "not_needed", "seconds", "equal", "skipped", "undone"),
-    *(f"{name}{part}" for name in ("left", "gold", "repeats", "circles", "fit", "e") for part in ("", "_n")),
+    *(f"{name}{part}" for name in ("left", *FIGURES) for part in ("", "_n")),
     *("weight", "seen_at"),
 )
 ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place")
@@ -101,7 +103,7 @@ def _cells(row: AnnotatorRow) -> tuple[str | float | int | None, ...]:
     state = "excluded" if annotator.excluded_at else "paused" if annotator.paused_at else "active"
     seen_at = row.seen_at.isoformat() if row.seen_at else None
     own = (annotator.pseudonym, annotator.kind, state, "; ".join(map(str, row.flags)), row.judged, row.surplus)
-    figures = (row.left, row.gold, row.repeats, row.circular_triads, row.fit, row.e_value)
+    figures = (row.left, *(row.figures.get(name, Figure(None, 0)) for name in FIGURES))
     shares = [number for figure in figures for number in (figure.value, figure.n)]
     return *own, row.seconds, row.ties, row.skips, row.undone, *shares, row.weight, seen_at
 

@@ -21,11 +21,12 @@ from annotate.database.snapshot import snapshot
 from annotate.models import Study, Topic
 from annotate.reports import analyses
 from annotate.reports.analyses import Opened
+from annotate.reports.figure_files import FIGURES
 from annotate.reports.plots import Plot
 from annotate.reports.study import worker_is_there
 from annotate.views.research import forecast
 from annotate.views.research.pages import CSV, LATEX, UNCHANGED, as_file, is_seen, page
-from annotate.views.research.paper import FIGURES, FORMS, PaperPart, figure_file
+from annotate.views.research.paper import PaperPart, figure_file, paper_part
 from formats.analyses import Analysis
 from formats.shown import Figure, Table
 
@@ -168,23 +169,16 @@ def _groups(table: Table) -> list[tuple[str, int]]:
 def _paper(opened: Opened) -> Iterator[PaperPart]:
     """Each name once, with the forms of its figure and its table."""
     parts = opened.shown.parts if opened.shown else ()
-    query = f"?{urlencode(opened.asked)}" if opened.asked else ""
+    view, topic = ("topic_analysis", [opened.of.pk]) if isinstance(opened.of, Topic) else ("analysis", [])
     for name in dict.fromkeys(part.name for part in parts):
         own = [part for part in parts if part.name == name]
         forms = [form for part in own for form in _forms(part)]
-        files = [(form, _address(opened, name, form)) for form in forms]
-        yield PaperPart(own[0].title, tuple((FORMS[form], address + query) for form, address in files))
+        yield paper_part(own[0].title, view, forms, [opened.study_id, *topic, opened.analysis.name, name], opened.asked)
 
 
 def _forms(part: Table | Figure) -> Iterable[str]:
     """LaTeX has what people read: of some tables nothing."""
     return FIGURES if isinstance(part, Figure) else TABLES if part.read else ("csv",)
-
-
-def _address(opened: Opened, part: str, form: str) -> str:
-    if isinstance(opened.of, Topic):
-        return reverse(f"topic_analysis_{form}", args=[opened.study_id, opened.of.pk, opened.analysis.name, part])
-    return reverse(f"analysis_{form}", args=[opened.study_id, opened.analysis.name, part])
 
 
 _STUDY, _TOPIC = "studies/<int:study_id>/results/", "studies/<int:study_id>/topics/<int:topic_id>/results/"

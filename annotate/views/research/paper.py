@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.http import Http404, HttpResponse
@@ -12,8 +12,6 @@ from django.utils.http import urlencode
 from annotate.reports.figure_files import FIGURES, figure
 from annotate.reports.plots import Plot
 from annotate.views.research.pages import as_file
-
-__all__ = ["FIGURES", "FORMS", "Content", "PaperPart", "figure_file", "paper_part"]
 
 #: A file's bytes and its media type.
 Content = tuple[bytes, str]
@@ -29,7 +27,9 @@ class PaperPart:
     files: tuple[tuple[str, str], ...]
 
 
-def paper_part(title: str, name: str, forms: Iterable[str], keys: Sequence[object], **asked: str) -> PaperPart:
+def paper_part(
+    title: str, name: str, forms: Iterable[str], keys: Sequence[object], asked: Mapping[str, str]
+) -> PaperPart:
     """The files of the addresses `name_form`, with what the page shows asked of each."""
     query = f"?{urlencode(asked)}" if asked else ""
     return PaperPart(title, tuple((FORMS[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))

@@ -21,6 +21,7 @@ from annotate.access import in_study
 from annotate.models import Score, ScoredBy, Sentence, Study, Summary, System, Topic
 from annotate.reports import diagnostics, metric_scores, plots
 from annotate.reports import leaderboard as boards
+from annotate.reports.figure_files import FIGURES
 from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
 from annotate.reports.plots import Plot
@@ -28,7 +29,7 @@ from annotate.reports.scores import parts_of, with_names, word_terms
 from annotate.reports.words_in_common import mark_shared
 from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
-from annotate.views.research.paper import FIGURES, Content, PaperPart, figure_file, paper_part
+from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
 from formats.analyses.metric_scores import of_summary
 from formats.plots import Scale, decimals
 from formats.results import LeaderboardRow, Part, WordTerm
@@ -205,9 +206,9 @@ def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) 
     """What a board has for a paper."""
     name, keys = ("topic_leaderboard", [study.pk, topic.pk]) if topic else ("leaderboard", [study.pk])
     asked = {"scored_by": board.scored_by}
-    parts = [paper_part(_("Scores with their intervals"), name, (*FIGURES, "tex", "csv"), keys, **asked)]
+    parts = [paper_part(_("Scores with their intervals"), name, (*FIGURES, "tex", "csv"), keys, asked)]
     if has_ranks:
-        parts.append(paper_part(_("The ranking over time"), f"{name}_ranks", FIGURES, keys, **asked))
+        parts.append(paper_part(_("The ranking over time"), f"{name}_ranks", FIGURES, keys, asked))
     return parts
 
 
