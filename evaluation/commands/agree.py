@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--draws",
         metavar="N",
-        type=common.positive,
+        type=common.resamples,
         default=DRAWS,
         help=f"resamples for each figure (default: {DRAWS})",
     )

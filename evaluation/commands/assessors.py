@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--draws",
         metavar="N",
-        type=common.whole,
+        type=common.resamples,
         default=DRAWS,
         help=f"resamples of pairs, for the intervals of alpha (default: {DRAWS})",
     )

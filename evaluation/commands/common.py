@@ -25,6 +25,8 @@ from formats import Bundle, Preference, existing_from, read, shown
 from formats.settings import SCORING, Setting, as_word, idle_among
 
 PAIRS = 1000
+#: With fewer, the ends of a 95% interval are a matter of chance.
+FEWEST_RESAMPLES = 100
 
 Item = TypeVar("Item")
 
@@ -246,6 +248,13 @@ def whole(text: str) -> int:
 def positive(text: str) -> int:
     if whole(text) == 0:
         raise argparse.ArgumentTypeError("it must be at least 1")
+    return int(text)
+
+
+def resamples(text: str) -> int:
+    """Enough for an interval, or 0 for none."""
+    if 0 < whole(text) < FEWEST_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"an interval takes at least {FEWEST_RESAMPLES}, or 0 for none")
     return int(text)
 
 

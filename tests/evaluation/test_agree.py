@@ -67,7 +67,7 @@ def preferences(tmp_path: Path) -> str:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     try:
-        status = main(["agree", *arguments, "--draws", "20"])
+        status = main(["agree", *arguments, "--draws", "100"])
     except SystemExit as end:
         status = int(end.code or 0)
     out, err = capsys.readouterr()
@@ -243,6 +243,7 @@ def test_topics_without_human_scores_are_left_out_with_a_note(
         ),
         (["--dimension", "overall", "--add", "papers=3"], "'papers' is none of references, pyramid"),
         (["--dimension", "overall", "--add", "pyramid=3", "--simulate", "references"], "give one of them"),
+        (["--dimension", "overall", "--draws", "99"], "an interval takes at least 100, or 0 for none"),
         (["--dimension", "overall", "--metrics", ","], "--metrics: name at least one, such as preferences,rouge-1"),
         (
             ["--dimension", "overall", "--metrics", "pyramid"],

@@ -349,7 +349,7 @@ def written(path: Path, topics: Sequence[Evidence]) -> str:
 
 
 def agree(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = main(["agree", *arguments, "--dimension", "overall", "--draws", "5"])
+    status = main(["agree", *arguments, "--dimension", "overall", "--draws", "100"])
     return status, *capsys.readouterr()
 
 

@@ -115,7 +115,7 @@ def test_agree_holds_people_against_machines_by_the_other_references(
         "summaries": [person, machine],
     }
     path.write_text("".join(json.dumps(line | {"topic_id": name}) + "\n" for name in "tu"), encoding="utf-8")
-    asked = ["agree", str(path), "--dimension", "overall", "--metrics", "rouge-1", "--draws", "5", "--format", "json"]
+    asked = ["agree", str(path), "--dimension", "overall", "--metrics", "rouge-1", "--draws", "100", "--format", "json"]
 
     outputs = []
     for more in (["--peers", "all", "--pairs-of-systems"], []):

@@ -137,7 +137,7 @@ def test_agree_by_numbers_of_references(tmp_path: Path, capsys: pytest.CaptureFi
         ],
     }
     path.write_text("".join(json.dumps(line | {"topic_id": name}) + "\n" for name in "tu"), encoding="utf-8")
-    asked = ["agree", str(path), "--dimension", "overall", "--draws", "5", "--format", "json", "--models", "1,2"]
+    asked = ["agree", str(path), "--dimension", "overall", "--draws", "100", "--format", "json", "--models", "1,2"]
 
     assert main([*asked, "--metrics", "rouge-1,rouge-1:pseudo=1:global:models=1,js-consensus"]) == 0
     metrics = json.loads(capsys.readouterr().out)["dimensions"][0]["metrics"]

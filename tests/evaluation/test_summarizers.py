@@ -304,7 +304,7 @@ def test_agree_with_a_pool_of_baselines(path: str, tmp_path: Path, capsys: pytes
 
     assert status == 2  # the last topic has no documents, and no scores; the others have no references
     assert "rouge-1 needs references" in capsys.readouterr().err
-    asked = ["agree", str(output), "--dimension", "overall", "--draws", "5", "--format", "json", "--metrics"]
+    asked = ["agree", str(output), "--dimension", "overall", "--draws", "100", "--format", "json", "--metrics"]
     assert main([*asked, names.removesuffix(",rouge-1")]) == 0
     rows = json.loads(capsys.readouterr().out)["dimensions"][0]["metrics"]
     assert "topic-words, 100 words" in rows[0]["signature"]

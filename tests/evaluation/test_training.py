@@ -326,7 +326,7 @@ def test_the_command_takes_two_sets_and_refuses_the_first_out_of_sample(
 
     assert status == 2
     assert f"was trained on topic T0; trained:{model}:in-sample scores it" in capsys.readouterr().err
-    asked = ["--metrics", f"trained:{model}:in-sample", "--draws", "10"]
+    asked = ["--metrics", f"trained:{model}:in-sample", "--draws", "100"]
     assert main(["agree", paths[0], "--dimension", "overall", *asked]) == 0
     assert "in-sample" in capsys.readouterr().out
 
