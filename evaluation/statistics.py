@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,34 +14,24 @@ from formats.results.statistics import Z95
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate between two percentiles of its resamples; `undefined` counts the resamples that gave none."""
-
-    value: float
-    low: float
-    high: float
-    undefined: int = 0
-
-
 def finite(value: float | None) -> float | None:
     """The number, as records keep it: None where it cannot be told."""
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def percentile_interval(value: float, resampled: Vector, level: float = 0.95) -> Interval:
-    """The middle `level` of the resampled values (the percentile interval of Efron & Tibshirani 1993)."""
+def percentile_interval(resampled: Vector, level: float = 0.95) -> tuple[float, float]:
+    """The middle `level` of the resampled values (the percentile interval of Efron & Tibshirani 1993); nan for none."""
     defined = resampled[np.isfinite(resampled)]
     if not len(defined):
-        return Interval(value, math.nan, math.nan, len(resampled))
+        return math.nan, math.nan
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value, float(low), float(high), len(resampled) - len(defined))
+    return float(low), float(high)
 
 
 def bounded(value: float, resampled: Vector) -> Bounded:
     """The value with its percentile interval, as records keep it; without resamples there is none."""
-    interval = percentile_interval(value, resampled)
-    return Bounded(finite(interval.value), finite(interval.low), finite(interval.high))
+    low, high = percentile_interval(resampled)
+    return Bounded(finite(value), finite(low), finite(high))
 
 
 def fisher_interval(r: float, n: int) -> tuple[float | None, float | None]:

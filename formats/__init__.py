@@ -9,16 +9,6 @@ from formats.complaints import message
 from formats.latex import write_latex
 from formats.preferences import write_preferences
 from formats.reading import read, read_metric_scores
-from formats.records import (
-    Bundle,
-    Complaint,
-    Existing,
-    ExistingTopic,
-    Preference,
-    Refused,
-    Summary,
-    Text,
-    Topic,
-)
+from formats.records import Bundle, Complaint, Existing, ExistingTopic, Preference, Refused, Summary, Text, Topic
 from formats.tables import write_rows
 from formats.topics import write_topics

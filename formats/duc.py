@@ -15,11 +15,11 @@ import re
 
 from formats.nist import Layout
 
-_RESPONSIVENESS = Layout(0, 3, {4: "responsiveness"}, assessor=2)
-_CONTENT = Layout(0, 3, {4: "content_responsiveness"}, assessor=2)
-_LINGUISTIC = Layout(0, 3, {5: "linguistic_quality"}, question=4, assessor=2)
-_PANS = Layout(0, 1, {2: "pyramid", 3: "modified_pyramid"})
-_MODIFIED = Layout(0, 1, {2: "modified_pyramid"})
+_RESPONSIVENESS = Layout(3, {4: "responsiveness"}, assessor=2)
+_CONTENT = Layout(3, {4: "content_responsiveness"}, assessor=2)
+_LINGUISTIC = Layout(3, {5: "linguistic_quality"}, question=4, assessor=2)
+_PANS = Layout(1, {2: "pyramid", 3: "modified_pyramid"})
+_MODIFIED = Layout(1, {2: "modified_pyramid"})
 
 TABLES = {
     re.compile(r"(?:responsiveness|overall)\.table", re.IGNORECASE): {5: _RESPONSIVENESS},

@@ -20,12 +20,11 @@ _ASSESSOR = re.compile(r"[A-Za-z0-9]{1,20}")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns (from 0) of topic, summarizer and scores by dimension; `question` tells scores of one name apart.
+    """The columns (from 0) of summarizer and scores by dimension; `question` tells scores of one name apart.
 
     `assessor`: the column of who gave the scores; `others`: of scores that another one gave, by their columns.
     """
 
-    topic: int
     summarizer: int
     scores: Mapping[int, str]
     question: int | None = None

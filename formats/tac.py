@@ -16,26 +16,23 @@ import re
 from formats.nist import Layout
 
 _PEER = Layout(
-    0,
     1,
     {2: "modified_pyramid", 7: "modified_pyramid_jackknifed", 8: "linguistic_quality", 9: "responsiveness"},
     assessor=6,
     others={2: 5, 7: 5},
 )
 _PEER_2008 = Layout(
-    0,
     1,
     {2: "modified_pyramid", 6: "modified_pyramid_jackknifed", 7: "linguistic_quality", 8: "responsiveness"},
     assessor=5,
 )
 _MODEL = Layout(
-    0,
     1,
     {5: "modified_pyramid_jackknifed", 6: "linguistic_quality", 7: "responsiveness"},
     assessor=4,
     others={5: 3},
 )
-_MODEL_2008 = Layout(0, 1, {4: "modified_pyramid_jackknifed", 5: "linguistic_quality", 6: "responsiveness"}, assessor=3)
+_MODEL_2008 = Layout(1, {4: "modified_pyramid_jackknifed", 5: "linguistic_quality", 6: "responsiveness"}, assessor=3)
 
 TABLES = {
     re.compile(r"manual\.peer(?:\.[A-C])?", re.IGNORECASE): {10: _PEER, 9: _PEER_2008},

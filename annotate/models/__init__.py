@@ -32,21 +32,10 @@ from annotate.models.judging import (
 from annotate.models.limit import Allowance
 from annotate.models.membership import Invitation, Membership
 from annotate.models.metric import MetricScore
-from annotate.models.metric_report import (
-    ComputedScore,
-    TopicMetrics,
-)
+from annotate.models.metric_report import ComputedScore, TopicMetrics
 from annotate.models.preparation import Suggestion, TopicProgress
 from annotate.models.removal import Removal
-from annotate.models.result import (
-    AnnotatorReport,
-    Fit,
-    Ranking,
-    Score,
-    ScoredBy,
-    SystemScore,
-    Utility,
-)
+from annotate.models.result import AnnotatorReport, Fit, Ranking, Score, ScoredBy, SystemScore, Utility
 from annotate.models.study import Study
 from annotate.models.what_if import WhatIfQuestion
 from annotate.models.worker import Claim, WorkerPulse

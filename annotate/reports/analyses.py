@@ -347,7 +347,7 @@ def _fitted(topic: Topic) -> int:
     return TopicProgress.objects.filter(topic=topic).values_list("fitted_version", flat=True).first() or 0
 
 
-def _of_examination(study: Study, record: Record) -> Stored:
+def _of_examination(study: Study, record: Callable[[Study], Any]) -> Stored:
     """Of what the worker finds when it looks closely at each topic with judgments that count."""
     counts = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
     judged = Topic.objects.filter(Exists(counts), study=study)
@@ -356,19 +356,11 @@ def _of_examination(study: Study, record: Record) -> Stored:
     behind = judged.filter(~Exists(done)).count()
     looked = rows.filter(record__isnull=False).aggregate(topics=Count("pk"), version=Sum("version"))
     return Stored(
-        {(): record} if looked["topics"] else {},
+        {(): partial(record, study)} if looked["topics"] else {},
         is_possible=judged.exists(),
         is_old=behind > 0,
         version=f"{looked['topics']}-{looked['version']}-{behind}",
     )
-
-
-def _coverage(study: Study) -> Stored:
-    return _of_examination(study, partial(diagnostics.coverage, study))
-
-
-def _misfits(study: Study) -> Stored:
-    return _of_examination(study, partial(diagnostics.misfits, study))
 
 
 def _of_annotators(study: Study, record: Callable[[Result], Any]) -> Stored:
@@ -447,8 +439,8 @@ STORED: Mapping[str, Callable[[Any], Stored]] = {
     "consistency-of-annotators": _consistency,
     "metric-agreement": _agreement,
     "convergence": _convergence,
-    "coverage": _coverage,
-    "misfits": _misfits,
+    "coverage": partial(_of_examination, record=diagnostics.coverage),
+    "misfits": partial(_of_examination, record=diagnostics.misfits),
     "metrics": _metrics_of_topic,
     "scores-of-summaries": _scores_of_summaries,
     "pairs-of-systems": _pairs_of_systems,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.statistics import finite, percentile_interval
+from evaluation.statistics import bounded, finite
 from formats.results import (
     Agreement,
     AlphaPoint,
@@ -187,6 +187,4 @@ def _bootstrap(counts: Vector, statistic: Statistic, draws: int, seed: int) -> B
         return Bounded(None, None, None)
     kinds, times = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), size=draws).astype(np.float64)
-    value = _whole(counts, statistic)
-    interval = percentile_interval(value, statistic(drawn @ kinds, drawn @ _compare(kinds)))
-    return Bounded(finite(value), finite(interval.low), finite(interval.high))
+    return bounded(_whole(counts, statistic), statistic(drawn @ kinds, drawn @ _compare(kinds)))

@@ -51,12 +51,10 @@ DISHONEST = np.array([0.02, 0.1, 0.2, 0.35])
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What the detectors say. `e`: the average e-value now; `most`: the largest it has been; `since`: after how many
-    answers one of them first spoke up (0: never); `kind`: which kind of clicking explains the answers
-    best by now."""
+    """What the detectors say. `e`: the average e-value now; `since`: after how many answers one of them first spoke
+    up (0: never); `kind`: which kind of clicking explains the answers best by now."""
 
     e: float
-    most: float
     since: int
     kind: str
 
@@ -84,7 +82,7 @@ def suspect(left: Vector, mean: Vector, variance: Vector, honest: Honesty | None
     decided = left != 0.5
     left, mean, variance = left[decided], mean[decided], variance[decided]
     if not len(left):
-        return Suspicion(1.0, 1.0, 0, "coin")
+        return Suspicion(1.0, 0, "coin")
     p = honest.chance(mean, variance)
     log_e = _clicking(left, p).cumsum(axis=1) - _honest(left, mean, variance, honest)
     average = logsumexp(log_e, axis=0, b=np.array(list(KINDS.values()))[:, None])
@@ -92,8 +90,7 @@ def suspect(left: Vector, mean: Vector, variance: Vector, honest: Honesty | None
     since = min([*passed[:1], *([noticed] if (noticed := _no_better_than_a_coin(left, p)) else [])], default=0)
     preferred = log_e[:, -1] + np.log([EVIDENT if kind == "coin" else 1.0 for kind in KINDS])
     kind = list(KINDS)[int(np.argmax(preferred))]
-    e = np.exp(np.minimum(average, 700.0))
-    return Suspicion(float(e[-1]), float(e.max()), since, kind)
+    return Suspicion(float(np.exp(np.minimum(average[-1], 700.0))), since, kind)
 
 
 def honesty(everybody: Sequence[Responses]) -> Honesty:

@@ -173,4 +173,4 @@ def _make(asked: str, options: Options, settings: Settings) -> Divergence:
     return Divergence(asked)
 
 
-register(Family(tuple(_KINDS), "negative divergence of a summary's words from those of its sources", {}, _make))
+register(Family(tuple(_KINDS), {}, _make))

@@ -225,6 +225,6 @@ TOPIC_WORDS = {
     "cutoff": "=10: what -2 log10 Lambda of a topic word exceeds",
     "natural": "with natural logarithms, and 10.83 as the cutoff",
 }
-register(Family(("cosine",), "a summary's words beside those of its sources, by tf-idf", BACKGROUND, _make))
-register(Family(("cosine-topic", "topic-share", "topic-fraction"), "topic words of the sources", TOPIC_WORDS, _make))
-register(Family(("unigram", "multinomial"), "how probable a summary's words are, drawn from its sources", {}, _make))
+register(Family(("cosine",), BACKGROUND, _make))
+register(Family(("cosine-topic", "topic-share", "topic-fraction"), TOPIC_WORDS, _make))
+register(Family(("unigram", "multinomial"), {}, _make))

@@ -133,7 +133,6 @@ def _make(asked: str, options: Options, _: Settings) -> GraphSimilarity:
 register(
     Family(
         ("autosummeng", "memog"),
-        "which character n-grams of a summary and of the references are neighbours",
         {"normalized": "divided by the similarity of the graphs' sizes", **OPTIONS},
         _make,
     )

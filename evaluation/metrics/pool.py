@@ -79,7 +79,6 @@ def _make(asked: str, options: Options, _: Settings) -> PoolDivergence:
 register(
     Family(
         ("js-pool",),
-        "negative divergence of a summary's words from those of a few systems and its own",
         {"systems": "=NAME+NAME: the systems, in place of the standard summarizers"},
         _make,
     )

@@ -138,7 +138,6 @@ def _make(asked: str, options: Options, settings: Settings) -> Preferences:
 register(
     Family(
         ("preferences",),
-        "scores from preferences between sentences of the documents",
         dict.fromkeys(_CHANGES, "the setting of that name") | dict.fromkeys(_NUMBERS, "=0.1: the number of that name"),
         _make,
     )

@@ -125,7 +125,6 @@ def _make(asked: str, options: Options, settings: Settings) -> PyramidScore:
 register(
     Family(
         ("pyramid", "pyramid-original"),
-        "Pyramid score of annotated summaries, modified or original",
         {
             "down": "round the mean size of a model down (by default half up)",
             "up": "round it up",

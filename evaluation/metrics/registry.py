@@ -87,7 +87,6 @@ class Family:
     """
 
     names: tuple[str, ...]
-    about: str
     options: Mapping[str, str]
     make: Make
     takes: str = ""

@@ -261,13 +261,11 @@ OPTIONS = {
     "local": "pseudomodels: the best of each topic",
     "global": "pseudomodels: the best of all topics",
 }
-ABOUT = "ROUGE-1.5.5: words that a summary shares with the references (recall)"
-register(Family(MEASURES[:5], ABOUT, OPTIONS, _make))
-register(Family(("rouge-w",), ABOUT, OPTIONS | {"weight": f"=2: the power of a run's length (-w; {WEIGHT})"}, _make))
+register(Family(MEASURES[:5], OPTIONS, _make))
+register(Family(("rouge-w",), OPTIONS | {"weight": f"=2: the power of a run's length (-w; {WEIGHT})"}, _make))
 register(
     Family(
         ("rouge-s4", "rouge-su4"),
-        ABOUT,
         OPTIONS | {"skip": f"=9: so many words at most between the two of a pair, or {ANY} number (-2; {SKIP})"},
         _make,
     )

@@ -142,7 +142,6 @@ def _make(asked: str, options: Options, _: Settings) -> Regression:
 register(
     Family(
         ("simetrix-regression",),
-        "a human score predicted from the ten metrics of SIMetrix, learnt from other topics",
         {
             "dimension": "=overall: which human score",
             "train": "=FILE: learn from other topics, of another year say",

@@ -145,7 +145,6 @@ def _make(asked: str, options: Options, _: Settings) -> Trained:
 register(
     Family(
         ("trained",),
-        "a metric that `train` made",
         {IN_SAMPLE: "also the topics that it learnt from, by what it learnt from them"},
         _make,
         takes="FILE",

@@ -107,7 +107,6 @@ def _make(asked: str, options: Options, _: Settings) -> Vert:
 register(
     Family(
         ("vert-f",),
-        "word bigrams that a summary and the references have in common",
         {"f": "F alone", "chi2": "the part of chi-squared alone", **OPTIONS},
         _make,
     )

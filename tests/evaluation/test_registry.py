@@ -46,7 +46,7 @@ def _apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_apart")
 def test_a_new_metric_is_a_class_and_a_call() -> None:
-    register(Family(("length",), "characters", {}, lambda asked, options, settings: Length(asked)))
+    register(Family(("length",), {}, lambda asked, options, settings: Length(asked)))
 
     assert metric("length").score(WHOLE).tolist() == [17, 18]
 
@@ -54,12 +54,11 @@ def test_a_new_metric_is_a_class_and_a_call() -> None:
 @pytest.mark.usefixtures("_apart")
 def test_a_name_that_is_taken_is_refused() -> None:
     with pytest.raises(ValueError, match="rouge-1 already"):
-        register(Family(("rouge-1",), "", {}, lambda asked, options, settings: Length(asked)))
+        register(Family(("rouge-1",), {}, lambda asked, options, settings: Length(asked)))
 
 
 def test_every_metric_says_what_it_needs_and_how_to_get_its_numbers() -> None:
     for family in families():
-        assert family.about
         if family.takes:
             with pytest.raises(UnknownMetric, match=f"as in {family.names[0]}:{family.takes}"):
                 metric(family.names[0])

@@ -6,7 +6,6 @@ import ast
 import os
 import subprocess
 import sys
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
@@ -42,6 +41,3 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("args", nargs="*")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Never called: `run_from_argv` has done it all."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from argparse import REMAINDER
-from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
@@ -21,6 +20,3 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("args", nargs=REMAINDER)
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Never called: `run_from_argv` has done it all."""

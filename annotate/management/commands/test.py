@@ -8,7 +8,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import IO, Any
+from typing import IO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
@@ -39,9 +39,6 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("args", nargs="*")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Never called: `run_from_argv` has done it all."""
 
 
 def test(arguments: list[str]) -> int:

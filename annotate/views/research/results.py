@@ -283,14 +283,6 @@ def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpRespo
     return as_file(content, kind, f"{stem}.{form}")
 
 
-def _scores_plot(board: Board) -> Plot | None:
-    return plots.board_scores(board, board.rows)
-
-
-def _ranks_plot(board: Board) -> Plot | None:
-    return plots.board_ranks(board, SYSTEMS_A_PAGE)
-
-
 def _csv(board: Board) -> Content:
     return csv_table(COLUMNS, [_cells(row, board) for row in board.rows])
 
@@ -333,7 +325,10 @@ def _latex_cells(row: LeaderboardRow, board: Board) -> list[str]:
 
 
 _TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex}
-_PLOTS: Mapping[str, Callable[[Board], Plot | None]] = {"": _scores_plot, "ranks": _ranks_plot}
+_PLOTS: Mapping[str, Callable[[Board], Plot | None]] = {
+    "": lambda board: plots.board_scores(board, board.rows),
+    "ranks": lambda board: plots.board_ranks(board, SYSTEMS_A_PAGE),
+}
 _FORMS = (*_TABLES, *FIGURES, *(f"ranks.{form}" for form in FIGURES))
 
 

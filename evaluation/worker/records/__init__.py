@@ -5,32 +5,13 @@ was computed from: a late result finds a version no longer below its own, change
 keep two workers from doing the same work.
 """
 
-from evaluation.worker.records.across_topics import (
-    load_study_texts,
-    publish_across_topics,
-    save_across_topics,
-)
-from evaluation.worker.records.annotators import (
-    Crowd,
-    StudyAnswers,
-    load_answers,
-    save_annotators,
-)
+from evaluation.worker.records.across_topics import load_study_texts, publish_across_topics, save_across_topics
+from evaluation.worker.records.annotators import Crowd, StudyAnswers, load_answers, save_annotators
 from evaluation.worker.records.assessors import load_assessed
 from evaluation.worker.records.baselines import load_unsummarized
-from evaluation.worker.records.convergence import (
-    load_to_sample,
-    note_sampled,
-    save_convergence,
-    save_samples,
-)
+from evaluation.worker.records.convergence import load_to_sample, note_sampled, save_convergence, save_samples
 from evaluation.worker.records.derived import by_peers, finish, keep, keep_of_topic, keys_of, note, pairs_known, publish
-from evaluation.worker.records.diagnostics import (
-    fitted_version,
-    load_examinations,
-    load_judged,
-    save_topic_examination,
-)
+from evaluation.worker.records.diagnostics import fitted_version, load_examinations, load_judged, save_topic_examination
 from evaluation.worker.records.evidence import Snapshot, load_evidence
 from evaluation.worker.records.metrics import (
     StudyScores,
@@ -41,12 +22,7 @@ from evaluation.worker.records.metrics import (
     stored_agreements,
     texts_version,
 )
-from evaluation.worker.records.mixtures import (
-    load_to_mix,
-    load_with_sources,
-    publish_mixtures,
-    save_mixtures,
-)
+from evaluation.worker.records.mixtures import load_to_mix, load_with_sources, publish_mixtures, save_mixtures
 from evaluation.worker.records.results import (
     load_standings,
     note_ranking_problem,

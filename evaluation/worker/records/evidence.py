@@ -31,7 +31,6 @@ class Snapshot:
     """
 
     topic_id: int
-    study_id: int
     data_version: int
     cut_version: int
     evidence: Evidence
@@ -94,7 +93,6 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     )
     return Snapshot(
         topic_id=topic_id,
-        study_id=study.pk,
         data_version=topic.tally.data_version,
         cut_version=topic.cut_version,
         evidence=evidence,

@@ -17,7 +17,6 @@ from evaluation.worker.records.evidence import Split, load_evidence
 class RankedSentences:
     """A topic's judgments, references and Pyramid, at this `version` or a newer one."""
 
-    topic_id: int
     version: int
     evidence: Evidence
     settings: Settings
@@ -45,4 +44,4 @@ def load_ranked_sentences(topic_id: int, split: Split) -> RankedSentences | None
     record = next(exports.topic_records(Topic.objects.filter(pk=topic_id)))
     texts = evidence(replace(record, documents=(), summaries=(), language=loaded.evidence.language))
     whole = replace(loaded.evidence, references=texts.references, pyramid=texts.pyramid)
-    return RankedSentences(topic_id, sum(version or 0 for version in versions), whole, loaded.settings, loaded.seed)
+    return RankedSentences(sum(version or 0 for version in versions), whole, loaded.settings, loaded.seed)
