@@ -8,9 +8,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from annotate import forecasts, imports, studies
-from annotate.models import Forecast, Membership, Study, Topic, Upload
+from annotate.models import Fit, Forecast, Membership, Study, Topic, Upload
 from formats.results import Forecast as Record
 from formats.results import ForecastPoint, to_json
 
@@ -108,6 +109,13 @@ def prepare(topic: Topic) -> None:
     """Cut a topic as the worker does."""
     imports.cut_topic(topic.pk)
     topic.refresh_from_db()
+
+
+def fit(topic: Topic, **fields: Any) -> Fit:
+    """One as the worker leaves it."""
+    kept = {"judgments": 2, "sentences": 5, "settings": {}, "program_version": "1", "residual": 0.0, "iterations": 1}
+    kept |= {"seconds": 0.1, "created_at": timezone.now(), "data_version": topic.tally.data_version}
+    return Fit.objects.create(topic=topic, **kept | fields)
 
 
 def forecast(study: Study) -> Forecast:

@@ -34,84 +34,51 @@ CALLERS = (
     "narrow",  # the owner's token for another study
 )
 
-# One line an address and method: what each of the callers gets, in their order.
+# One line for addresses that answer alike: method, what each of CALLERS gets in their order, names.
 MATRIX = """
-GET    api_me                 401 401 401 401 200 200 200 200 200 200 200 200
-GET    api_tokens             401 401 401 401 403 403 403 403 403 403 403 403
-POST   api_tokens             401 401 401 401 403 403 403 403 403 403 403 403
-DELETE api_token              401 401 401 401 403 403 403 403 403 403 403 403
-GET    api_studies            401 401 401 401 200 200 200 200 200 200 200 200
-POST   api_studies            401 401 401 401 201 403 403 201 201 201 403 403
-GET    api_study              401 401 401 401 404 404 200 200 200 200 200 404
-PATCH  api_study              401 401 401 401 404 404 403 200 200 200 403 404
-DELETE api_study              401 401 401 401 404 404 403 403 204 204 403 404
-POST   api_study_copies       401 401 401 401 404 404 403 201 201 201 403 404
-GET    api_members            401 401 401 401 404 404 200 200 200 200 200 404
-PATCH  api_member             401 401 401 401 404 404 403 403 200 200 403 404
-DELETE api_member             401 401 401 401 404 404 403 403 204 204 403 404
-GET    api_invitations        401 401 401 401 404 404 200 403 200 200 200 404
-POST   api_invitations        401 401 401 401 404 404 201 403 201 201 403 404
-DELETE api_invitation         401 401 401 401 404 404 204 403 204 204 403 404
-GET    api_topics             401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_topic              401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_documents          401 401 401 401 404 404 200 200 200 200 200 404
-PATCH  api_document           401 401 401 401 404 404 403 200 200 200 403 404
-GET    api_references         401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_sentences          401 401 401 401 404 404 200 200 200 200 200 404
-PATCH  api_sentence           401 401 401 401 404 404 403 200 200 200 403 404
-GET    api_topic_leaderboard  401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_summaries          401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_summary            401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_leaderboard        401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_results            401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_result             401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_topic_results      401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_topic_result       401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_judgments          401 401 401 401 404 404 403 200 200 200 200 404
-GET    api_given_metrics      401 401 401 401 404 404 200 200 200 200 200 404
-PUT    api_given_metrics      401 401 401 401 404 404 403 200 200 200 403 404
-GET    api_forecasts          401 401 401 401 404 404 200 200 200 200 200 404
-POST   api_forecasts          401 401 401 401 404 404 403 202 202 202 403 404
-GET    api_forecast           401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_course             401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_uploads            401 401 401 401 404 404 200 200 200 200 200 404
-POST   api_uploads            401 401 401 401 404 404 403 202 202 202 403 404
-GET    api_upload             401 401 401 401 404 404 200 200 200 200 200 404
-POST   api_baselines          401 401 401 401 404 404 403 202 202 202 403 404
-POST   api_simulated          401 401 401 401 404 404 403 202 202 202 403 404
-POST   api_upload_confirm     401 401 401 401 404 404 403 202 202 202 403 404
-POST   api_upload_discard     401 401 401 401 404 404 403 200 200 200 403 404
-GET    api_reported_pairs     401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_data               401 401 401 401 404 404 200 200 200 200 200 404
-GET    api_removals           401 401 401 401 404 404 200 200 200 200 200 404
-POST   api_removals           401 401 401 401 404 404 403 201 201 201 403 404
-POST   api_removal_restore    401 401 401 401 404 404 403 200 200 200 403 404
-GET    api_exports            401 401 401 401 404 404 403 200 200 200 200 404
-POST   api_exports            401 401 401 401 404 404 403 202 202 202 202 404
-GET    api_export             401 401 401 401 404 404 403 404 200 200 200 404
-GET    api_export_file        401 401 401 401 404 404 403 404 200 200 200 404
-GET    api_judges             401 401 401 401 404 404 200 403 200 200 200 404
-GET    api_acts               401 401 401 401 404 404 200 403 200 200 200 404
-POST   api_previews           401 401 401 401 404 404 202 403 202 202 403 404
-GET    api_preview            401 401 401 401 404 404 200 403 200 200 200 404
-POST   api_exclusions         401 401 401 401 404 404 200 403 200 200 403 404
-GET    api_annotators         401 401 401 401 404 404 200 403 200 200 200 404
-POST   api_annotators         401 401 401 401 404 201 201 201 201 201 403 404
-POST   api_draw               401 401 401 401 404 200 404 404 404 404 403 404
-POST   api_judgment           401 401 401 401 404 201 404 404 404 404 403 404
-POST   api_skip               401 401 401 401 404 204 404 404 404 404 403 404
-POST   api_undo               401 401 401 401 404 409 404 404 404 404 403 404
-GET    api_schema             200 200 200 200 200 200 200 200 200 200 200 200
-GET    api_docs               200 200 200 200 200 200 200 200 200 200 200 200
-GET    api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
-POST   api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
-PUT    api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
-PATCH  api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
-DELETE api_nothing            404 404 404 404 404 404 404 404 404 404 404 404
+GET    401 401 401 401 200 200 200 200 200 200 200 200  api_me api_studies
+GET    401 401 401 401 403 403 403 403 403 403 403 403  api_tokens
+POST   401 401 401 401 403 403 403 403 403 403 403 403  api_tokens
+DELETE 401 401 401 401 403 403 403 403 403 403 403 403  api_token
+POST   401 401 401 401 201 403 403 201 201 201 403 403  api_studies
+GET    401 401 401 401 404 404 200 200 200 200 200 404  api_study api_members api_topics api_topic api_documents
+GET    401 401 401 401 404 404 200 200 200 200 200 404  api_references api_sentences api_topic_leaderboard api_summaries
+GET    401 401 401 401 404 404 200 200 200 200 200 404  api_summary api_leaderboard api_results api_result
+GET    401 401 401 401 404 404 200 200 200 200 200 404  api_topic_results api_topic_result api_given_metrics
+GET    401 401 401 401 404 404 200 200 200 200 200 404  api_forecasts api_forecast api_course api_uploads api_upload
+GET    401 401 401 401 404 404 200 200 200 200 200 404  api_reported_pairs api_data api_removals
+PATCH  401 401 401 401 404 404 403 200 200 200 403 404  api_study api_document api_sentence
+DELETE 401 401 401 401 404 404 403 403 204 204 403 404  api_study api_member
+POST   401 401 401 401 404 404 403 201 201 201 403 404  api_study_copies api_removals
+PATCH  401 401 401 401 404 404 403 403 200 200 403 404  api_member
+GET    401 401 401 401 404 404 200 403 200 200 200 404  api_invitations api_judges api_acts api_preview api_annotators
+POST   401 401 401 401 404 404 201 403 201 201 403 404  api_invitations
+DELETE 401 401 401 401 404 404 204 403 204 204 403 404  api_invitation
+GET    401 401 401 401 404 404 403 200 200 200 200 404  api_judgments api_exports
+PUT    401 401 401 401 404 404 403 200 200 200 403 404  api_given_metrics
+POST   401 401 401 401 404 404 403 202 202 202 403 404  api_forecasts api_uploads api_baselines api_simulated
+POST   401 401 401 401 404 404 403 202 202 202 403 404  api_upload_confirm
+POST   401 401 401 401 404 404 403 200 200 200 403 404  api_upload_discard api_removal_restore
+POST   401 401 401 401 404 404 403 202 202 202 202 404  api_exports
+GET    401 401 401 401 404 404 403 404 200 200 200 404  api_export api_export_file
+POST   401 401 401 401 404 404 202 403 202 202 403 404  api_previews
+POST   401 401 401 401 404 404 200 403 200 200 403 404  api_exclusions
+POST   401 401 401 401 404 201 201 201 201 201 403 404  api_annotators
+POST   401 401 401 401 404 200 404 404 404 404 403 404  api_draw
+POST   401 401 401 401 404 201 404 404 404 404 403 404  api_judgment
+POST   401 401 401 401 404 204 404 404 404 404 403 404  api_skip
+POST   401 401 401 401 404 409 404 404 404 404 403 404  api_undo
+GET    200 200 200 200 200 200 200 200 200 200 200 200  api_schema api_docs
+GET    404 404 404 404 404 404 404 404 404 404 404 404  api_nothing
+POST   404 404 404 404 404 404 404 404 404 404 404 404  api_nothing
+PUT    404 404 404 404 404 404 404 404 404 404 404 404  api_nothing
+PATCH  404 404 404 404 404 404 404 404 404 404 404 404  api_nothing
+DELETE 404 404 404 404 404 404 404 404 404 404 404 404  api_nothing
 """
 CELLS = {
-    (line.split()[0], line.split()[1]): dict(zip(CALLERS, map(int, line.split()[2:]), strict=True))
-    for line in MATRIX.strip().splitlines()
+    (method, name): dict(zip(CALLERS, map(int, rest), strict=False))
+    for method, *rest in map(str.split, MATRIX.strip().splitlines())
+    for name in rest[len(CALLERS) :]
 }
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 

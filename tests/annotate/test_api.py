@@ -278,28 +278,11 @@ def fit(topic) -> None:
     """Rows as the worker leaves them."""
     rows = {scored_by: _fit(topic, scored_by) for scored_by in ("recommended", "published")}
     for place, sentence in enumerate(topic.sentences.all()):
-        Utility.objects.create(
-            fit=rows["recommended"],
-            sentence=sentence,
-            strength=0.2,
-            utility=0.5 - place,
-            value=0.7,
-            se=0.1,
-            low=0,
-            high=1,
-            wins=2.5,
-            judgments=3,
-        )
-        Utility.objects.create(
-            fit=rows["published"],
-            scored_by="published",
-            sentence=sentence,
-            strength=0.3,
-            utility=0.25,
-            value=0.3,
-            wins=2.5,
-            judgments=3,
-        )
+        counts = {"sentence": sentence, "wins": 2.5, "judgments": 3}
+        recommended = {"strength": 0.2, "utility": 0.5 - place, "value": 0.7, "se": 0.1, "low": 0, "high": 1}
+        Utility.objects.create(fit=rows["recommended"], **counts, **recommended)
+        published = {"scored_by": "published", "strength": 0.3, "utility": 0.25, "value": 0.3}
+        Utility.objects.create(fit=rows["published"], **counts, **published)
     nearest = topic.sentences.first()
     for summary in Summary.objects.filter(topic=topic):
         part = {"text": "x", "nearest": nearest.pk, "similarity": 1, "value": 0.2, "factor": 1, "weight": 1}
@@ -312,31 +295,11 @@ def fit(topic) -> None:
 
 def _fit(topic, scored_by):
     """Of words that stand once in the first sentence, are worth .9 where the mean is .5, and are in every summary."""
-    words = {
-        "total": 4.0,
-        "mean": 0.5,
-        "words": ["rain"],
-        "occurrences": [1],
-        "idf": [1.0],
-        "values": [0.9],
-        "sentences": [[[topic.sentences.first().pk, 1]]],
-        "of_systems": {"lead": [0], "long": [0]},
-    }
+    words = {"total": 4.0, "mean": 0.5, "words": ["rain"], "occurrences": [1], "idf": [1.0], "values": [0.9]}
+    words |= {"sentences": [[[topic.sentences.first().pk, 1]]], "of_systems": {"lead": [0], "long": [0]}}
     settings = {"prior": 0.1, "score": "published"} if scored_by == "published" else {"score": "importance"}
-    return Fit.objects.create(
-        scored_by=scored_by,
-        words=words if scored_by == "recommended" else {},
-        topic=topic,
-        data_version=topic.tally.data_version,
-        judgments=3,
-        sentences=5,
-        settings=settings,
-        program_version="0",
-        residual=0.0,
-        iterations=2,
-        seconds=0.1,
-        created_at=topic.created_at,
-    )
+    kept = {"judgments": 3, "iterations": 2, "settings": settings, "words": words if scored_by == "recommended" else {}}
+    return making.fit(topic, scored_by=scored_by, **kept)
 
 
 def test_sentences_come_with_their_utilities(study, owner):

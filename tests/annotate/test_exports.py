@@ -9,7 +9,6 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 import formats
 import formats.study
@@ -17,7 +16,7 @@ from annotate import accounts, crowd, exports, imports, judging, members, studie
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
 from annotate.imports.restore import restore
-from annotate.models import Annotator, Assignment, AuditEntry, Export, Fit, Judgment, Removal, Score, Study
+from annotate.models import Annotator, Assignment, AuditEntry, Export, Judgment, Removal, Score, Study
 from annotate.refusal import Refusal
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance
@@ -70,17 +69,7 @@ def test_a_study_of_more_systems_than_sqlite_has_room_for_in_a_condition_is_expo
     study = making.study()
     summaries = [{"system": f"s{k}", "text": f"It rained {k} times."} for k in range(1_100)]
     (topic,) = making.take_in(study, making.TOPIC | {"summaries": summaries})
-    fit = Fit.objects.create(
-        topic=topic,
-        judgments=1,
-        sentences=2,
-        seconds=1,
-        created_at=timezone.now(),
-        settings={},
-        data_version=1,
-        residual=0,
-        iterations=1,
-    )
+    fit = making.fit(topic)
     Score.objects.bulk_create(Score(fit=fit, summary=summary, score=0.5) for summary in topic.summaries.all())
     archive = exports.make_archive(study)
     assert len(archive.topics[0].summaries) == len(archive.fits[0].scores) == 1_100

@@ -123,18 +123,8 @@ def test_how_far_behind_the_scores_are_is_told_by_the_oldest_judgment_they_lack(
     judged(annotator)
     judged(annotator)
     topic = Topic.objects.get()
-    topic.fits.create(
-        data_version=topic.progress.fitted_version,
-        judgments=2,
-        last_judgment_id=Judgment.objects.order_by("pk")[1].pk,
-        sentences=8,
-        settings={},
-        program_version="1",
-        residual=0,
-        iterations=1,
-        seconds=0.1,
-        created_at=timezone.now(),
-    )
+    last = Judgment.objects.order_by("pk")[1].pk
+    making.fit(topic, data_version=topic.progress.fitted_version, last_judgment_id=last)
     third = Judgment.objects.order_by("pk")[2]
     found = worker.look(Study.objects.all())
     assert found.oldest == third.at

@@ -37,81 +37,60 @@ pytestmark = pytest.mark.django_db
 # One line for pages that answer alike: method, what each of VISITORS gets in their order, names of the pages.
 MATRIX = """
 GET  200 200 200 200 200 200 200 200 302 302 302 302 302  home
-GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn docs doc my_judging
+GET  200 200 200 200 200 200 200 200 200 200 200 200 200  about withdrawn docs doc my_judging sign_in_link
 GET  404 404 404 404 404 404 404 404 404 404 404 404 200  metrics
 GET  200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
 POST 200 200 200 200 200 200 302 302 302 302 302 302 302  sign_in
-GET  200 200 200 200 200 200 200 200 200 200 200 200 200  sign_in_link
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_out
-GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt
-POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up
-GET  404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten forgotten_sent new_password
-POST 404 404 404 404 404 404 404 404 404 404 404 404 404  forgotten new_password
+POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_link sign_out sign_in_code demo
+GET  404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up security_txt forgotten forgotten_sent new_password
+POST 404 404 404 404 404 404 404 404 404 404 404 404 404  sign_up forgotten new_password leave
 GET    L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 POST   L   L   L   L   L   L 404 404 404 404 404 404 404  account_email email_confirm
 GET    L   L   L   L   L   L 404 404 200 200 404 200 200  health
-GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code
+GET  302 302 302 302 302 302 302 302 302 302 302 302 302  sign_in_code demo
 GET    L   L   L   L   L   L 200 200 200 200 200 200 200  account password second_factor studies
 POST   L   L   L   L   L   L 200 200 200 200 200 200 200  account second_factor markdown_preview
-POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end
-POST   L   L   L   L   L   L 302 302 302 302 302 302 302  password
+POST   L   L   L   L   L   L 302 302 302 302 302 302 302  sessions_end password
 POST   L   L   L   L   L   L 404 404 404 404 404 302 404  token_revoke session_end
 GET  200 200 200 200 200 200 200 200 200 403 403 403 403  join crowd
 POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
-GET  302 302 302 302 302 302 302 302 302 302 302 302 302  demo
-POST 302 302 302 302 302 302 302 302 302 302 302 302 302  demo
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  try
-POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try
-GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context my_data my_data_file
-POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
-POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
-POST 404 404 404 404 404 404 404 404 404 404 404 404 404  leave
-GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
-POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study study_topics topic topic_documents sentence summary
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  try study study_topics topic topic_documents sentence summary
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard system kind_leaderboard
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_csv leaderboard_tex leaderboard_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_in_topic
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_csv
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods study_methods_tex study_methods_bib
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_md reported_pairs
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_in_topic topic_csv study_methods study_methods_tex
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_bib study_methods_md reported_pairs
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_svg topic_leaderboard_ranks_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_pdf leaderboard_png
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_svg leaderboard_pdf leaderboard_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_ranks_pdf leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_pdf topic_leaderboard_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_ranks_pdf topic_leaderboard_ranks_png
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analysis_csv analysis_tex analysis_svg
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis topic_analysis_csv topic_analysis_tex
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png topic_analysis topic_analysis_csv
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis_tex study_data
+POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try kind_leaderboard
+GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context my_data my_data_file
+POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
+POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
+GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new
+POST   L   L   L   L   L   L 403 403 302 403 302 302 302  study_new
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  forecast_ask gold_pairs gold_pair_delete study_settings
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_recruitment study_state study_export study_copy
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard make_baselines
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_simulated data_remove data_restore document_mend
+POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_unmend workbench upload_document
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_copy upload_new upload document_mend
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_recruitment participants_csv study_export
-GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  gold_pairs
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  gold_pairs gold_pair_delete
-GET    L   L   L   L   L   L 404 404 404 403 200 200 200  judgments_jsonl judgments_csv
-POST   L   L   L   L   L   L 404 404 404 302 302 302 302  kind_leaderboard
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_settings study_recruitment study_state study_export
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  study_copy
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  upload_new upload_confirm upload_discard
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  make_baselines make_simulated
-GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_data
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document study_recruitment participants_csv
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_export gold_pairs judgments_jsonl judgments_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  data_remove data_restore
-POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_mend document_unmend workbench upload_document
+GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete
 POST   L   L   L   L   L   L 404 404 404 403 403 302 302  study_delete member_role member_remove
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_members study_annotators
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator what_if disputed
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  log invitation_qr
-GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotators_csv study_annotator_csv
-POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_members invitation_revoke
-POST   L   L   L   L   L   L 404 404 404 302 403 302 302  annotator_rest what_if_ask what_if_do
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_members study_annotators study_annotator what_if
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  disputed log invitation_qr study_annotators_csv
+GET    L   L   L   L   L   L 404 404 404 200 403 200 200  study_annotator_csv
+POST   L   L   L   L   L   L 404 404 404 302 403 302 302  study_members invitation_revoke annotator_rest what_if_ask
+POST   L   L   L   L   L   L 404 404 404 302 403 302 302  what_if_do
 """
 CELLS = {
     (line.split()[0], name, visitor): line.split()[1:][place]

@@ -78,6 +78,15 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture
+def plain_page(browser: Browser, web: Web) -> Iterator[Page]:
+    """A page in a browser without JavaScript, on a phone in the dark."""
+    phone = {"width": 390, "height": 844}
+    context = browser.new_context(base_url=web.url, java_script_enabled=False, viewport=phone, color_scheme="dark")  # type: ignore[arg-type]
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
 def axe() -> Callable[[Page], None]:
     """Fail with what axe finds on the page as it stands, in light and in dark."""
 

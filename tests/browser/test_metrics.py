@@ -7,17 +7,19 @@ from collections.abc import Callable
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from annotate.models import Study
 from evaluation.worker import tasks
+from formats.analyses import OF_STUDY, OF_TOPIC
 from tests import kept
 from tests.annotate import making, scored
+from tests.annotate.reading import address
+from tests.annotate.test_analyses import analysed_study
 from tests.annotate.test_assessor_pages import assessed_study
 from tests.annotate.test_document_set_pages import compared_study
 from tests.annotate.test_metric_pages import graded_study
-from tests.annotate.test_sentence_ranking_pages import ranked_topic
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import fits, sign_in
 from tests.conftest import Web
 
 Axe = Callable[[Page], None]
@@ -47,32 +49,32 @@ def test_the_row_of_preferences_moves_while_people_judge(page: Page, study: Stud
     axe(page)
 
 
-def test_it_fits_a_phone_in_the_dark_and_works_without_scripts(browser: Browser, web: Web, study: Study) -> None:
-    phone = {"width": 390, "height": 844}
-    context = browser.new_context(
-        base_url=web.url,
-        java_script_enabled=False,
-        viewport=phone,
-        color_scheme="dark",  # type: ignore[arg-type]
-    )
-    page = context.new_page()
-    sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, AGREEMENT]))
-    page.get_by_label("Scored by people for").select_option("style_2")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("heading", name="Agreement with human style_2:")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()
+def test_every_analysis_fits_a_phone_and_can_be_used_by_everybody(page: Page, web: Web, axe: Axe) -> None:
+    made = analysed_study()
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(page, making.owner(made), reverse("results", args=[made.pk]))
+    for analysis in (*OF_STUDY, *OF_TOPIC):
+        page.goto(address(made if analysis.of == "study" else scored.topic(made, "T1"), analysis.name))
+        assert fits(page), analysis.name
+        for region in page.get_by_role("region").all():
+            box = region.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= 390
+        axe(page)
+    assert page.problems == []
 
 
-def test_topics_that_differ_are_seen_on_a_phone_without_scripts(browser: Browser, web: Web) -> None:
-    compared = compared_study()
-    context = browser.new_context(
-        base_url=web.url,
-        java_script_enabled=False,
-        viewport={"width": 390, "height": 844},
-        color_scheme="dark",  # type: ignore[arg-type]
-    )
-    page = context.new_page()
+def test_another_dimension_is_chosen_without_scripts(plain_page: Page, study: Study) -> None:
+    for name, said in ((AGREEMENT, "style_2:"), ("convergence", "style_2 by number of judgments")):
+        sign_in(plain_page, making.owner(study), address(study, name))
+        plain_page.get_by_label("Scored by people for").select_option("style_2")
+        plain_page.get_by_role("button", name="Show").click()
+        expect(plain_page.get_by_role("heading", name=f"Agreement with human {said}").first).to_be_visible()
+        assert fits(plain_page)
+
+
+def test_topics_that_differ_are_seen_on_a_phone_without_scripts(plain_page: Page) -> None:
+    compared, page = compared_study(), plain_page
     sign_in(page, making.owner(compared), reverse("analysis", args=[compared.pk, AGREEMENT]))
     page.get_by_role("link", name="Document sets").click()
     page.get_by_role("link", name=re.compile(r"^T0:")).click()
@@ -82,13 +84,11 @@ def test_topics_that_differ_are_seen_on_a_phone_without_scripts(browser: Browser
         box = region.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= 390
-    context.close()
 
 
 def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web: Web, axe: Axe) -> None:
     compared = compared_study()
     sign_in(page, making.owner(compared), reverse("analysis", args=[compared.pk, "document-sets"]))
-    axe(page)
     page.get_by_label("Summaries of").select_option("all")
     page.get_by_role("button", name="Show").click()
     page.get_by_label("Figures of the scores by").select_option("ROUGE-2, one reference less")
@@ -109,49 +109,17 @@ def test_curves_are_seen_to_be_worked_out_and_fit_a_phone(page: Page, study: Stu
     scored.converge(study)
     figure = page.get_by_role("img", name="Agreement with people against the number of judgments")
     expect(figure).to_be_visible(timeout=8000)
-    axe(page)
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    axe(page)
     assert page.problems == []
 
 
-def test_curves_are_there_without_scripts(browser: Browser, web: Web, study: Study) -> None:
-    context = browser.new_context(base_url=web.url, java_script_enabled=False)
-    page = context.new_page()
-    sign_in(page, making.owner(study), reverse("analysis", args=[study.pk, "convergence"]))
-    page.get_by_label("Scored by people for").select_option("style_2")
-    page.get_by_role("button", name="Show").click()
-    heading = page.get_by_role("heading", name="Agreement with human style_2 by number of judgments", exact=True)
-    expect(heading).to_be_visible()
-    context.close()
-
-
-def test_the_ranking_of_sentences_can_be_read_by_everybody(page: Page, web: Web, axe: Axe) -> None:
-    topic = ranked_topic()
-    page.set_viewport_size({"width": 390, "height": 844})
-    sign_in(page, making.owner(topic.study), reverse("topic", args=[topic.study_id, topic.pk]))
-    page.get_by_role("link", name="Sentence ranking").click()
-    region = page.get_by_role("region", name="Pairs of sentences in the order of their values")
-    expect(region.get_by_role("row").filter(has_text="Against the Pyramid")).to_have_count(3)
-    box = region.bounding_box()
-    assert box is not None
-    assert box["x"] + box["width"] <= 390
-    axe(page)
-
-
-def test_assessors_are_looked_up_from_metrics_at_a_desk_and_on_a_phone(page: Page, web: Web, axe: Axe) -> None:
+def test_assessors_are_looked_up_from_metrics(page: Page, web: Web, axe: Axe) -> None:
     assessed = assessed_study()
     sign_in(page, making.owner(assessed), reverse("analysis", args=[assessed.pk, AGREEMENT]))
     page.get_by_role("link", name="Assessors").click()
     without = page.get_by_role("region", name="The ranking of systems without the worst assessors")
     expect(without.get_by_role("row").filter(has_text="Agreement").nth(1)).to_contain_text("Cleo")
-    axe(page)
     page.get_by_label("Metrics beside the scores for").select_option("style")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="Metrics without the worst assessors: style")).to_be_visible()
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     axe(page)
     assert page.problems == []

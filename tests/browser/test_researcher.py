@@ -6,12 +6,12 @@ import base64
 import io
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.urls import reverse
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from annotate import invitations, judging
 from annotate.models import Assignment, Judgment, Score, Sentence, SourceDocument, Study, Upload
@@ -254,14 +254,6 @@ def test_every_page_is_accessible_and_fits_a_phone(page: Page, study: Study, axe
         axe(page)
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
-
-
-@pytest.fixture
-def plain_page(browser: Browser, web: Web) -> Iterator[Page]:
-    """A page in a browser without JavaScript."""
-    context = browser.new_context(base_url=web.url, java_script_enabled=False)
-    yield context.new_page()
-    context.close()
 
 
 @pytest.mark.usefixtures("worker")

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
 from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.meta.agreement import agreement
 from evaluation.meta.reports import Sampling, dimension_agreement
@@ -19,6 +18,7 @@ from evaluation.meta.scores import NoHumanScores, Scores, collect, judged_topics
 from evaluation.meta.study_reports import judged_among
 from evaluation.metrics.registry import metric
 from formats.results import AgreementReport, from_json
+from tests.evaluation.conftest import Run
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
 SUMMARIES = {
@@ -65,21 +65,15 @@ def preferences(tmp_path: Path) -> str:
     return written(tmp_path / "preferences.jsonl", *judged)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    try:
-        status = main(["agree", *arguments, "--draws", "100"])
-    except SystemExit as end:
-        status = int(end.code or 0)
-    out, err = capsys.readouterr()
-    return status, out, err
+@pytest.fixture
+def agree(run: Run) -> Run:
+    return lambda *arguments: run("agree", *arguments, "--draws", "100")
 
 
-def test_json_has_the_shape_that_was_promised(
-    capsys: pytest.CaptureFixture[str], topics: str, preferences: str
-) -> None:
+def test_json_has_the_shape_that_was_promised(agree: Run, topics: str, preferences: str) -> None:
     asked = ["--dimension", "overall", "--preferences", preferences, "--metrics", "preferences,rouge-1,js"]
 
-    status, out, _ = run(capsys, topics, *asked, "--format", "json")
+    status, out, _ = agree(topics, *asked, "--format", "json")
 
     data = json.loads(out)
     assert status == 0
@@ -95,13 +89,11 @@ def test_json_has_the_shape_that_was_promised(
     assert dimension["metrics"][1]["agreement"]["value"] == pytest.approx((1 + 4 / 5 + 1) / 3)
 
 
-def test_the_table_of_all_dimensions_and_the_json_are_one_record(
-    capsys: pytest.CaptureFixture[str], topics: str
-) -> None:
+def test_the_table_of_all_dimensions_and_the_json_are_one_record(agree: Run, topics: str) -> None:
     asked = [topics, "--dimension", "all", "--metrics", "rouge-1,js", "--compare", "--also", topics]
 
-    data = json.loads(run(capsys, *asked, "--format", "json")[1])
-    table = run(capsys, *asked)[1]
+    data = json.loads(agree(*asked, "--format", "json")[1])
+    table = agree(*asked)[1]
 
     report = from_json(AgreementReport, {field.name: data[field.name] for field in fields(AgreementReport)})
     assert [dimension.dimension for dimension in report.dimensions] == ["overall", "style"]
@@ -112,9 +104,7 @@ def test_the_table_of_all_dimensions_and_the_json_are_one_record(
     assert "topics.jsonl and topics.jsonl" in table
 
 
-def test_simulated_judgments_are_added_to_peoples(
-    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
-) -> None:
+def test_simulated_judgments_are_added_to_peoples(agree: Run, topics: str, tmp_path: Path) -> None:
     timed = written(
         tmp_path / "timed.jsonl",
         *(
@@ -126,9 +116,9 @@ def test_simulated_judgments_are_added_to_peoples(
     )
     asked = [topics, "--dimension", "overall", "--preferences", timed, "--metrics", "preferences,js"]
 
-    status, out, _ = run(capsys, *asked, "--add", "references=30", "--format", "json")
-    alone = json.loads(run(capsys, *asked, "--format", "json")[1])["dimensions"][0]["metrics"]
-    table = run(capsys, *asked, "--add", "references=30")[1]
+    status, out, _ = agree(*asked, "--add", "references=30", "--format", "json")
+    alone = json.loads(agree(*asked, "--format", "json")[1])["dimensions"][0]["metrics"]
+    table = agree(*asked, "--add", "references=30")[1]
 
     data = json.loads(out)
     metrics = data["dimensions"][0]["metrics"]
@@ -140,9 +130,7 @@ def test_simulated_judgments_are_added_to_peoples(
     assert "Judging took 1.0 minutes a topic on average, over 2 topics whose time is known." in " ".join(table.split())
 
 
-def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(
-    capsys: pytest.CaptureFixture[str], topics: str
-) -> None:
+def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(agree: Run, topics: str) -> None:
     asked = [
         topics,
         "--dimension",
@@ -155,7 +143,7 @@ def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(
         "json",
     ]
 
-    first, again, other = (run(capsys, *asked, "--seed", seed)[1] for seed in ("1", "1", "2"))
+    first, again, other = (agree(*asked, "--seed", seed)[1] for seed in ("1", "1", "2"))
 
     assert first == again
     here, elsewhere = (json.loads(out)["dimensions"][0]["metrics"][0]["agreement"] for out in (first, other))
@@ -163,18 +151,9 @@ def test_the_same_seed_gives_the_same_output_and_another_one_other_intervals(
     assert here["value"] == elsewhere["value"]
 
 
-def test_the_table_says_what_the_figures_rest_on(capsys: pytest.CaptureFixture[str], topics: str) -> None:
-    status, out, _ = run(
-        capsys,
-        topics,
-        "--dimension",
-        "overall",
-        "--simulate",
-        "references",
-        "--pairs",
-        "30",
-        "--compare",
-        "--pairs-of-systems",
+def test_the_table_says_what_the_figures_rest_on(agree: Run, topics: str) -> None:
+    status, out, _ = agree(
+        topics, "--dimension", "overall", "--simulate", "references", "--pairs", "30", "--compare", "--pairs-of-systems"
     )
 
     assert status == 0
@@ -185,8 +164,8 @@ def test_the_table_says_what_the_figures_rest_on(capsys: pytest.CaptureFixture[s
     assert "Pairs of systems that differ" in out
 
 
-def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[str], topics: str) -> None:
-    _, out, _ = run(capsys, topics, "--dimension", "overall", "--metrics", "js,rouge-l:f", "--format", "csv")
+def test_csv_has_a_row_for_each_metric_and_figure(agree: Run, topics: str) -> None:
+    _, out, _ = agree(topics, "--dimension", "overall", "--metrics", "js,rouge-l:f", "--format", "csv")
 
     rows = list(csv.DictReader(io.StringIO(out)))
     assert {row["metric"] for row in rows} == {"js", "rouge-l:f"}
@@ -195,39 +174,35 @@ def test_csv_has_a_row_for_each_metric_and_figure(capsys: pytest.CaptureFixture[
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in pearson)
 
 
-def test_latex_is_a_table_for_a_paper(capsys: pytest.CaptureFixture[str], topics: str) -> None:
-    _, out, _ = run(capsys, topics, "--dimension", "overall", "--metrics", "js", "--format", "latex")
+def test_latex_is_a_table_for_a_paper(agree: Run, topics: str) -> None:
+    _, out, _ = agree(topics, "--dimension", "overall", "--metrics", "js", "--format", "latex")
 
     assert out.count(r"\begin{tabular}") == 6
     assert r"\toprule" in out
 
 
-def test_systems_can_be_left_out(capsys: pytest.CaptureFixture[str], topics: str) -> None:
-    _, out, _ = run(
-        capsys, topics, "--dimension", "overall", "--metrics", "js", "--without", "people,fair", "--format", "json"
+def test_systems_can_be_left_out(agree: Run, topics: str) -> None:
+    _, out, _ = agree(
+        topics, "--dimension", "overall", "--metrics", "js", "--without", "people,fair", "--format", "json"
     )
 
     assert json.loads(out)["dimensions"][0]["systems"] == 2
 
 
-def test_usual_metrics_that_lack_something_are_left_out_with_a_note(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_usual_metrics_that_lack_something_are_left_out_with_a_note(agree: Run, tmp_path: Path) -> None:
     bare = written(tmp_path / "bare.jsonl", *(topic(number, references=[]) for number in range(2)))
 
-    status, out, err = run(capsys, bare, "--dimension", "overall", "--format", "json")
+    status, out, err = agree(bare, "--dimension", "overall", "--format", "json")
 
     assert status == 0
     assert [metric["metric"] for metric in json.loads(out)["dimensions"][0]["metrics"]] == ["js"]
     assert "note: left out: rouge-1 needs references, and there are none for any topic (T0, T1)" in err
 
 
-def test_topics_without_human_scores_are_left_out_with_a_note(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_topics_without_human_scores_are_left_out_with_a_note(agree: Run, tmp_path: Path) -> None:
     path = written(tmp_path / "some.jsonl", topic(0), topic(1, summaries=[{"system": "good", "text": "A."}]))
 
-    status, out, err = run(capsys, path, "--dimension", "overall", "--metrics", "js", "--format", "json")
+    status, out, err = agree(path, "--dimension", "overall", "--metrics", "js", "--format", "json")
 
     assert (status, json.loads(out)["dimensions"][0]["topics"]) == (0, 1)
     assert "note: 1 of 2 topics have no human overall; left out" in err
@@ -256,33 +231,29 @@ def test_topics_without_human_scores_are_left_out_with_a_note(
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_what_can(
-    capsys: pytest.CaptureFixture[str], topics: str, arguments: list[str], said: str
-) -> None:
-    status, out, err = run(capsys, topics, *arguments)
+def test_what_cannot_be_done_is_refused_with_what_can(agree: Run, topics: str, arguments: list[str], said: str) -> None:
+    status, out, err = agree(topics, *arguments)
 
     assert (status, out) == (2, "")
     assert said in err
 
 
-def test_a_model_without_a_maximum_names_the_topic(
-    capsys: pytest.CaptureFixture[str], topics: str, preferences: str
-) -> None:
+def test_a_model_without_a_maximum_names_the_topic(agree: Run, topics: str, preferences: str) -> None:
     asked = ["--dimension", "overall", "--preferences", preferences, "--metrics", "preferences"]
 
-    status, _, err = run(capsys, topics, *asked, "--smooth", "none", "--prior", "0")
+    status, _, err = agree(topics, *asked, "--smooth", "none", "--prior", "0")
 
     assert status == 2
     assert "topic T0" in err
     assert "a small prior such as 0.1" in err
 
 
-def test_undefined_figures_are_null_and_dashes(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+def test_undefined_figures_are_null_and_dashes(agree: Run, topics: str) -> None:
     """People gave every summary the same style."""
     asked = [topics, "--dimension", "style", "--metrics", "js"]
 
-    (measured,) = json.loads(run(capsys, *asked, "--format", "json")[1])["dimensions"][0]["metrics"]
-    table = run(capsys, *asked)[1]
+    (measured,) = json.loads(agree(*asked, "--format", "json")[1])["dimensions"][0]["metrics"]
+    table = agree(*asked)[1]
 
     assert (measured["agreement"]["value"], measured["undefined_topics"]) == (None, 3)
     assert measured["correlations"]["summary"]["kendall"] == {
@@ -332,7 +303,7 @@ def annotated(text: str, uid: str) -> str:
     return f"<peerAnnotation>{PYRAMID}<annotation><text><line>{text}</line></text>{scu}</annotation></peerAnnotation>"
 
 
-def test_a_tac_directory_is_evaluated_with_its_pyramids(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_tac_directory_is_evaluated_with_its_pyramids(agree: Run, tmp_path: Path) -> None:
     story = "<DOC><TEXT><P>The ferry stopped at noon.</P><P>Nobody was hurt on it.</P><P>Gulls cried.</P></TEXT></DOC>"
     for name, text in {
         "docs/D0801A/D0801A-A/APW_ENG_20041006.0256": story,
@@ -352,8 +323,8 @@ def test_a_tac_directory_is_evaluated_with_its_pyramids(capsys: pytest.CaptureFi
         path.write_text(text, encoding="utf-8")
     asked = ["--dimension", "responsiveness", "--metrics", "pyramid,pyramid-original,preferences,rouge-1"]
 
-    status, out, err = run(
-        capsys, str(tmp_path / "tac"), *asked, "--simulate", "pyramid", "--pairs", "50", "--format", "json"
+    status, out, err = agree(
+        str(tmp_path / "tac"), *asked, "--simulate", "pyramid", "--pairs", "50", "--format", "json"
     )
 
     assert status == 0, err

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.__main__ import main
 from evaluation.annotators.assessors import (
     FEWEST_PAIRS,
     Rating,
@@ -33,6 +32,7 @@ from formats.pyramid import Annotation
 from formats.pyramid_json import annotation_from
 from formats.records import Summary, Text, Topic
 from formats.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
+from tests.evaluation.conftest import Run
 
 DATA = Path(__file__).parents[1] / "data"
 # Ten pairs of scores of identical summaries; alpha by two independent programs.
@@ -331,30 +331,30 @@ def written(path: Path, given: Assessed) -> Path:
     return path
 
 
-def test_the_command_prints_and_writes_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_and_writes_the_same(tmp_path: Path, run: Run) -> None:
     scores, given = made(raters=2)
     asked = ["assessors", str(written(tmp_path / "t.jsonl", given)), "--dimension", "all", "--metrics", "rouge-1"]
-    texts = {form: (main([*asked, "--format", form]), capsys.readouterr().out) for form in ("json", "table", "csv")}
-    data = json.loads(texts["json"][1])
+    data = run.json(*asked)
+    texts = {form: run.out(*asked, "--format", form) for form in ("table", "csv")}
 
-    assert {status for status, _text in texts.values()} == {0}
     expected = to_json(assessors_report(scores, given, "machines"))["dimensions"][0]
     (dimension,) = data["dimensions"]
     assert [ranking["basis"] for ranking in dimension["rankings"]] == ["consistency", "agreement"]
     for ranking, own in zip(dimension["rankings"], expected["rankings"], strict=True):
         assert ranking["assessors"] == own["assessors"]
         assert [row["left_out"] for row in ranking["without"]] == [row["left_out"] for row in own["without"]]
-    assert "Consistency and agreement of assessors" in texts["table"][1]
-    assert "The ranking of systems without the worst assessors" in texts["table"][1]
-    assert "Metrics without the worst assessors: overall" in texts["table"][1]
-    rows = texts["csv"][1].splitlines()
+    assert "Consistency and agreement of assessors" in texts["table"]
+    assert "The ranking of systems without the worst assessors" in texts["table"]
+    assert "Metrics without the worst assessors: overall" in texts["table"]
+    rows = texts["csv"].splitlines()
     assert rows[0] == "dimension,by_pyramid,figure,assessor,ranked,value,low,high,n,distance"
     assert len(rows) == 1 + 2 * 4
 
 
-def test_the_command_says_what_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_it_takes(tmp_path: Path, run: Run) -> None:
     _scores, given = made()
     path = written(tmp_path / "t.jsonl", replace(given, ratings=()))
 
-    assert main(["assessors", str(path), "--dimension", "all", "--metrics", "rouge-1"]) == 2
-    assert "two equal summaries of a topic, or summaries that several assessors scored" in capsys.readouterr().err
+    assert "two equal summaries of a topic, or summaries that several assessors scored" in run.refused(
+        "assessors", str(path), "--dimension", "all", "--metrics", "rouge-1"
+    )

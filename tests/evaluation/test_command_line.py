@@ -12,8 +12,8 @@ import pytest
 
 import evaluation
 from evaluation import __main__ as command_line
-from evaluation.__main__ import main
 from evaluation.commands.tables import Table, as_latex, as_text
+from tests.evaluation.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = json.loads((ROOT / "tests" / "data" / "model_example.json").read_text())
@@ -50,30 +50,21 @@ def judged(topics: str, tmp_path: Path) -> list[str]:
     return ["score", topics, "--preferences", write_jsonl(tmp_path / "preferences.jsonl", *preferences())]
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    try:
-        status = main(arguments)
-    except SystemExit as end:
-        status = int(end.code or 0)
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def test_the_worked_example_is_reproduced(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
-    status, out, err = run(capsys, *judged, "--as-published", "--prior", "0.1", "--format", "json")
+def test_the_worked_example_is_reproduced(run: Run, judged: list[str]) -> None:
+    status, out, err = run(*judged, "--as-published", "--prior", "0.1", "--format", "json")
     found = json.loads(out)
 
     assert (status, err) == (0, "")
     (one,) = found["topics"]
     assert [s["strength"] for s in one["sentences"]] == pytest.approx(EXAMPLE["strengths_prior_0_1"], abs=1e-9)
     assert {s["system"]: s["score"] for s in one["summaries"]} == pytest.approx(EXAMPLE["scores"], abs=1e-9)
-    _, out, _ = run(capsys, *judged, "--as-published", "--prior", "0.1", "--format", "json", "--no-redundancy")
+    _, out, _ = run(*judged, "--as-published", "--prior", "0.1", "--format", "json", "--no-redundancy")
     without = {s["system"]: s["score"] for s in json.loads(out)["topics"][0]["summaries"]}
     assert without == pytest.approx(EXAMPLE["scores_without_redundancy"], abs=1e-9)
 
 
-def test_json_has_the_shape_that_was_promised(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
-    _, out, _ = run(capsys, *judged, "--format", "json")
+def test_json_has_the_shape_that_was_promised(run: Run, judged: list[str]) -> None:
+    _, out, _ = run(*judged, "--format", "json")
     found = json.loads(out)
     one = found["topics"][0]
 
@@ -88,13 +79,11 @@ def test_json_has_the_shape_that_was_promised(capsys: pytest.CaptureFixture[str]
     assert found["simulated"] is None
 
 
-def test_the_table_shows_scores_with_intervals_and_human_scores(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_path: Path) -> None:
     summaries = [{"system": "lead & co", "text": "Trump won.", "human": {"responsiveness": 4.5}}]
     file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
     given = write_jsonl(tmp_path / "p.jsonl", *preferences())
-    status, out, _ = run(capsys, "score", file, "--preferences", given)
+    status, out, _ = run("score", file, "--preferences", given)
 
     assert status == 0
     assert "Topic M0\n4 sentences, 3 judgments\n" in out
@@ -103,12 +92,10 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(
     assert "All topics" in out
 
 
-def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(
-    capsys: pytest.CaptureFixture[str], judged: list[str]
-) -> None:
-    _, out, _ = run(capsys, *judged, "--format", "csv")
+def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(run: Run, judged: list[str]) -> None:
+    _, out, _ = run(*judged, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    _, out, _ = run(capsys, *judged, "--format", "json")
+    _, out, _ = run(*judged, "--format", "json")
     found = json.loads(out)
 
     assert [(r["topic"], r["system"]) for r in rows[:4]] == [
@@ -150,31 +137,29 @@ def test_small_numbers_keep_their_significant_digits() -> None:
     assert "1234" in as_text([Table(("score",), ((1234.4,),))])
 
 
-def test_output_goes_to_a_file(capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path) -> None:
+def test_output_goes_to_a_file(run: Run, judged: list[str], tmp_path: Path) -> None:
     file = tmp_path / "scores.json"
-    status, out, _ = run(capsys, *judged, "--format", "json", "--output", str(file))
+    status, out, _ = run(*judged, "--format", "json", "--output", str(file))
 
     assert (status, out) == (0, "")
     assert json.loads(file.read_text())["topics"][0]["topic_id"] == "M0"
 
 
-def test_simulated_judgments_are_labelled_and_repeatable(capsys: pytest.CaptureFixture[str], topics: str) -> None:
+def test_simulated_judgments_are_labelled_and_repeatable(run: Run, topics: str) -> None:
     simulate = ["score", topics, "--simulate", "references", "--pairs", "30", "--format", "json"]
-    first, again, other = (run(capsys, *simulate, "--seed", seed)[1] for seed in ("7", "7", "8"))
+    first, again, other = (run(*simulate, "--seed", seed)[1] for seed in ("7", "7", "8"))
 
     assert first == again
     assert first != other
     assert json.loads(first)["topics"][0]["judgments"] == 30
     assert json.loads(first)["simulated"] == "simulated from references, seed 7"
-    assert "(simulated from references, seed 0)" in run(capsys, "score", topics, "--simulate", "references")[1]
+    assert "(simulated from references, seed 0)" in run("score", topics, "--simulate", "references")[1]
 
 
-def test_a_topics_simulated_judgments_do_not_depend_on_the_other_topics(
-    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
-) -> None:
+def test_a_topics_simulated_judgments_do_not_depend_on_the_other_topics(run: Run, topics: str, tmp_path: Path) -> None:
     both = write_jsonl(tmp_path / "both.jsonl", topic("M1"), topic("M0"))
     alone, together = (
-        json.loads(run(capsys, "score", file, "--simulate", "references", "--format", "json")[1])["topics"]
+        json.loads(run("score", file, "--simulate", "references", "--format", "json")[1])["topics"]
         for file in (topics, both)
     )
 
@@ -182,21 +167,21 @@ def test_a_topics_simulated_judgments_do_not_depend_on_the_other_topics(
     assert together[0]["sentences"] != alone[0]["sentences"]
 
 
-def test_preferences_may_come_with_the_topics(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_preferences_may_come_with_the_topics(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "study" / "topics" / "M0"
     for name, text in (("documents/d1.txt", "\n".join(EXAMPLE["sentences"])), ("summaries/lead.txt", "It rained.")):
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text(text)
     (tmp_path / "study" / "preferences.csv").write_text("topic,a,b,winner\nM0,d1:0,d1:1,a\nM0,d1:2,d1:1,tie\n")
-    status, out, _ = run(capsys, "score", str(tmp_path / "study"), "--format", "json")
+    status, out, _ = run("score", str(tmp_path / "study"), "--format", "json")
 
     assert status == 0
     assert [s["wins"] for s in json.loads(out)["topics"][0]["sentences"]] == [1.0, 0.5, 0.5, 0.0]
 
 
-def test_options_become_settings(capsys: pytest.CaptureFixture[str], judged: list[str]) -> None:
+def test_options_become_settings(run: Run, judged: list[str]) -> None:
     def settings(*options: str) -> dict[str, object]:
-        return json.loads(run(capsys, *judged, "--format", "json", *options)[1])["settings"]
+        return json.loads(run(*judged, "--format", "json", *options)[1])["settings"]
 
     base = settings()
     assert settings("--score", "combined", "--smooth", "none") == base | {"score": "combined", "smooth": "none"}
@@ -207,9 +192,7 @@ def test_options_become_settings(capsys: pytest.CaptureFixture[str], judged: lis
     assert settings("--as-published", "--prior", "0.2", "--no-redundancy") == changed
 
 
-def test_who_answers_against_everybody_else_weighs_less_if_asked_for(
-    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
-) -> None:
+def test_who_answers_against_everybody_else_weighs_less_if_asked_for(run: Run, topics: str, tmp_path: Path) -> None:
     in_order = [{"topic": "M0", "a": f"d1:{i}", "b": f"d1:{j}"} for i in range(4) for j in range(i + 1, 4)]
     said = [pair | {"winner": "a", "annotator": who} for pair in in_order for who in ("Ann", "Bob", "Cem", "Dia")]
     against = [pair | {"winner": "b", "annotator": "Eve"} for pair in in_order]
@@ -223,7 +206,7 @@ def test_who_answers_against_everybody_else_weighs_less_if_asked_for(
     )
 
     def utilities(*options: str) -> list[float]:
-        found = json.loads(run(capsys, *asked, *options)[1])
+        found = json.loads(run(*asked, *options)[1])
         assert found["settings"]["weigh_annotators"] == bool(options)
         return [sentence["utility"] for sentence in found["topics"][0]["sentences"]]
 
@@ -231,36 +214,30 @@ def test_who_answers_against_everybody_else_weighs_less_if_asked_for(
     assert weighed[0] - weighed[3] > plain[0] - plain[3]
 
 
-def test_intervals_over_topics_are_wider_or_unknown(
-    capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path
-) -> None:
-    _, out, _ = run(capsys, *judged, "--over", "topics", "--format", "json")
+def test_intervals_over_topics_are_wider_or_unknown(run: Run, judged: list[str], tmp_path: Path) -> None:
+    _, out, _ = run(*judged, "--over", "topics", "--format", "json")
     assert json.loads(out)["systems"][0]["low"] is None
 
     two = write_jsonl(tmp_path / "two.jsonl", topic("M0"), topic("M1"))
     given = write_jsonl(tmp_path / "p2.jsonl", *preferences("M0"), *preferences("M1"))
     widths = {}
     for over in ("judgments", "topics"):
-        _, out, _ = run(capsys, "score", two, "--preferences", given, "--over", over, "--format", "json")
+        _, out, _ = run("score", two, "--preferences", given, "--over", over, "--format", "json")
         best = json.loads(out)["systems"][0]
         widths[over] = best["high"] - best["low"]
     assert widths["topics"] > widths["judgments"]
 
 
-def test_as_published_a_topic_without_a_maximum_gets_a_small_prior_and_says_so(
-    capsys: pytest.CaptureFixture[str], judged: list[str]
-) -> None:
-    status, out, _ = run(capsys, *judged, "--as-published")
+def test_as_published_a_topic_without_a_maximum_gets_a_small_prior_and_says_so(run: Run, judged: list[str]) -> None:
+    status, out, _ = run(*judged, "--as-published")
 
     assert status == 0
     assert "4 sentences, 3 judgments, fitted with prior 0.1" in out
-    assert run(capsys, *judged, "--score", "published") == (0, out, "")
+    assert run(*judged, "--score", "published") == (0, out, "")
 
 
-def test_without_a_prior_topics_without_a_maximum_are_named_and_a_prior(
-    capsys: pytest.CaptureFixture[str], judged: list[str]
-) -> None:
-    status, out, err = run(capsys, *judged, "--smooth", "none", "--prior", "0")
+def test_without_a_prior_topics_without_a_maximum_are_named_and_a_prior(run: Run, judged: list[str]) -> None:
+    status, out, err = run(*judged, "--smooth", "none", "--prior", "0")
 
     assert (status, out) == (2, "")
     assert "M0" in err
@@ -268,14 +245,12 @@ def test_without_a_prior_topics_without_a_maximum_are_named_and_a_prior(
     assert "--prior 0.1" in err
 
 
-def test_a_refused_file_is_refused_with_file_line_and_field(
-    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
-) -> None:
+def test_a_refused_file_is_refused_with_file_line_and_field(run: Run, topics: str, tmp_path: Path) -> None:
     wrong = preferences()
     wrong[1]["b"] = "d1:44"
     wrong[2]["winner"] = "c"
     given = write_jsonl(tmp_path / "wrong.jsonl", *wrong)
-    status, out, err = run(capsys, "score", topics, "--preferences", given)
+    status, out, err = run("score", topics, "--preferences", given)
 
     assert (status, out) == (2, "")
     assert "wrong.jsonl:3" in err
@@ -298,111 +273,100 @@ def test_a_refused_file_is_refused_with_file_line_and_field(
         (["--seed", "x"], "whole number"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_what_can(
-    capsys: pytest.CaptureFixture[str], topics: str, options: list[str], said: str
-) -> None:
-    status, out, err = run(capsys, "score", topics, *options)
+def test_what_cannot_be_done_is_refused_with_what_can(run: Run, topics: str, options: list[str], said: str) -> None:
+    status, out, err = run("score", topics, *options)
 
     assert (status, out) == (2, "")
     assert said in err
 
 
-def test_a_file_without_the_wanted_things_is_refused(
-    capsys: pytest.CaptureFixture[str], topics: str, tmp_path: Path
-) -> None:
+def test_a_file_without_the_wanted_things_is_refused(run: Run, topics: str, tmp_path: Path) -> None:
     only = write_jsonl(tmp_path / "p.jsonl", *preferences())
     none = write_jsonl(tmp_path / "t.jsonl", topic(references=[]))
 
-    assert run(capsys, "score", only)[::2] == (
-        2,
-        f"error: {only}: contains no topics, only tables about topics\n",
-    )
-    assert "M0" in run(capsys, "score", none, "--simulate", "references")[2]
-    assert run(capsys, "score", str(tmp_path / "nothing.jsonl"))[0] == 2
-    status, _, err = run(capsys, "score", topics, "--preferences", topics)
+    assert run("score", only)[::2] == (2, f"error: {only}: contains no topics, only tables about topics\n")
+    assert "M0" in run("score", none, "--simulate", "references")[2]
+    assert run("score", str(tmp_path / "nothing.jsonl"))[0] == 2
+    status, _, err = run("score", topics, "--preferences", topics)
     assert status == 2
     assert err
 
 
-def test_topics_without_summaries_still_have_utilities(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_topics_without_summaries_still_have_utilities(run: Run, tmp_path: Path) -> None:
     file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=[]))
     given = write_jsonl(tmp_path / "p.jsonl", *preferences())
-    status, out, err = run(capsys, "score", file, "--preferences", given, "--format", "json")
+    status, out, err = run("score", file, "--preferences", given, "--format", "json")
 
     assert status == 0
     assert len(json.loads(out)["topics"][0]["sentences"]) == 4
     assert "no summaries" in err
 
 
-def test_a_topic_without_judgments_is_marked(
-    capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path
-) -> None:
+def test_a_topic_without_judgments_is_marked(run: Run, judged: list[str], tmp_path: Path) -> None:
     both = write_jsonl(tmp_path / "both.jsonl", topic("M0"), topic("M1"))
-    _, out, _ = run(capsys, "score", both, *judged[2:])
+    _, out, _ = run("score", both, *judged[2:])
 
     assert "Topic M1\n4 sentences, no judgments, so the scores say nothing yet" in out
     assert "mean over 1 topic," in out
 
 
 def test_where_the_output_cannot_go_nothing_is_computed(
-    capsys: pytest.CaptureFixture[str], judged: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, judged: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
         raise AssertionError("computed in vain")
 
     monkeypatch.setattr("evaluation.commands.score.evaluate", never)
-    status, _, err = run(capsys, *judged, "--output", str(tmp_path / "no" / "such.txt"))
+    status, _, err = run(*judged, "--output", str(tmp_path / "no" / "such.txt"))
     assert (status, err) == (1, f"error: {tmp_path / 'no'}: there is no such folder to write to\n")
-    assert run(capsys, *judged, "--output", str(tmp_path))[0] == 1
+    assert run(*judged, "--output", str(tmp_path))[0] == 1
 
 
 def test_a_failure_of_the_program_is_one_line_unless_more_is_asked_for(
-    capsys: pytest.CaptureFixture[str], judged: list[str], monkeypatch: pytest.MonkeyPatch
+    run: Run, judged: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("an accident")
 
     monkeypatch.setattr("evaluation.commands.score.evaluate", broken)
-    status, _, err = run(capsys, *judged)
+    status, _, err = run(*judged)
     assert (status, err) == (1, "error: the program failed: ZeroDivisionError: an accident; --debug shows where\n")
-    assert "Traceback" in run(capsys, *judged, "--debug")[2]
+    assert "Traceback" in run(*judged, "--debug")[2]
 
 
-def test_an_interruption_is_no_success(
-    capsys: pytest.CaptureFixture[str], judged: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_is_no_success(run: Run, judged: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("evaluation.commands.score.evaluate", stopped)
-    assert run(capsys, *judged)[::2] == (1, "error: interrupted\n")
+    assert run(*judged)[::2] == (1, "error: interrupted\n")
 
 
 def test_progress_is_shown_to_somebody_who_looks_and_to_nobody_else(
-    capsys: pytest.CaptureFixture[str], judged: list[str], monkeypatch: pytest.MonkeyPatch
+    run: Run, judged: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(capsys, *judged)[2] == ""
+    assert run(*judged)[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert "scoring: topic 1 of 1" in run(capsys, *judged)[2]
+    assert "scoring: topic 1 of 1" in run(*judged)[2]
 
 
-def test_help_names_every_option_of_the_model(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "score", "--help")
+def test_help_names_every_option_of_the_model(run: Run) -> None:
+    status, out, _ = run("score", "--help")
 
     assert status == 0
     for option in ("score", "prior", "smooth", "redundancy", "as-published", "similarity"):
         assert f"--{option}" in out
     assert "%%" not in out
-    status, out, _ = run(capsys, "--help")
+    status, out, _ = run("--help")
     assert status == 0
     assert "exit status" in out
 
 
-def test_the_version_is_the_projects(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_the_projects(run: Run) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     assert evaluation.__version__ == project["version"]
-    assert run(capsys, "--version")[1] == f"Preferendum {project['version']}\n"
+    assert run("--version")[1] == f"Preferendum {project['version']}\n"
 
 
 def test_it_runs_as_a_module_without_django(judged: list[str]) -> None:
@@ -435,8 +399,8 @@ def test_a_reader_that_stops_reading_is_no_accident(judged: list[str]) -> None:
     assert piped.returncode == 1
 
 
-def test_every_command_has_the_same_output_options(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_the_same_output_options(run: Run) -> None:
     for command in command_line.COMMANDS:
-        _, out, _ = run(capsys, command.name, "--help")
+        _, out, _ = run(command.name, "--help")
         assert ("--format" in out) is not command.makes_file
         assert "--output" in out

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.meta.convergence import _passing as passing_of
 from evaluation.meta.convergence import convergence, topic_runs
@@ -16,6 +15,7 @@ from evaluation.meta.scores import collect
 from evaluation.metrics.registry import metric
 from evaluation.scoring.simulate import judge
 from formats.results import Baseline, Convergence, ConvergencePoint, MetricConvergence, from_json, to_json
+from tests.evaluation.conftest import Run
 
 NAMES = ("preferences", "preferences:published", "preferences:unsmoothed", "js")
 N = 24
@@ -119,7 +119,7 @@ def test_a_larger_sample_holds_the_smaller_one_and_runs_differ() -> None:
     assert from_json(Convergence, json.loads(json.dumps(to_json(converged)))) == converged
 
 
-def test_the_command_writes_a_table_json_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_a_table_json_and_a_picture(tmp_path: Path, run: Run) -> None:
     path, picture = tmp_path / "topics.jsonl", tmp_path / "curve.svg"
     line = {
         "topic_id": "T",
@@ -134,10 +134,8 @@ def test_the_command_writes_a_table_json_and_a_picture(tmp_path: Path, capsys: p
     asked = ["converge", str(path), "--dimension", "overall", "--simulate", "references", "--pairs", "40"]
     asked += ["--runs", "3", "--at", "10,all,20", "--metrics", "preferences,rouge-2"]
 
-    assert main([*asked, "--svg", str(picture)]) == 0
-    table = capsys.readouterr().out
-    assert main([*asked, "--format", "json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    table = run.out(*asked, "--svg", str(picture))
+    data = run.json(*asked)
 
     assert data["sizes"] == [10, 20, 40]
     assert "Agreement with human overall by number of judgments a topic" in table
@@ -146,12 +144,9 @@ def test_the_command_writes_a_table_json_and_a_picture(tmp_path: Path, capsys: p
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [(["--at", "0"], "at least 1"), (["--metrics", "js"], "one that rests on judgments")],
+    ("changed", "message"), [(["--at", "0"], "at least 1"), (["--metrics", "js"], "one that rests on judgments")]
 )
-def test_what_cannot_be_done_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], changed: list[str], message: str
-) -> None:
+def test_what_cannot_be_done_is_refused(tmp_path: Path, run: Run, changed: list[str], message: str) -> None:
     path = tmp_path / "topics.jsonl"
     summaries = [{"system": "s", "text": "Rain.", "human": {"overall": 1.0}}]
     documents = [{"id": "d", "sentences": ["Rain fell.", "Quakes hit."]}]
@@ -159,10 +154,5 @@ def test_what_cannot_be_done_is_refused(
     line = {"topic_id": "T", "documents": documents, "references": references, "summaries": summaries}
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
 
-    try:
-        status = main(["converge", str(path), "--dimension", "overall", "--simulate", "references", *changed])
-    except SystemExit as end:
-        status = int(end.code or 0)
-
-    assert status == 2
-    assert message in capsys.readouterr().err
+    asked = ["converge", path, "--dimension", "overall", "--simulate", "references", *changed]
+    assert message in run.refused(*asked)

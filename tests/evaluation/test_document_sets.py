@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.__main__ import main
 from evaluation.meta.document_sets import (
     document_sets,
     document_sets_report,
@@ -23,6 +22,7 @@ from evaluation.meta.document_sets import (
 )
 from evaluation.meta.scores import Scores
 from formats.results import DocumentSetsReport, from_json, to_json
+from tests.evaluation.conftest import Run
 
 NAN = math.nan
 # Hollander & Wolfe (1973), p. 116: mucociliary efficiency of three groups; R's kruskal.test: H .77143, p .68.
@@ -213,7 +213,7 @@ def test_a_report_survives_json() -> None:
     assert from_json(DocumentSetsReport, json.loads(json.dumps(to_json(report)))) == report
 
 
-def test_the_command_prints_and_writes_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_and_writes_the_same(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "topics.jsonl"
     lines = [
         {
@@ -229,12 +229,9 @@ def test_the_command_prints_and_writes_the_same(tmp_path: Path, capsys: pytest.C
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     asked = ["sets", str(path), "--dimension", "overall", "--metrics", "js"]
 
-    assert main([*asked, "--format", "json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert main(asked) == 0
-    table = capsys.readouterr().out
-    assert main([*asked, "--format", "csv"]) == 0
-    rows = capsys.readouterr().out.splitlines()
+    data = run.json(*asked)
+    table = run.out(*asked)
+    rows = run.out(*asked, "--format", "csv").splitlines()
 
     assert data["scorers"][0]["kruskal"]["statistic"] == pytest.approx(7.2)
     assert "Differences between topics and between systems" in table

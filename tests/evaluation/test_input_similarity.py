@@ -23,6 +23,7 @@ from evaluation.metrics.registry import MissingEvidence, UnknownMetric, metric, 
 from evaluation.metrics.simetrix_regression import Regression
 from formats import Refused, message
 from formats.word_counts import WordCounts, written_word_counts
+from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 KINDS = ["cosine", "cosine-topic", "topic-share", "topic-fraction", "unigram", "multinomial"]
@@ -230,21 +231,6 @@ def test_cosines_need_to_know_how_many_documents_have_a_word(tmp_path: Path) -> 
     assert metric(f"topic-share:background={path}:cutoff=1").score(study()[0]).shape == (1,)
 
 
-@pytest.mark.parametrize(
-    ("name", "complaint"),
-    [
-        ("topic-share:cutoff=0", "topic-share:cutoff=0: cutoff must be a number above 0, such as cutoff=10"),
-        ("topic-share:cutoff=x", "topic-share:cutoff=x: cutoff must be"),
-        ("unigram:natural", "unigram has no options"),
-        ("cosine:cutoff=3", "cosine has no option 'cutoff'"),
-    ],
-)
-def test_options_that_a_similarity_does_not_have_are_refused(name: str, complaint: str) -> None:
-    with pytest.raises(UnknownMetric) as refused:
-        metric(name)
-    assert str(refused.value).startswith(complaint)
-
-
 # Regression
 
 
@@ -348,12 +334,10 @@ def written(path: Path, topics: Sequence[Evidence]) -> str:
     return str(path)
 
 
-def agree(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = main(["agree", *arguments, "--dimension", "overall", "--draws", "100"])
-    return status, *capsys.readouterr()
+AGREE = ("agree", "--dimension", "overall", "--draws", "100")
 
 
-def test_agree_prepares_metrics_with_all_topics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agree_prepares_metrics_with_all_topics(tmp_path: Path, run: Run) -> None:
     topics = scored_study()
     # The last has no human scores: it is left out, and still background.
     silent = replace(topics[-1], summaries=tuple(replace(s, human={}) for s in topics[-1].summaries))
@@ -363,10 +347,8 @@ def test_agree_prepares_metrics_with_all_topics(tmp_path: Path, capsys: pytest.C
     )
     asked = [path, "--metrics", f"cosine,simetrix-regression,simetrix-regression:train={other}", "--also", other]
 
-    status, out, err = agree(capsys, *asked, "--format", "json")
+    data = run.json(*AGREE, *asked)
 
-    assert status == 0, err
-    data = json.loads(out)
     (cosine,) = prepared([metric("cosine")], [*topics[:-1], silent])
     report = data["dimensions"][0]["metrics"]
     assert [row["metric"] for row in report] == ["cosine", "simetrix-regression", f"simetrix-regression:train={other}"]
@@ -376,7 +358,7 @@ def test_agree_prepares_metrics_with_all_topics(tmp_path: Path, capsys: pytest.C
     assert "learnt from machines' summaries of the topics of" in report[2]["signature"]
 
 
-def test_agree_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agree_says_what_is_missing(tmp_path: Path, run: Run) -> None:
     path = written(tmp_path / "a.jsonl", scored_study(3))
 
     for metrics, complaint in (
@@ -385,34 +367,28 @@ def test_agree_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("simetrix-regression:dimension=style", "there are: overall"),
         ("simetrix-regression:background=none.txt", "background=none.txt: No such file or directory"),
     ):
-        status, _, err = agree(capsys, path, "--metrics", metrics)
-        assert status == 2
-        assert complaint in err
+        assert complaint in run.refused(*AGREE, path, "--metrics", metrics)
 
 
-def test_background_counts_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_background_counts_a_folder(tmp_path: Path, run: Run) -> None:
     (tmp_path / "texts" / "deep").mkdir(parents=True)
     (tmp_path / "texts" / "one.txt").write_text("The quakes hit Chile.\nQuakes!")
     (tmp_path / "texts" / "deep" / "two.txt").write_text("A quake. Ça va.")
     asked = ["background", str(tmp_path / "texts")]
 
-    assert main(asked) == 0
-    assert capsys.readouterr().out == "2\nquakes 2 2\nchile 1 1\nhit 1 1\nquake 1 2\nva 1 1\n"
+    assert run.out(*asked) == "2\nquakes 2 2\nchile 1 1\nhit 1 1\nquake 1 2\nva 1 1\n"
     assert main([*asked, "--language", "fr", "--output", str(tmp_path / "counts.txt")]) == 0
     assert "\nça 1 1\n" in (tmp_path / "counts.txt").read_text()
 
     path = written(tmp_path / "a.jsonl", scored_study(2))
-    assert agree(capsys, path, "--metrics", f"cosine:background={tmp_path / 'counts.txt'}")[0] == 0
+    run.out(*AGREE, path, "--metrics", f"cosine:background={tmp_path / 'counts.txt'}")
 
 
-def test_background_refuses_what_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["background", str(tmp_path)]) == 2
-    assert "there is no .txt file in it" in capsys.readouterr().err
+def test_background_refuses_what_is_no_text(tmp_path: Path, run: Run) -> None:
+    assert "there is no .txt file in it" in run.refused("background", str(tmp_path))
     (tmp_path / "empty.txt").write_text("the of")
-    assert main(["background", str(tmp_path)]) == 2
-    assert "there are no words in it" in capsys.readouterr().err
+    assert "there are no words in it" in run.refused("background", str(tmp_path))
     (tmp_path / "latin.txt").write_bytes(b"na\xefve")
-    assert main(["background", str(tmp_path)]) == 2
-    assert "latin.txt:1: found the byte 0xEF" in capsys.readouterr().err
+    assert "latin.txt:1: found the byte 0xEF" in run.refused("background", str(tmp_path))
     with pytest.raises(SystemExit):
         main(["background", str(tmp_path), "--language", "no language"])

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 import string
 from dataclasses import replace
@@ -20,6 +19,7 @@ from evaluation.evidence import SummaryText  # noqa: E402
 from evaluation.learned import scorer as learned  # noqa: E402
 from evaluation.learned.presets import PAPER, RELEASED, Preferred  # noqa: E402
 from formats import read  # noqa: E402
+from tests.evaluation.conftest import Run  # noqa: E402
 from tests.evaluation.test_learned_pairs import TOPIC  # noqa: E402
 
 torch.set_num_threads(1)  # many small matrices
@@ -161,12 +161,9 @@ def test_a_folder_without_a_model_is_refused(tiny: Path, tmp_path: Path) -> None
         learned.load(tiny)
 
 
-def test_from_references_to_a_table_that_a_study_imports(
-    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_from_references_to_a_table_that_a_study_imports(tiny: Path, tmp_path: Path, run: Run) -> None:
     asked = ["prefscore-train", str(DEMO), "--model", str(tiny), "--save", str(tmp_path / "m"), "--steps", "3"]
-    assert main([*asked, "--preset", "released", "--format", "json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = run.json(*asked, "--preset", "released")
     assert (report["preset"], report["steps"]) == ("released", 3)
 
     assert main(["prefscore", str(DEMO), "--model", str(tmp_path / "m"), "--output", str(tmp_path / "scores.csv")]) == 0
@@ -182,6 +179,5 @@ def test_from_references_to_a_table_that_a_study_imports(
     assert first.metrics["prefscore"] == pytest.approx(float(rows[0]["score"]))
 
 
-def test_a_folder_that_is_no_scorer_is_refused_by_the_command(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prefscore", str(DEMO), "--model", str(tiny)]) == 2
-    assert "expected a trained scorer" in capsys.readouterr().err
+def test_a_folder_that_is_no_scorer_is_refused_by_the_command(tiny: Path, run: Run) -> None:
+    assert "expected a trained scorer" in run.refused("prefscore", str(DEMO), "--model", str(tiny))

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
 from evaluation.commands import prefscore
 from evaluation.evidence import Evidence, Judgments
 from evaluation.learned.presets import PAPER, RELEASED, cut_by_turns, documents, preferred
+from tests.evaluation.conftest import Run
 
 TOPIC = Evidence(
     "t",
@@ -58,10 +58,9 @@ def test_document_and_summary_give_their_tokens_in_turn(document: int, summary: 
     assert list(of_document) == list(range(kept[0]))
 
 
-def test_where_torch_is_not_there_the_command_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_torch_is_not_there_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.setattr(prefscore, "find_spec", lambda name: None)
 
-    assert main(["prefscore", "topics.jsonl", "--model", "somewhere"]) == 2
-    assert "error: torch is not installed. In an environment of its own: pip install" in capsys.readouterr().err
+    assert "error: torch is not installed. In an environment of its own: pip install" in run.refused(
+        "prefscore", "topics.jsonl", "--model", "somewhere"
+    )

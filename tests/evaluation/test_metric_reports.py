@@ -11,27 +11,17 @@ import pytest
 
 import formats
 from annotate import imports
-from annotate.models import (
-    Annotator,
-    ComputedScore,
-    Result,
-    Study,
-    Topic,
-    TopicMetrics,
-)
+from annotate.models import Annotator, ComputedScore, Result, Study, Topic, TopicMetrics
 from annotate.reports import analyses
-from evaluation.__main__ import main
 from evaluation.meta import study_pairs, study_sets
 from evaluation.worker import agenda, tasks
 from formats.records import HumanScore
 from formats.results import AssessorsReport, DimensionAgreement, DocumentSetsReport, MetricAgreement, to_json
 from tests import kept, studies
+from tests.evaluation.conftest import Run
 
 pytestmark = pytest.mark.django_db
-METRICS = (
-    *("score_with_metrics", "compare_metrics", "bound_metrics"),
-    *("document-sets", "assessors", "count_pairs"),
-)
+METRICS = (*("score_with_metrics", "compare_metrics", "bound_metrics"), *("document-sets", "assessors", "count_pairs"))
 
 DOCUMENT = ["Quakes hit Chile.", "Ten people died in Chile.", "It rained in Ohio.", "Aid reached Chile late."]
 GRADES = {
@@ -97,6 +87,13 @@ def caught_up(study: Study) -> None:
     raise AssertionError(f"still to do: {work}")
 
 
+def more_judged(study: Study) -> None:
+    annotator = Annotator.objects.create(study=study, pseudonym="late")
+    for _ in range(3):
+        studies.judge(annotator, "right")
+    caught_up(study)
+
+
 def report(study: Study, peers: str = "machines") -> DimensionAgreement:
     record = kept.rows("intervals", peers, "overall", study=study).get().read(DimensionAgreement)
     assert record is not None
@@ -114,16 +111,13 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_the_website_says_of_metrics_what_the_command_line_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
-) -> None:
+def test_the_website_says_of_metrics_what_the_command_line_says(tmp_path: Path, run: Run, peers: str) -> None:
     study, file = stored(tmp_path, person=True)
     caught_up(study)
     names = [name.removesuffix(":jackknife") for name in by_name(report(study, peers))]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "overall", "--compare", "--format", "json"]
     preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
-    assert main(["agree", str(file), *preferences, *asked]) == 0
-    (said,) = json.loads(capsys.readouterr().out)["dimensions"]
+    (said,) = json.loads(run.out("agree", str(file), *preferences, *asked))["dimensions"]
     ours = kept.rows("intervals", peers, "overall", study=study).get().record
     for mine, theirs in zip(ours["metrics"], said["metrics"], strict=True):
         assert mine["metric"] == theirs["metric"]
@@ -146,10 +140,7 @@ def test_judgments_move_only_the_rows_that_rest_on_them(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
     before, scored = by_name(report(study)), ComputedScore.objects.latest("pk").pk
-    annotator = Annotator.objects.create(study=study, pseudonym="late")
-    for answer in ("right", "right", "right"):
-        studies.judge(annotator, answer)
-    caught_up(study)
+    more_judged(study)
     after = by_name(report(study))
     moved = {name for name, metric in after.items() if metric != before[name]}
     assert moved
@@ -228,9 +219,7 @@ def test_a_topic_without_documents_is_scored_by_what_needs_none(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
-) -> None:
+def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(tmp_path: Path, run: Run, peers: str) -> None:
     """Of the same topics: one that nobody scored a summary of is left out."""
     study, file = stored(tmp_path, person=True)
     add_topic_without_human_scores(study, file)
@@ -254,8 +243,7 @@ def test_pairs_of_systems_are_counted_as_the_command_line_counts_them(
         "json",
     ]
     preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
-    assert main(["agree", str(file), *preferences, *asked]) == 0
-    said = json.loads(capsys.readouterr().out)["pairs_of_systems"]
+    said = json.loads(run.out("agree", str(file), *preferences, *asked))["pairs_of_systems"]
     assert len(said) == len(ours)
     for theirs in said:
         assert ours[theirs["by"] == "overall", theirs["by"]] == {key: theirs[key] for key in theirs if key != "pairs"}
@@ -275,10 +263,7 @@ def test_judgments_have_pairs_tested_anew_by_preferences_alone(tmp_path: Path) -
     study, _file = stored(tmp_path)
     caught_up(study)
     before = tasks.records.pairs_known(study.pk)
-    annotator = Annotator.objects.create(study=study, pseudonym="late")
-    for answer in ("right", "right", "right"):
-        studies.judge(annotator, answer)
-    caught_up(study)
+    more_judged(study)
     after = tasks.records.pairs_known(study.pk)
     moved = {by for (_peers, _by_people, by), digest in after.items() if digest not in before.values()}
     assert moved
@@ -321,9 +306,7 @@ def test_pairs_that_take_several_turns_are_all_counted(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_topics_are_compared_as_the_command_line_compares_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
-) -> None:
+def test_topics_are_compared_as_the_command_line_compares_them(tmp_path: Path, run: Run, peers: str) -> None:
     """Of the same topics: one that nobody scored a summary of is left out."""
     study, file = stored(tmp_path, person=True)
     add_topic_without_human_scores(study, file)
@@ -332,8 +315,7 @@ def test_topics_are_compared_as_the_command_line_compares_them(
     names = [scorer["by"].removesuffix(":jackknife") for scorer in ours["scorers"] if not scorer["by_human"]]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
     preferences = ["--preferences", str(tmp_path / "preferences.jsonl")]
-    assert main(["sets", str(file), *preferences, *asked]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = json.loads(run.out("sets", str(file), *preferences, *asked))
     assert ours["scorers"][0]["matrix"]["topics"] == ["T0", "T1", "T2"]
     assert close(ours, {key: said[key] for key in ours})
 
@@ -348,9 +330,7 @@ def close(ours: object, theirs: object) -> bool:
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_assessors_are_those_of_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
-) -> None:
+def test_assessors_are_those_of_the_command_line(tmp_path: Path, run: Run, peers: str) -> None:
     """Three of them, one the other way round; half of the systems say the same."""
     given = {"good": (5, 4, 1), "fair": (4, 5, 2), "poor": (2, 2, 4), "none": (1, 2, 5)}
     summaries: list[dict[str, object]] = [
@@ -367,8 +347,7 @@ def test_assessors_are_those_of_the_command_line(
     ours = to_json(kept.rows("assessors", peers, study=study).get().read(AssessorsReport))
     names = [own["metric"] for own in ours["dimensions"][0]["rankings"][0]["without"][0]["metrics"]]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "all", "--format", "json"]
-    assert main(["assessors", str(file), "--preferences", str(tmp_path / "preferences.jsonl"), *asked]) == 0
-    theirs = json.loads(capsys.readouterr().out)
+    theirs = json.loads(run.out("assessors", str(file), "--preferences", str(tmp_path / "preferences.jsonl"), *asked))
 
     assert [ranking["basis"] for ranking in ours["dimensions"][0]["rankings"]] == ["consistency", "agreement"]
     assert ours["dimensions"][0]["rankings"][1]["without"][1]["left_out"] == ["C"]
@@ -392,9 +371,7 @@ def test_topics_are_compared_anew_when_judgments_move(tmp_path: Path) -> None:
     study, _file = stored(tmp_path)
     caught_up(study)
     before = kept.rows("document-sets").get().read(DocumentSetsReport)
-    for answer in ("right", "right", "right"):
-        studies.judge(Annotator.objects.get_or_create(study=study, pseudonym="late")[0], answer)
-    caught_up(study)
+    more_judged(study)
     after = kept.rows("document-sets").get().read(DocumentSetsReport)
     moved = {new.by for new, old in zip(after.scorers, before.scorers, strict=True) if new != old}
     assert moved

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
 from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.meta.scores import Scores, collect, judged_topics
 from evaluation.meta.system_pairs import TESTS, all_system_pairs, system_pairs
 from evaluation.metrics.registry import metric, without_one_reference
 from formats.pyramid import Annotation, Contributor, Peer, Pyramid, Scu
 from formats.results import SystemPairs, from_json, to_json
+from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 TEXTS = {"A": "quakes hit chile", "B": "quakes hit peru", "C": "rain fell in ohio"}
@@ -103,9 +103,7 @@ def test_people_are_compared_where_they_are_asked_for() -> None:
     assert (machines.systems, machines.machines) == (("lead",), (True,))
 
 
-def test_agree_holds_people_against_machines_by_the_other_references(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_agree_holds_people_against_machines_by_the_other_references(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "topics.jsonl"
     person = {"system": "Ann", "person": True, "reference": "A", "text": TEXTS["A"], "human": {"overall": 5.0}}
     machine = {"system": "lead", "text": TEXTS["C"], "human": {"overall": 2.0}}
@@ -115,21 +113,17 @@ def test_agree_holds_people_against_machines_by_the_other_references(
         "summaries": [person, machine],
     }
     path.write_text("".join(json.dumps(line | {"topic_id": name}) + "\n" for name in "tu"), encoding="utf-8")
-    asked = ["agree", str(path), "--dimension", "overall", "--metrics", "rouge-1", "--draws", "100", "--format", "json"]
+    asked = ["agree", str(path), "--dimension", "overall", "--metrics", "rouge-1", "--draws", "100"]
 
-    outputs = []
-    for more in (["--peers", "all", "--pairs-of-systems"], []):
-        assert main([*asked, *more]) == 0
-        outputs.append(capsys.readouterr())
-
-    everyone, machines = (json.loads(output.out) for output in outputs)
+    everyone = run.json(*asked, "--peers", "all", "--pairs-of-systems")
+    _status, out, err = run(*asked, "--format", "json")
     assert [count["kind"] for count in everyone["pairs_of_systems"][0]["counts"]] == ["all", "machines", "mixed"]
     (pair,) = everyone["pairs_of_systems"][1]["pairs"]
     # Ann by B and C: 2 of 7 words. The machine, which is C's text, by A and B, A and C, B and C: 0, 4/7, 4/7.
     assert pair["difference"] == pytest.approx(2 / 7 - 8 / 21, abs=1e-4)
     assert everyone["dimensions"][0]["metrics"][0]["metric"] == "rouge-1:jackknife"
-    assert machines["dimensions"][0]["systems"] == 1
-    assert "note: 1 of the systems are people; left out (--peers all compares them, too)" in outputs[1].err
+    assert json.loads(out)["dimensions"][0]["systems"] == 1
+    assert "note: 1 of the systems are people; left out (--peers all compares them, too)" in err
 
 
 def test_pairs_of_systems_are_counted_apart_and_survive_json() -> None:

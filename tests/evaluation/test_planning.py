@@ -16,6 +16,7 @@ from evaluation.replaying import replay
 from evaluation.scoring.simulate import judge
 from formats.results import Forecast, from_json, to_json
 from formats.results.planning import work
+from tests.evaluation.conftest import Run
 
 N = 40
 SIZES = (40, 160)
@@ -178,24 +179,21 @@ def preferences(tmp_path: Path) -> str:
     )
 
 
-def test_plan_on_the_command_line(file: str, preferences: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_on_the_command_line(file: str, preferences: str, run: Run) -> None:
     asked = ["plan", file, "--at", "160,40", "--runs", "2", "--difference", "0.05", "--pay", "12", "--seconds", "30"]
-    assert main(asked) == 0
-    shown = capsys.readouterr().out
+    shown = run.out(*asked)
     assert "variance of utilities 1.20, share of similarity 0.70: as usual" in shown
     assert "told apart in 80% of studies with" in shown
-    assert main([*asked, "--preferences", preferences, "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = run.json(*asked, "--preferences", preferences)
     assert (told["learnt_from"], told["careless"], told["seconds"]) == (160, 0, 30)
     assert [point["judgments"] for point in told["points"]] == [40, 160]
-    with pytest.raises(SystemExit, match="2"):
-        main(["plan", file, "--careless", "2"])
-    assert "'2' is not a number from 0 to 1" in capsys.readouterr().err
+    assert "'2' is not a number from 0 to 1" in run.refused("plan", file, "--careless", "2")
 
 
-def test_replay_on_the_command_line(file: str, preferences: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["replay", file, "--preferences", preferences, "--runs", "2", "--at", "40,500", "--format", "csv"]) == 0
-    header, few, most = capsys.readouterr().out.splitlines()
+def test_replay_on_the_command_line(file: str, preferences: str, run: Run) -> None:
+    header, few, most = run.out(
+        "replay", file, "--preferences", preferences, "--runs", "2", "--at", "40,500", "--format", "csv"
+    ).splitlines()
     assert header == "judgments,margin,forecast,apart,tau,sentence margin,sentence forecast"
     assert [row.split(",")[0] for row in (few, most)] == ["40", "160"]
     assert main(["replay", file]) == 2

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
 from evaluation.evidence import Evidence, Judgments, SummaryText, evidence
 from evaluation.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
 from evaluation.metrics.classy import linguistic
@@ -19,6 +18,7 @@ from evaluation.metrics.registry import MissingEvidence, metric
 from evaluation.metrics.trained import digest
 from formats import Text, Topic, read
 from formats.trained_metrics import written_trained_metric
+from tests.evaluation.conftest import Run
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 DEMO = Path(__file__).parents[2] / "annotate" / "demo" / "wikinews.jsonl"
@@ -143,13 +143,12 @@ def test_without_documents_and_references_there_is_nothing_to_learn_from(wikinew
 
 
 def test_train_without_human_scores_writes_a_metric_that_scores_other_topics(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], wikinews: list[Evidence]
+    tmp_path: Path, run: Run, wikinews: list[Evidence]
 ) -> None:
     model, other = tmp_path / "m.json", tmp_path / "other.jsonl"
 
-    assert main(["train", str(DEMO), "--method", "bradley-terry", "--output", str(model)]) == 0
-
-    told = capsys.readouterr().err
+    status, _out, told = run("train", str(DEMO), "--method", "bradley-terry", "--output", str(model))
+    assert status == 0
     assert "135 pairs of versions of 9 references; 3 stories" in told
     assert "held-out" in told
     row = json.loads(DEMO.read_text(encoding="utf-8").splitlines()[0])
@@ -158,8 +157,7 @@ def test_train_without_human_scores_writes_a_metric_that_scores_other_topics(
         summary["human"] = {"overall": k}
     other.write_text(json.dumps(row), encoding="utf-8")
     asked = ["--dimension", "overall", "--metrics", f"trained:{model}", "--format", "json"]
-    assert main(["agree", str(other), *asked]) == 0
-    assert "prefscore by bradley-terry" in capsys.readouterr().out
+    assert "prefscore by bradley-terry" in run.out("agree", str(other), *asked)
 
 
 @pytest.mark.parametrize(
@@ -173,11 +171,8 @@ def test_train_without_human_scores_writes_a_metric_that_scores_other_topics(
         (["--target", "overall", "--seed", "1"], "--documents and --seed are options of --method bradley-terry"),
     ],
 )
-def test_options_of_the_other_kind_of_training_are_refused(
-    asked: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", str(DEMO), *asked]) == 2
-    assert complaint in capsys.readouterr().err
+def test_options_of_the_other_kind_of_training_are_refused(asked: list[str], complaint: str, run: Run) -> None:
+    assert complaint in run.refused("train", str(DEMO), *asked)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not there")

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
 from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.meta.sentence_ranking import sentence_ranking
 from formats.results import SentenceReport, from_json, to_json
+from tests.evaluation.conftest import Run
 
 SENTENCES = ("Quakes hit Chile.", "It rained in Ohio.", "Ten people died in Chile.", "Aid came late.", "Gulls cried.")
 VALUES = np.array([2.0, 0.0, 3.0, 1.0, 1.0])
@@ -79,19 +79,15 @@ def topics(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_command_has_a_row_for_each_source_and_smoothing(
-    topics: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_has_a_row_for_each_source_and_smoothing(topics: str, tmp_path: Path, run: Run) -> None:
     judged = tmp_path / "judged.jsonl"
     judged.write_text(json.dumps({"topic": "T", "a": "d:2", "b": "d:1", "winner": "a"}) + "\n", encoding="utf-8")
     given = tmp_path / "values.csv"
     given.write_text("topic,sentence,value\nT,d:0,2\nT,d:1,0\nT,d:2,3\n", encoding="utf-8")
     asked = ["sentences", topics, "--preferences", str(judged), "--against", str(given), "--pairs", "40"]
 
-    assert main([*asked, "--format", "json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert main([*asked, "--smooth", "none", "--prior", "0.5"]) == 0
-    table = capsys.readouterr().out
+    data = run.json(*asked)
+    table = run.out(*asked, "--smooth", "none", "--prior", "0.5")
 
     report = from_json(SentenceReport, {name: data[name] for name in ("against", "rankings")})
     assert [(row.judgments, row.smooth) for row in report.rankings] == [
@@ -113,18 +109,15 @@ def test_the_command_has_a_row_for_each_source_and_smoothing(
     ],
 )
 def test_a_table_of_values_that_does_not_fit_is_refused_by_line_and_field(
-    topics: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str, message: str
+    topics: str, tmp_path: Path, run: Run, rows: str, message: str
 ) -> None:
     given = tmp_path / "values.csv"
     given.write_text(f"topic,sentence,value\n{rows}\n", encoding="utf-8")
 
-    assert main(["sentences", topics, "--against", str(given)]) == 2
-
-    error = capsys.readouterr().err
+    error = run.refused("sentences", topics, "--against", str(given))
     assert message in error
     assert "values.csv:2" in error
 
 
-def test_without_a_pyramid_it_says_what_else_there_is(topics: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sentences", topics]) == 2
-    assert "--against pyramid: no topic has any; values may come from a FILE, too" in capsys.readouterr().err
+def test_without_a_pyramid_it_says_what_else_there_is(topics: str, run: Run) -> None:
+    assert "--against pyramid: no topic has any; values may come from a FILE, too" in run.refused("sentences", topics)

@@ -11,7 +11,6 @@ from django.db.models import F
 
 from annotate import imports
 from annotate.models import Annotator, Result, Study
-from evaluation.__main__ import main
 from evaluation.meta import study_convergence
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records import convergence as records
@@ -20,6 +19,7 @@ from formats.records import HumanScore
 from formats.results import Convergence, StudyConvergence
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
+from tests.evaluation.conftest import Run
 
 pytestmark = pytest.mark.django_db
 
@@ -50,9 +50,7 @@ def report(study: Study, peers: str = "machines") -> Convergence:
 
 
 @pytest.mark.parametrize("peers", ["machines", "all"])
-def test_the_website_says_of_growth_what_the_command_line_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], peers: str
-) -> None:
+def test_the_website_says_of_growth_what_the_command_line_says(tmp_path: Path, run: Run, peers: str) -> None:
     study, file = metric_reports.stored(tmp_path, person=True)
     caught_up(study)
     figures = kept.rows("convergence", peers, "overall", study=study).get().record["curves"]
@@ -60,8 +58,7 @@ def test_the_website_says_of_growth_what_the_command_line_says(
     metrics = ",".join(["preferences:importance", "preferences:published", *flat])
     asked = ["--metrics", metrics, "--peers", peers, "--dimension", "overall", "--at", "2,4,all", "--runs", "4"]
     asked += ["--preferences", str(tmp_path / "preferences.jsonl"), "--format", "json"]
-    assert main(["converge", str(file), *asked]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = json.loads(run.out("converge", str(file), *asked))
     assert figures == {name: said[name] for name in figures}
     assert figures["sizes"] == [2, 4, 5]
 

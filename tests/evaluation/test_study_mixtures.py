@@ -11,18 +11,13 @@ from django.core.management import CommandError, call_command
 
 import formats
 from annotate import imports
-from annotate.models import (
-    Annotator,
-    Judgment,
-    Result,
-    Study,
-)
-from evaluation.__main__ import main
+from annotate.models import Annotator, Judgment, Result, Study
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records import derived
 from formats.results.scores import MIXED
 from tests import kept, studies
 from tests.evaluation import test_metric_reports as metric_reports
+from tests.evaluation.conftest import Run
 
 pytestmark = pytest.mark.django_db
 
@@ -64,15 +59,12 @@ def rows(study: Study) -> dict[str, dict[str, object]]:
     return {metric["metric"]: metric for metric in metrics}
 
 
-def test_the_website_says_of_mixtures_what_the_command_line_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_website_says_of_mixtures_what_the_command_line_says(tmp_path: Path, run: Run) -> None:
     study, file = stored(tmp_path)
     mixed(study)
     asked = ["--metrics", "preferences:importance,preferences:published", "--add", "references=200,pyramid=200"]
     asked += ["--preferences", str(tmp_path / "preferences.jsonl"), "--dimension", "overall", "--format", "json"]
-    assert main(["agree", str(file), *asked]) == 0
-    (said,) = json.loads(capsys.readouterr().out)["dimensions"]
+    (said,) = json.loads(run.out("agree", str(file), *asked))["dimensions"]
     theirs = {metric["metric"]: metric for metric in said["metrics"] if MIXED in metric["metric"]}
     ours = {name: row for name, row in rows(study).items() if MIXED in name}
     assert list(ours) == list(theirs)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.__main__ import main
 from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.metrics.divergence import jensen_shannon
 from evaluation.metrics.registry import UnknownMetric, metric, prepared
@@ -25,6 +24,7 @@ from evaluation.summarizers import (
 )
 from formats import read
 from formats.word_counts import WordCounts
+from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 BACKGROUND = WordCounts(100, {"rain": 500, "aid": 500}, {"rain": 90, "aid": 90})
@@ -258,14 +258,12 @@ def path(tmp_path: Path) -> str:
     return str(file)
 
 
-def test_baselines_are_topics_that_can_be_read_back(
-    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_baselines_are_topics_that_can_be_read_back(path: str, tmp_path: Path, run: Run) -> None:
     output = tmp_path / "with baselines.jsonl"
 
-    assert main(["baselines", path, "--output", str(output)]) == 0
-
-    assert "topic bare: no documents, so no summaries" in capsys.readouterr().err
+    status, _out, told = run("baselines", path, "--output", str(output))
+    assert status == 0
+    assert "topic bare: no documents, so no summaries" in told
     before, after = read(Path(path)).topics, read(output).topics
     assert [replace(topic, summaries=topic.summaries[:1]) for topic in after] == list(before)
     systems = [summary.name for summary in after[0].summaries]
@@ -274,38 +272,32 @@ def test_baselines_are_topics_that_can_be_read_back(
     for summary in after[0].summaries[1:]:
         assert summary.sentences
         assert sum(len(sentence.split()) for sentence in summary.sentences) <= WORDS
-    assert main(["baselines", str(output)]) == 2
-    assert "topic T0 has a summary by baseline-centroid already" in capsys.readouterr().err
+    assert "topic T0 has a summary by baseline-centroid already" in run.refused("baselines", str(output))
 
 
-def test_baselines_by_few_words_and_topic_words_of_a_file(
-    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_baselines_by_few_words_and_topic_words_of_a_file(path: str, tmp_path: Path, run: Run) -> None:
     counts = tmp_path / "counts.txt"
     counts.write_text("9\nquakes 900 9\nchile 900 9\nrain 900 9\n")
 
-    assert main(["baselines", path, "--words", "7", "--seed", "3", "--background", str(counts)]) == 0
-    topics = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    topics = [
+        json.loads(line)
+        for line in run.out("baselines", path, "--words", "7", "--seed", "3", "--background", str(counts)).splitlines()
+    ]
     summaries = {summary["system"]: summary["sentences"] for summary in topics[0]["summaries"][1:]}
     assert all(len(" ".join(sentences).split()) <= 7 for sentences in summaries.values())
     assert summaries["baseline-topic-words"] == ["Own0 own0 own0 own0 own0 own0 words."]
 
-    assert main(["baselines", path, "--background", "none.txt"]) == 2
-    assert "background=none.txt: No such file" in capsys.readouterr().err
+    assert "background=none.txt: No such file" in run.refused("baselines", path, "--background", "none.txt")
 
 
-def test_agree_with_a_pool_of_baselines(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agree_with_a_pool_of_baselines(path: str, tmp_path: Path, run: Run) -> None:
     output = tmp_path / "more.jsonl"
-    assert main(["baselines", path, "--output", str(output)]) == 0
+    run.out("baselines", path, "--output", output)
     names = "js-pool,js-pool:systems=baseline-lead+baseline-lsa,rouge-1"
-    capsys.readouterr()
+    asked = ["agree", output, "--dimension", "overall", "--draws", "100", "--metrics"]
 
-    status = main(["agree", str(output), "--dimension", "overall", "--metrics", names, "--format", "json"])
-
-    assert status == 2  # the last topic has no documents, and no scores; the others have no references
-    assert "rouge-1 needs references" in capsys.readouterr().err
-    asked = ["agree", str(output), "--dimension", "overall", "--draws", "100", "--format", "json", "--metrics"]
-    assert main([*asked, names.removesuffix(",rouge-1")]) == 0
-    rows = json.loads(capsys.readouterr().out)["dimensions"][0]["metrics"]
+    # The last topic has no documents, and no scores; the others have no references.
+    assert "rouge-1 needs references" in run.refused(*asked, names)
+    rows = run.json(*asked, names.removesuffix(",rouge-1"))["dimensions"][0]["metrics"]
     assert "topic-words, 100 words" in rows[0]["signature"]
-    assert main([*asked, "js-pool:systems=nobody"]) == 2
+    assert run(*asked, "js-pool:systems=nobody")[0] == 2

@@ -10,6 +10,7 @@ import sys
 import time
 import uuid
 import weakref
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -166,14 +167,22 @@ def test_data_that_will_not_do_are_no_failure_of_ours_however_often_they_come() 
     assert waiting(topic)
 
 
-def test_what_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def take_for_ever(*_: object, **__: object) -> None:
-        raise SoftTimeLimitExceeded
+def take_for_ever(*_: object, **__: object) -> None:
+    raise SoftTimeLimitExceeded
 
-    monkeypatch.setattr(tasks, "evaluate", take_for_ever)
+
+def assert_stopped(monkeypatch: pytest.MonkeyPatch, work: Callable[..., None], closes: bool = False) -> None:
+    """A topic that was to be fitted by this says that it took too long."""
+    monkeypatch.setattr(tasks, "evaluate", work)
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
+    if closes:
+        connection.close()
     assert "longer than a minute" in progress(topic).problem
+
+
+def test_what_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_stopped(monkeypatch, take_for_ever)
 
 
 def test_a_topic_that_kills_its_worker_says_so_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,10 +211,6 @@ def test_what_was_killed_once_goes_on_at_once_and_then_no_more() -> None:
 
 def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little of the time that it was given was left when it began."""
-
-    def take_for_ever(*_: object, **__: object) -> None:
-        raise SoftTimeLimitExceeded
-
     monkeypatch.setattr(tasks, "evaluate", take_for_ever)
     monkeypatch.setattr(attempts, "_is_quick", lambda: True)
     _, topic = studies.example_study()
@@ -218,10 +223,7 @@ def test_what_takes_too_long_beside_others_is_no_failure_and_done_apart(monkeypa
 
 @pytest.mark.parametrize("where", ["evaluation.worker.claims._begin", "evaluation.worker.agenda.study_to_rank"])
 def test_what_has_no_time_left_beside_its_work_only_stops(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def is_told_to_stop(*_: object) -> None:
-        raise SoftTimeLimitExceeded
-
-    monkeypatch.setattr(where, is_told_to_stop)
+    monkeypatch.setattr(where, take_for_ever)
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
     assert not TopicProgress.objects.filter(problem__gt="").exists()
@@ -860,11 +862,7 @@ def test_what_is_said_of_a_task_stopped_while_it_began_to_write_is_kept(monkeypa
         connection.connection.execute("BEGIN")
         raise SoftTimeLimitExceeded
 
-    monkeypatch.setattr(tasks, "evaluate", begin_and_stop)
-    _, topic = studies.example_study()
-    tasks.refit_topic(topic.pk)
-    connection.close()
-    assert "longer than a minute" in progress(topic).problem
+    assert_stopped(monkeypatch, begin_and_stop, closes=True)
 
 
 def test_a_task_stopped_while_the_database_commits_is_one_that_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -876,10 +874,7 @@ def test_a_task_stopped_while_the_database_commits_is_one_that_was_stopped(monke
         finally:
             raise ProgrammingError("can't change 'autocommit' now: connection in transaction status ACTIVE")
 
-    monkeypatch.setattr(tasks, "evaluate", stop_in_commit)
-    _, topic = studies.example_study()
-    tasks.refit_topic(topic.pk)
-    assert "longer than a minute" in progress(topic).problem
+    assert_stopped(monkeypatch, stop_in_commit)
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite answers at once")
@@ -890,7 +885,4 @@ def test_a_task_stopped_in_the_middle_of_a_query_gives_its_connection_up(monkeyp
         connection.connection.pgconn.send_query(b"SELECT pg_sleep(1)")
         raise SoftTimeLimitExceeded
 
-    monkeypatch.setattr(tasks, "evaluate", ask_and_stop)
-    _, topic = studies.example_study()
-    tasks.refit_topic(topic.pk)
-    assert "longer than a minute" in progress(topic).problem
+    assert_stopped(monkeypatch, ask_and_stop)

@@ -11,11 +11,11 @@ import pytest
 import formats
 from annotate import imports
 from annotate.models import Annotator, Topic
-from evaluation.__main__ import main
 from evaluation.meta import topic_sentences
 from evaluation.worker import agenda, tasks
 from formats.results import SentenceRankings, to_json
 from tests import kept, studies
+from tests.evaluation.conftest import Run
 
 pytestmark = pytest.mark.django_db
 
@@ -69,16 +69,13 @@ def report(topic: Topic) -> SentenceRankings:
 
 
 @pytest.mark.parametrize("against", ["references", "pyramid"])
-def test_the_website_says_of_sentences_what_the_command_line_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], against: str
-) -> None:
+def test_the_website_says_of_sentences_what_the_command_line_says(tmp_path: Path, run: Run, against: str) -> None:
     topic, file = stored(tmp_path, pyramid=PYRAMID)
     assert due(topic)
     tasks.rank_sentences(topic.pk)
     ours = {ranked.against: to_json(ranked) for ranked in report(topic).reports}
     asked = ["--preferences", str(tmp_path / "preferences.jsonl"), "--against", against, "--seed", "7"]
-    assert main(["sentences", str(file), *asked, "--format", "json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = run.json("sentences", str(file), *asked)
     assert ours.keys() == {"references", "pyramid"}
     assert [ranking["judgments"] for ranking in ours[against]["rankings"]][::3] == ["man", "ref", "py"]
     assert ours[against] == {key: said[key] for key in ours[against]}

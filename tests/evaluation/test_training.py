@@ -16,15 +16,7 @@ from scipy.optimize import nnls
 
 from evaluation.__main__ import main
 from evaluation.evidence import Evidence, SummaryText
-from evaluation.meta.training import (
-    TRAINERS,
-    Course,
-    Table,
-    TooLittle,
-    Training,
-    system_correlations,
-    topic_examples,
-)
+from evaluation.meta.training import TRAINERS, Course, Table, TooLittle, Training, system_correlations, topic_examples
 from evaluation.metrics.classy import content, linguistic
 from evaluation.metrics.trained import Trained, opened
 from formats import read
@@ -32,6 +24,7 @@ from formats.results import to_json
 from formats.results.serialization import from_json
 from formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
 from formats.trained_metrics import KINDS, LeftOut, read_trained_metric
+from tests.evaluation.conftest import Run
 from tests.evaluation.test_classy import topic as topic_of
 
 WORDS = [
@@ -278,13 +271,13 @@ def as_files(path: Path, topics: list[Evidence]) -> str:
     return str(path)
 
 
-def test_the_command_writes_a_metric_that_agree_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_a_metric_that_agree_takes(tmp_path: Path, run: Run) -> None:
     path, model = as_files(tmp_path / "t.jsonl", study(5)), str(tmp_path / "m.json")
 
-    assert main(["train", path, "--target", "overall", "--method", "nnls", "--output", model]) == 0
-    told = capsys.readouterr().err
-    assert main(["agree", path, "--dimension", "overall", "--metrics", f"trained:{model}", "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["dimensions"][0]["metrics"]
+    status, _out, told = run("train", path, "--target", "overall", "--method", "nnls", "--output", model)
+    assert status == 0
+    agreed = run.json("agree", path, "--dimension", "overall", "--metrics", f"trained:{model}")
+    (row,) = agreed["dimensions"][0]["metrics"]
     taken = course(study(5), source="t.jsonl")
 
     assert "left-out: topics by what was learnt without them; the systems are the same" in told
@@ -294,9 +287,7 @@ def test_the_command_writes_a_metric_that_agree_takes(tmp_path: Path, capsys: py
     assert row["correlations"]["system"]["pearson"]["value"] == expected.correlations["system"]["pearson"].value
 
 
-def test_apply_writes_scores_by_the_metric_for_a_study_to_import(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_apply_writes_scores_by_the_metric_for_a_study_to_import(tmp_path: Path, run: Run) -> None:
     (tmp_path / "study").mkdir()
     topics = [
         replace(own, summaries=(replace(own.summaries[0], system="=lead"), *own.summaries[1:])) for own in study(5)
@@ -310,28 +301,22 @@ def test_apply_writes_scores_by_the_metric_for_a_study_to_import(
         scores = [summary.metrics["mine"] for summary in imported.summaries]
         assert scores == pytest.approx(opened(model, "mine").score(topic).tolist())
     model.write_text(json.dumps(json.loads(model.read_text()) | {"left_out": []}))
-    assert main(["apply", path, "--model", str(model)]) == 2
-    assert "mine.json was trained on topic T0" in capsys.readouterr().err
+    assert "mine.json was trained on topic T0" in run.refused("apply", path, "--model", str(model))
 
 
-def test_the_command_takes_two_sets_and_refuses_the_first_out_of_sample(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_takes_two_sets_and_refuses_the_first_out_of_sample(tmp_path: Path, run: Run) -> None:
     first = [replace(topic, sentences=(f"Earlier {k}.",)) for k, topic in enumerate(study(5, seed=1))]
     paths = as_files(tmp_path / "a.jsonl", first), as_files(tmp_path / "b.jsonl", study(5))
     model = str(tmp_path / "m.json")
     assert main(["train", *paths, "--target", "overall", "--method", "canon", "--output", model]) == 0
 
-    status = main(["agree", paths[0], "--dimension", "overall", "--metrics", f"trained:{model}"])
-
-    assert status == 2
-    assert f"was trained on topic T0; trained:{model}:in-sample scores it" in capsys.readouterr().err
+    refusal = run.refused("agree", paths[0], "--dimension", "overall", "--metrics", f"trained:{model}")
+    assert f"was trained on topic T0; trained:{model}:in-sample scores it" in refusal
     asked = ["--metrics", f"trained:{model}:in-sample", "--draws", "100"]
-    assert main(["agree", paths[0], "--dimension", "overall", *asked]) == 0
-    assert "in-sample" in capsys.readouterr().out
+    assert "in-sample" in run.out("agree", paths[0], "--dimension", "overall", *asked)
 
 
-def test_the_command_learns_without_the_worst_assessors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_learns_without_the_worst_assessors(tmp_path: Path, run: Run) -> None:
     """One assessor scores the first two topics at random; without them it learns what the others teach."""
     topics = study(8)
     path = Path(as_files(tmp_path / "t.jsonl", topics))
@@ -352,8 +337,7 @@ def test_the_command_learns_without_the_worst_assessors(tmp_path: Path, capsys: 
     others = expected.trained(steps(expected))
     assert (metric.linear, metric.left_out) == (others.linear, others.left_out)
     assert metric.sources[0].name == "t.jsonl without bad"
-    assert main([*asked, "--without-assessors", "Ada"]) == 2
-    assert "'Ada' scored no summary; the assessors are: bad, good" in capsys.readouterr().err
+    assert "'Ada' scored no summary; the assessors are: bad, good" in run.refused(*asked, "--without-assessors", "Ada")
 
 
 @pytest.mark.parametrize(
@@ -365,10 +349,6 @@ def test_the_command_learns_without_the_worst_assessors(tmp_path: Path, capsys: 
         (["--target", "overall", "--method", "least-squares"], "background of a topic is 5 other topics or more"),
     ],
 )
-def test_the_command_refuses_what_it_cannot_do(
-    asked: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_refuses_what_it_cannot_do(asked: list[str], told: str, tmp_path: Path, run: Run) -> None:
     with suppress(SystemExit):
-        assert main(["train", as_files(tmp_path / "t.jsonl", study(4)), *asked]) == 2
-
-    assert told in capsys.readouterr().err
+        assert told in run.refused("train", as_files(tmp_path / "t.jsonl", study(4)), *asked)

@@ -83,6 +83,8 @@ def wrong(case: Case, outcome: formats.Bundle | formats.Refused) -> str:
         said = (one for one in messages if one.startswith(case.becomes.place) and case.becomes.words in one)
         if (message := next(said, None)) is None:
             return f"not said: {messages[0]}"
+        if case.becomes.alone and len(messages) > 1:
+            return f"not alone: {messages[1]}"
         clear = message.isprintable() and len(message) < 700 and ": found " in message and "; expected " in message
         return "" if clear else f"unclear: {message}"
     if isinstance(case.becomes, Refused):
