@@ -27,6 +27,7 @@ _SUMMARY_KEYS = frozenset(("system", "text", "sentences", "human", "person", "re
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}")
 
 EMPTY_SUMMARY = "an empty summary"
+INVISIBLE_SUMMARY = "a summary of invisible characters only"
 #: What a topic without any of these would be for.
 NO_DOCUMENTS = ("no documents", "documents (people judge their sentences), or references or a Pyramid for metrics")
 
@@ -139,7 +140,7 @@ def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
     if cleaned is None or not blank(cleaned):
         return cleaned
     if empty:
-        place.remark("a summary of invisible characters only" if cleaned.strip() else EMPTY_SUMMARY)
+        place.remark(INVISIBLE_SUMMARY if cleaned.strip() else EMPTY_SUMMARY)
         return cleaned
     place.refuse("only invisible characters" if cleaned.strip() else "an empty text", "some text")
     return None
