@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 
 from celery import current_task
 from celery.exceptions import SoftTimeLimitExceeded
@@ -64,6 +64,7 @@ def task(
     def register(work: Callable[[int], object]) -> Callable[[int], None]:
         own = name or work.__name__
 
+        @wraps(work)
         def attempted(key: int) -> None:
             attempt(own, key, work, tell)
             if then is not None:
