@@ -578,7 +578,11 @@ def test_a_deletion_and_a_fit_never_wait_for_each_other(sessions, monkeypatch):
         def check(results: list[Any]) -> None:
             assert not Study.objects.filter(pk=study.pk).exists()
 
-        return study, [partial(tasks.refit_topic.__wrapped__, topic.pk), partial(studies.delete_study, found, study.created_by)], check
+        return (
+            study,
+            [partial(tasks.refit_topic.__wrapped__, topic.pk), partial(studies.delete_study, found, study.created_by)],
+            check,
+        )
 
     in_every_order(sessions, make, monkeypatch, of_topics, at_least=2)
 
