@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Avg, Count, Min, QuerySet
+from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
 from annotate.models import Judgment, Sentence, Study, Topic
-from annotate.reports import rests_on
+from annotate.reports import minutes, rests_on
 from annotate.reports.study import counts_by_topic, wanted_of
 from formats.analyses.forecast import StudyForecast
 from formats.results import Forecast as Record
@@ -17,8 +17,6 @@ from formats.results.planning import SECONDS
 
 #: The pace is that of the last days on which anybody may have judged.
 PACE = timedelta(days=7)
-#: Whoever takes longer for a judgment was away meanwhile.
-LONGEST = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,9 @@ class Course:
 
 def of_study(study: Study, record: Record) -> StudyForecast:
     """The record with what the study asks for and how long judging took so far."""
-    return StudyForecast(record, study.judgments_per_topic, _seconds(study) or SECONDS, _is_old(study, record))
+    return StudyForecast(
+        record, study.judgments_per_topic, minutes.effort(study.topics.all()).seconds or SECONDS, _is_old(study, record)
+    )
 
 
 def _is_old(study: Study, record: Record) -> bool:
@@ -70,17 +70,11 @@ def course(study: Study) -> Course:
     a_day = _a_day(recent["number"], recent["since"], now)
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
-    return Course(done, wanted, _seconds(study), a_day, ends_at)
+    return Course(done, wanted, minutes.effort(study.topics.all()).seconds, a_day, ends_at)
 
 
 def _counted(study: Study) -> QuerySet[Judgment]:
     return Judgment.objects.counted(kind=study.leading_kind).filter(assignment__topic__study=study).order_by()
-
-
-def _seconds(study: Study) -> float | None:
-    """What a judgment took on average."""
-    mean: float | None = _counted(study).filter(seconds__lte=LONGEST).aggregate(mean=Avg("seconds"))["mean"]
-    return mean
 
 
 def _a_day(judgments: int, since: datetime | None, now: datetime) -> float | None:

@@ -1,10 +1,33 @@
-"""How long judging took, in minutes: the judgments that count, where their time is known (Zopf 2018, table 1)."""
+"""How long judging took: the judgments that count, where their time is known (Zopf 2018, table 1)."""
 
 from __future__ import annotations
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from annotate.models import Judgment, Study, Topic
+from annotate.models import Judgment, Sentence, Study, Topic
+from formats.results.needed import Effort
+
+#: Whoever takes longer for a judgment was away meanwhile.
+LONGEST = 300.0
+
+
+def effort(topics: QuerySet[Topic]) -> Effort:
+    """Of the judgments that count, by the kind of annotators that the study is about."""
+    study = Study.objects.filter(topics__in=topics).first()
+    if study is None:
+        return Effort(0)
+    sentences = Sentence.objects.to_judge().filter(topic__in=topics, topic__removal=None).count()
+    done = (
+        Judgment.objects.counted(kind=study.leading_kind)
+        .filter(assignment__topic__in=topics)
+        .aggregate(
+            seconds=Avg("seconds", filter=Q(seconds__lte=LONGEST)),
+            judgments=Count("pk"),
+            annotators=Count("assignment__annotator", distinct=True),
+        )
+    )
+    each = done["judgments"] / done["annotators"] if done["annotators"] else None
+    return Effort(sentences, done["seconds"], each)
 
 
 def of_topic(topic: Topic) -> float | None:

@@ -1,0 +1,90 @@
+"""How many judgments might show a difference that is not shown yet: a range, and the work that it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from formats.results.statistics import LEVEL
+from formats.words import gettext as _
+from formats.words import ngettext
+
+#: No number is given beyond so many times the judgments that there are.
+FURTHEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What judging takes: `sentences` to judge; on average so many `seconds` a judgment, and judgments `each` annotator
+    gave. None where nothing is known."""
+
+    sentences: int
+    seconds: float | None = None
+    each: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Between `low` and `high` judgments in all, of which there are `now`.
+
+    `hours`, `annotators`: what the missing ones take if judging goes on as so far.
+    """
+
+    now: int
+    low: int
+    high: int
+    hours: tuple[float, float] | None
+    annotators: tuple[int, int] | None
+
+    @property
+    def words(self) -> str:
+        """Of the clearest difference, in one sentence."""
+        about = {"low": f"{self.low:,}", "high": f"{self.high:,}", "now": f"{self.now:,}"}
+        range_of = _(
+            "If the difference is real, about %(low)s to %(high)s judgments in all might show it; there are %(now)s now"
+        )
+        return "; ".join([range_of % about, *self._work()]) + "."
+
+    def _work(self) -> Iterator[str]:
+        if self.hours:
+            yield _("%(low).1f to %(high).1f more hours") % dict(zip(("low", "high"), self.hours, strict=True))
+        if self.annotators:
+            low, high = self.annotators
+            more = ngettext("%(range)s more annotator", "%(range)s more annotators", high)
+            yield more % {"range": str(low) if low == high else f"{low}–{high}"}
+
+
+def needed(
+    judgments: int, clearness: float, tests: int, effort: Effort, planned_share: float | None = None
+) -> Needed | None:
+    """How many judgments might tell the clearest of so many differences from 0, if it is real.
+
+    `clearness`: how many standard errors it is from 0 by so many judgments; one to either side is the range. Errors
+    shrink with the square root of the judgments, and of k differences tested together the clearest is significant at
+    .05 / k (Holm 1979). None with fewer than a judgment a sentence, and where the range has no end in sight.
+    """
+    if judgments < max(effort.sentences, 1) or not 1 < clearness < math.inf:
+        return None
+    factors = [max(1.0, _factor(clearness + se, tests, planned_share)) for se in (1, -1)]
+    if factors[1] > FURTHEST:
+        return None
+    low, high = (_in_two_digits(judgments * factor) for factor in factors)
+    missing = [number - judgments for number in (low, high)]
+    hours = effort.seconds and (missing[0] * effort.seconds / 3600, missing[1] * effort.seconds / 3600)
+    annotators = effort.each and (math.ceil(missing[0] / effort.each), math.ceil(missing[1] / effort.each))
+    return Needed(judgments, low, high, hours or None, annotators or None)
+
+
+def _factor(clearness: float, tests: int, planned_share: float | None) -> float:
+    """By the stop rule before the plan is full, the share of it that is there counts as well."""
+    sides = 2 if planned_share is None else 4
+    factor = (NormalDist().inv_cdf(1 - LEVEL / sides / tests) / clearness) ** 2
+    return math.sqrt(factor / planned_share) if planned_share and factor * planned_share < 1 else factor
+
+
+def _in_two_digits(number: float) -> int:
+    """Rounded up, for an estimate that knows no more."""
+    step: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return math.ceil(number / step) * step
