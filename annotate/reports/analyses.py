@@ -131,7 +131,7 @@ def analyses_of(of: Study | Topic) -> Mapping[str, Analysis]:
 
 
 def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
-    """What is kept for the analysis; no record is read."""
+    """What is kept for the analysis; records under keys are not read, heads are."""
     if analysis.record is not None:
         assert isinstance(of, Study), "what is worked out of all scores is of a study"
         return _of_metrics(of, analysis.name, _records(of, analysis.name, analysis.record))
@@ -265,19 +265,21 @@ def _curves(row: Result) -> Curves:
 
 def _by_dimension(study: Study, analysis: str) -> dict[tuple[str, ...], Result]:
     """What is kept by dimension and peers, machines first; records are read when they are asked for."""
-    kept = Result.objects.of_study(study, analysis).exclude(choice="").defer("record")
-    rows = {(dimension, peers): row for row in kept for peers, dimension in [row.keys]}
+    kept = Result.objects.defer("record").by_keys(study, analysis)
+    rows = {(dimension, peers): row for (peers, dimension), row in kept.items()}
     return {keys: rows[keys] for keys in sorted(rows, key=lambda keys: (keys[0], keys[1] != "machines"))}
 
 
 def _pairs_of_systems(study: Study) -> Stored:
-    rows = Result.objects.by_keys(study, "pairs-of-systems")
+    rows = Result.objects.defer("record").by_keys(study, "pairs-of-systems")
     of_peers = sorted({peers for peers, _whose, _by in rows}, reverse=True)
-    records: dict[tuple[str, ...], Record] = {(peers,): partial(_study_pairs, peers, rows) for peers in of_peers}
+    records: dict[tuple[str, ...], Record] = {(peers,): partial(_study_pairs, study, peers) for peers in of_peers}
     return _of_metrics(study, "pairs-of-systems", records)
 
 
-def _study_pairs(peers: Any, rows: Mapping[tuple[str, ...], Result]) -> StudyPairs:
+def _study_pairs(study: Study, peers: Any) -> StudyPairs:
+    rows = Result.objects.by_keys(study, "pairs-of-systems")
+
     def counts(by_whom: str) -> Iterator[PairCounts]:
         for (own, whose, _by), row in rows.items():
             if (own, whose) == (peers, by_whom) and row.record:
@@ -288,7 +290,7 @@ def _study_pairs(peers: Any, rows: Mapping[tuple[str, ...], Result]) -> StudyPai
 
 def _records(study: Study, analysis: str, kind: type[Any]) -> dict[tuple[str, ...], Record]:
     """What is kept under keys, machines before all."""
-    rows = Result.objects.by_keys(study, analysis)
+    rows = Result.objects.defer("record").by_keys(study, analysis)
     return {keys: partial(rows[keys].read, kind) for keys in sorted(rows, reverse=True)}
 
 

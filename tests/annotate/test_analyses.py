@@ -10,9 +10,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.text import slugify
@@ -264,6 +265,18 @@ def test_an_open_page_hears_nothing_until_there_is_something_newer(everything: S
         assert 'hx-select="#analysis"' in text
         assert call(everything, analysis, program).json()["is_old"], analysis.name
         assert ("Newer data are being worked in." in text) == (analysis.name != "forecast"), analysis.name
+
+
+def test_asking_for_news_reads_no_record_under_keys(everything: Study) -> None:
+    """Of a large study these are megabytes, and an open page asks every two seconds."""
+    with CaptureQueriesContext(connection) as asked:
+        for analysis in ANALYSES:
+            assert analyses.stored_for(of(everything, analysis), analysis).records
+    selected = [query["sql"].partition(" FROM ") for query in asked]
+    under_keys = """NOT ("annotate_result"."choice" = ''"""
+    with_keys = [columns for columns, _from, rows in selected if under_keys in rows]
+    assert len(with_keys) >= 5
+    assert not any('"record"' in columns for columns in with_keys)
 
 
 def says_why_not(study: Study, analysis: Analysis, why: str, parts: list[tuple[str, str]]) -> None:
