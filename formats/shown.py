@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from formats import results
 from formats.latex import write_latex
 from formats.plots import WIDE, Drawing
 from formats.tables import write_rows
@@ -39,6 +40,11 @@ def p_value(p: float | None) -> str:
 def interval(low: float | None, high: float | None, places: int = 3) -> str:
     """Both ends of an interval."""
     return DASH if low is None or high is None else f"[{low:.{places}f}, {high:.{places}f}]"
+
+
+def bounded(own: results.Bounded | results.Figure, places: int = 3) -> tuple[Cell, ...]:
+    """Cells of a value: itself and both ends of its interval for files, the interval for people."""
+    return own.value, own.low, own.high, interval(own.low, own.high, places)
 
 
 @dataclass(frozen=True, slots=True)

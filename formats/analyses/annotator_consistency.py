@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from formats.results import Figure
-from formats.shown import Column, Shown, Table, as_text, decimals, interval
+from formats.shown import Column, Shown, Table, as_text, bounded, decimals, interval
 from formats.words import gettext as _
 
 
@@ -62,11 +62,7 @@ def _table(least: Sequence[Consistency]) -> Table:
             Column("", _("95% interval")),
             Column("n", "n"),
         ),
-        tuple(
-            (line.annotator, line.by, own.value, own.low, own.high, interval(own.low, own.high, 2), own.n)
-            for line in least
-            for own in (line.figure,)
-        ),
+        tuple((line.annotator, line.by, *bounded(line.figure, 2), line.figure.n) for line in least),
         links=tuple({"annotator_id": line.key} for line in least),
         leads_to="study_annotator",
         note=_(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from formats.metric_names import title_of
 from formats.results import AssessedDimension, AssessorRanking, AssessorsReport, Figure
 from formats.results.assessors import Basis
-from formats.shown import DASH, Cell, Choice, Column, Shown, Table, as_text, decimals, interval
+from formats.shown import DASH, Cell, Choice, Column, Shown, Table, as_text, bounded, decimals, interval
 from formats.words import gettext as _
 from formats.words import gettext_noop, ngettext
 
@@ -69,9 +69,9 @@ def _verdict(dimension: AssessedDimension) -> str:
         "figure": _(BASES[ranking.basis]),
         "n": str(len(ranked)),
         "best": best.assessor,
-        "highest": _with_interval(best.value),
+        "highest": _printed(best.value),
         "worst": worst.assessor,
-        "lowest": _with_interval(worst.value),
+        "lowest": _printed(worst.value),
     }
     sentence = _(
         "%(figure)s, %(name)s, %(n)s assessors: highest for %(best)s, %(highest)s, lowest for %(worst)s, %(lowest)s"
@@ -79,7 +79,7 @@ def _verdict(dimension: AssessedDimension) -> str:
     return f"{sentence % about}{_without(ranking)}."
 
 
-def _with_interval(figure: Figure) -> str:
+def _printed(figure: Figure) -> str:
     bounds = interval(figure.low, figure.high)
     return decimals(3)(figure.value) if bounds == DASH else f"{decimals(3)(figure.value)} {bounds}"
 
@@ -115,7 +115,7 @@ def figures(report: AssessorsReport) -> Table:
             (
                 *_of(dimension, ranking),
                 *(place if figure.is_ranked else None, figure.assessor, int(figure.is_ranked)),
-                *_bounded(figure.value),
+                *bounded(figure.value),
                 *(figure.value.n, figure.difference.value if figure.difference else None),
             )
             for dimension in report.dimensions
@@ -129,10 +129,6 @@ def figures(report: AssessorsReport) -> Table:
 def _of(dimension: AssessedDimension, ranking: AssessorRanking) -> tuple[Cell, ...]:
     own = dimension.dimension, int(dimension.by_pyramid), ranking.basis
     return *own, _name(dimension), _(BASES[ranking.basis])
-
-
-def _bounded(figure: Figure) -> tuple[Cell, ...]:
-    return figure.value, figure.low, figure.high, interval(figure.low, figure.high)
 
 
 def _about_figures(report: AssessorsReport) -> Iterator[str]:
@@ -232,7 +228,7 @@ def _beside(dimension: AssessedDimension) -> Iterator[tuple[Cell, ...]]:
             for row, own in zip(ranking.without, several, strict=True):
                 yield (
                     *(*of_ranking, basis, title_of(own.metric), *_left_out(row.left_out), own.metric),
-                    *(*_bounded(own.systems), own.systems.n, *_bounded(own.summaries), own.summaries.n),
+                    *(*bounded(own.systems), own.systems.n, *bounded(own.summaries), own.summaries.n),
                 )
 
 

@@ -10,10 +10,9 @@ from statistics import fmean
 from formats.metric_names import title_of
 from formats.plots import IntervalRow, interval_plot
 from formats.results import AgreementReport, DimensionAgreement, MetricAgreement
-from formats.results.agreement import Bounded
 from formats.results.metrics import Level, Over
 from formats.results.scores import MIXED, PREFERENCES
-from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
+from formats.shown import DASH, Column, Figure, Shown, Table, as_text, bounded, decimals, figure, interval, p_value
 from formats.words import gettext as _
 from formats.words import gettext_noop, ngettext
 
@@ -129,7 +128,7 @@ def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
         tuple(
             (
                 *(metric.metric, title_of(metric.metric)),
-                *_with_interval(metric.agreement),
+                *bounded(metric.agreement),
                 *(metric.agreement_pooled.value, metric.agreement_pooled.low, metric.agreement_pooled.high),
                 *(metric.accuracy, metric.epsilon),
                 *((own.value, own.p, own.holm) if (own := tested.get(metric.metric)) else (None, None, None)),
@@ -184,7 +183,7 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
                     cell
                     for kind in COEFFICIENTS
                     for own in [metric.correlations[level][kind]]
-                    for cell in (*_with_interval(own), own.n, metric.significant[kind].share if is_mean else own.p)
+                    for cell in (*bounded(own), own.n, metric.significant[kind].share if is_mean else own.p)
                 ),
             )
             for metric in dimension.metrics
@@ -247,8 +246,8 @@ def _differences(dimension: DimensionAgreement, draws: int) -> Table:
         tuple(
             (
                 *(own.first, title_of(own.first), own.second, title_of(own.second)),
-                *(*_with_interval(own.agreement), own.agreement.p, own.agreement.holm),
-                *(*_with_interval(own.pearson), own.pearson.p, own.pearson.holm),
+                *(*bounded(own.agreement), own.agreement.p, own.agreement.holm),
+                *(*bounded(own.pearson), own.pearson.p, own.pearson.holm),
                 *(own.williams_t, own.williams_p, own.williams_holm),
             )
             for own in dimension.differences
@@ -321,10 +320,6 @@ def _own(dimension: DimensionAgreement) -> frozenset[int]:
 def _bounds(before: str, label: str, group: str = "") -> tuple[Column, ...]:
     """Columns of an interval: its ends in files, both in one cell for people."""
     return Column(f"{before}low"), Column(f"{before}high"), Column("", label, group=group)
-
-
-def _with_interval(own: Bounded) -> tuple[Cell, ...]:
-    return own.value, own.low, own.high, interval(own.low, own.high)
 
 
 def _percent(share: float | None) -> str:
