@@ -268,7 +268,7 @@ def score_across_topics(study_id: int) -> None:
         records.save_across_topics(loaded, name, across_topics(registry.metric(name), loaded.topics))
         if time.perf_counter() - began > LONG_TURN:
             return
-    records.publish_across_topics(loaded)
+    records.finish(study_id, "across-topics", loaded.version, ())
 
 
 @task(_note("metrics"))

@@ -5,7 +5,7 @@ was computed from: a late result finds a version no longer below its own, change
 keep two workers from doing the same work.
 """
 
-from evaluation.worker.records.across_topics import load_study_texts, publish_across_topics, save_across_topics
+from evaluation.worker.records.across_topics import load_study_texts, save_across_topics
 from evaluation.worker.records.annotators import Crowd, StudyAnswers, load_answers, save_annotators
 from evaluation.worker.records.assessors import load_assessed
 from evaluation.worker.records.baselines import load_unsummarized

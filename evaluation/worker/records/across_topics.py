@@ -16,7 +16,7 @@ from evaluation.evidence import Evidence, evidence
 from evaluation.meta.across_topics import AcrossTopics
 from evaluation.meta.study_reports import with_jackknifed
 from evaluation.statistics import finite
-from evaluation.worker.records.derived import note, publish
+from evaluation.worker.records.derived import note
 from formats.metric_names import ACROSS_TOPICS, listed_metrics, rests_on_all_topics
 
 
@@ -110,9 +110,3 @@ def _put(texts: dict[str, str], name: str, text: str) -> None:
     texts.pop(name, None)
     if text:
         texts[name] = text
-
-
-def publish_across_topics(loaded: StudyTexts) -> None:
-    """Record that all these metrics have scored this version, so that reports are computed with them."""
-    scored_at = Result.objects.head(loaded.study_id, "across-topics").record
-    publish(loaded.study_id, "across-topics", loaded.version, {(): scored_at})
