@@ -96,12 +96,12 @@ def keep_of_topic(topic: int, analysis: str, version: int, record: Any) -> bool:
     return True
 
 
+@transaction.atomic
 def note(study: int, analysis: str, **columns: Any) -> None:
     """Note a problem or the worker's progress in the head; all else stays."""
-    with transaction.atomic():
-        head = _head(study, analysis)
-        if head is not None:
-            Result.objects.filter(pk=head.pk).update(**columns)
+    head = _head(study, analysis)
+    if head is not None:
+        Result.objects.filter(pk=head.pk).update(**columns)
 
 
 def by_peers(reports: Mapping[Peers, Any]) -> dict[Keys, Any]:
