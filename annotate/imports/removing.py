@@ -39,6 +39,7 @@ from annotate.models import (
     Topic,
 )
 from annotate.refusal import Refusal
+from formats.analyses import OF_ALL_SCORES
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 BATCH = 500
 #: What metrics and people say of summaries, and how they agree.
 OF_HUMAN_SCORES: tuple[str, ...] = (
-    *("across-topics", "metrics", "intervals", "pairs-of-systems"),
-    *("document-sets", "assessors", "mixtures", "convergence"),
+    *("across-topics", "metrics", "intervals", "pairs-of-systems", "mixtures", "convergence"),
+    *(analysis.name for analysis in OF_ALL_SCORES),
 )
 Kind = Removal.Kind
 #: What is kept as text, in an order in which each row finds what it points to.

@@ -35,7 +35,7 @@ from evaluation.worker.records.diagnostics import studies_unexamined, topics_une
 from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
-from formats.analyses import OF_STUDY
+from formats.analyses import OF_ALL_SCORES
 
 #: Work that takes this many seconds, or failed last time, is long: it must not block other work.
 QUICK = 2.0
@@ -177,8 +177,7 @@ OTHERS = (
     _of_study("bound_metrics", "bounds", lambda: studies_behind("intervals"), turns=True),
     *(
         _of_study(analysis.name, analysis.name, partial(studies_behind, analysis.name), patience=10.0)
-        for analysis in OF_STUDY
-        if analysis.record is not None
+        for analysis in OF_ALL_SCORES
     ),
     _of_study("count_pairs", "system_pairs", lambda: with_intervals(studies_behind("pairs-of-systems")), turns=True),
     _of_study("mix_judgments", "mixtures", studies_unmixed, turns=True),

@@ -5,4 +5,4 @@ by name, and pages, files, API, terminal and menus follow from it. The room stan
 the terminal shows the same.
 """
 
-from formats.analyses.registry import OF_STUDY, OF_TOPIC, Analysis
+from formats.analyses.registry import OF_ALL_SCORES, OF_STUDY, OF_TOPIC, Analysis

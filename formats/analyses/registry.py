@@ -252,3 +252,5 @@ ANALYSES = (
     ),
 )
 OF_STUDY, OF_TOPIC = (tuple(own for own in ANALYSES if own.of == kind) for kind in ("study", "topic"))
+#: Those that are worked out of all scores of a study at once (`Analysis.record`).
+OF_ALL_SCORES = tuple(own for own in OF_STUDY if own.record is not None)

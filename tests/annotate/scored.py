@@ -11,6 +11,7 @@ from annotate import imports, judging
 from annotate.models import Study, Topic
 from evaluation.worker import agenda, tasks
 from evaluation.worker.records.derived import QUIET
+from formats.analyses import OF_ALL_SCORES
 from tests import kept
 from tests.annotate import making
 
@@ -72,8 +73,8 @@ def score_with_metrics(study: Study) -> None:
     tasks.compare_metrics(study.pk)
     in_turns("bound_metrics", study)
     in_turns("count_pairs", study)
-    tasks.TASKS["document-sets"](study.pk)
-    tasks.TASKS["assessors"](study.pk)
+    for analysis in OF_ALL_SCORES:
+        tasks.TASKS[analysis.name](study.pk)
     for key in Topic.objects.filter(study=study).values_list("pk", flat=True):
         tasks.rank_sentences(key)
     converge(study)
