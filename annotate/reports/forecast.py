@@ -42,7 +42,7 @@ class Course:
 def of_study(study: Study, record: Record) -> StudyForecast:
     """The record with what the study asks for and how long judging took so far."""
     return StudyForecast(
-        record, study.judgments_per_topic, minutes.effort(study.topics.all()).seconds or SECONDS, _is_old(study, record)
+        record, study.judgments_per_topic, minutes.effort(study).seconds or SECONDS, _is_old(study, record)
     )
 
 
@@ -70,7 +70,7 @@ def course(study: Study) -> Course:
     a_day = _a_day(recent["number"], recent["since"], now)
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
-    return Course(done, wanted, minutes.effort(study.topics.all()).seconds, a_day, ends_at)
+    return Course(done, wanted, minutes.effort(study).seconds, a_day, ends_at)
 
 
 def _counted(study: Study) -> QuerySet[Judgment]:

@@ -11,11 +11,9 @@ from formats.results.needed import Effort
 LONGEST = 300.0
 
 
-def effort(topics: QuerySet[Topic]) -> Effort:
-    """Of the judgments that count, by the kind of annotators that the study is about."""
-    study = Study.objects.filter(topics__in=topics).first()
-    if study is None:
-        return Effort(0)
+def effort(study: Study, topics: QuerySet[Topic] | None = None) -> Effort:
+    """Of the judgments that count, by the kind of annotators that the study is about; on all of its topics or some."""
+    topics = Topic.objects.filter(study=study) if topics is None else topics
     sentences = Sentence.objects.to_judge().filter(topic__in=topics, topic__removal=None).count()
     done = (
         Judgment.objects.counted(kind=study.leading_kind)
