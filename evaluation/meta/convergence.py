@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from evaluation.evidence import Evidence, Judgments
 from evaluation.meta.agreement import Matrix, Vector, agreement
@@ -21,18 +22,24 @@ from evaluation.scoring.simulate import seed_for
 from evaluation.statistics import finite
 from formats.results import (
     Baseline,
+    Basis,
+    Bounded,
     Convergence,
     ConvergencePoint,
     MetricConvergence,
     Passing,
     TopicConvergence,
 )
+from formats.results.agreement import UNKNOWN
+from formats.results.statistics import LEVEL
 
 RUNS = 100
 #: Sizes of samples; all judgments are one more.
 SIZES = (10, 20, 50, 100, 200, 500)
 #: A curve is carried on to so many times the judgments that there are.
 FURTHEST = 10
+#: Differences that differ by less have no spread.
+_DUST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,9 @@ def convergence_report(
     most = max(len(topic.judgments) for topic in topics)
     sizes = sorted({most if size is None else min(size, most) for size in at})
     parts = [topic_runs(topic, dimension, metrics, sizes, runs, seed) for topic in watched(topics)]
-    return convergence(parts, dimension, sizes, runs, seed, {metric.name: metric.signature for metric in metrics})
+    basis = Basis.of((len(topic.judgments), len(topic.sentences)) for topic in topics)
+    signatures = {metric.name: metric.signature for metric in metrics}
+    return convergence(parts, dimension, sizes, runs, seed, signatures, basis)
 
 
 def topic_runs(
@@ -111,8 +120,12 @@ def convergence(
     runs: int,
     seed: int,
     signatures: Mapping[str, str],
+    basis: Basis | None = None,
 ) -> Convergence:
-    """The agreement of all topics: its mean over topics, then mean and standard deviation over runs."""
+    """The agreement of all topics: its mean over topics, then mean and standard deviation over runs.
+
+    `basis`: what the study has; while it is too early for tests, nothing is passed.
+    """
     sampled = {name: np.stack([topic.sampled[name] for topic in topics]) for name in topics[0].sampled}
     baselines = tuple(
         Baseline(
@@ -135,8 +148,10 @@ def convergence(
         )
         for name, values in sampled.items()
     )
-    passings = tuple(_passing(metric, baseline) for metric in metrics for baseline in baselines)
-    return Convergence(dimension, runs, seed, tuple(sizes), metrics, baselines, passings)
+    level = LEVEL / max(len(metrics) * len(baselines), 1)
+    is_early = basis is not None and basis.is_early
+    passings = tuple(_passing(metric, baseline, level, is_early) for metric in metrics for baseline in baselines)
+    return Convergence(dimension, runs, seed, tuple(sizes), metrics, baselines, passings, basis)
 
 
 def _points(values: Matrix, sizes: Sequence[int]) -> tuple[ConvergencePoint, ...]:
@@ -161,16 +176,34 @@ def _mean(values: Matrix) -> Vector:
     return np.asarray(np.divide(summed, count, out=np.full(count.shape, np.nan), where=count > 0))
 
 
-def _passing(metric: MetricConvergence, baseline: Baseline) -> Passing:
-    """From which number of judgments on the metric agrees better than the baseline; None: from none that was tried."""
+def _passing(metric: MetricConvergence, baseline: Baseline, level: float, is_early: bool) -> Passing:
+    """From which number of judgments on the metric is shown to agree better than the baseline."""
+    ahead = [_ahead(metric, baseline, k, level) for k in range(len(metric.points))]
     first: int | None = None
-    for point in metric.points:
-        if point.agreement is None or baseline.agreement is None or point.agreement <= baseline.agreement:
+    for point, own in zip(metric.points, ahead, strict=True):
+        if is_early or own.low is None or own.low <= 0:
             first = None
         elif first is None:
             first = point.judgments
-    expected = _expected(metric.points, baseline.agreement) if first is None else None
-    return Passing(metric.metric, baseline.metric, first, expected)
+    last = ahead[-1] if ahead else UNKNOWN
+    is_below = last.value is not None and last.value <= 0
+    expected = _expected(metric.points, baseline.agreement) if is_below and not is_early else None
+    return Passing(metric.metric, baseline.metric, first, expected, last)
+
+
+def _ahead(metric: MetricConvergence, baseline: Baseline, k: int, level: float) -> Bounded:
+    """The difference of agreement with the k-th number of judgments, paired over topics, with Student's interval.
+
+    No interval without a spread between topics.
+    """
+    pairs = [(topic.points[k].agreement, baseline.topics[topic.topic]) for topic in metric.topics]
+    differences = np.array([own - other for own, other in pairs if own is not None and other is not None])
+    n = len(differences)
+    if n < 2 or np.ptp(differences) < _DUST:
+        return Bounded(finite(differences.mean()) if n else None, None, None)
+    mean = float(differences.mean())
+    margin = float(stats.t.ppf(1 - level / 2, n - 1) * differences.std(ddof=1) / math.sqrt(n))
+    return Bounded(mean, mean - margin, mean + margin)
 
 
 def _expected(points: Sequence[ConvergencePoint], baseline: float | None) -> int | None:

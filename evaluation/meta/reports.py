@@ -38,6 +38,9 @@ from formats.results import (
 from formats.results.metrics import Level, Over
 from formats.results.statistics import LEVEL
 
+#: Correlations of fewer systems have no p-value: three in a row are chance.
+FEWEST_SYSTEMS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -73,24 +76,25 @@ def dimension_agreement(
         metric_agreement(name, scores, dimension, resamples, sampling.level) for name in watched([*scores.metrics])
     )
     differences = metric_differences(scores, dimension, resamples, sampling) if with_differences else ()
-    return DimensionAgreement(dimension, len(scores.topics), len(scores.systems), metrics, differences)
+    return DimensionAgreement(dimension, len(scores.topics), len(scores.systems), metrics, differences, scores.basis)
 
 
 def metric_agreement(
     name: str, scores: Scores, dimension: str, resamples: Resamples, level: float = LEVEL
 ) -> MetricAgreement:
-    """Everything about one metric, with percentile intervals from the resamples."""
+    """Everything about one metric, with percentile intervals from the resamples; no p-values while it is early."""
     human, metric = scores.human[dimension], scores.metrics[name]
     whole = Resamples.whole(*human.shape)
     value, resampled = agreement(human, metric, whole), agreement(human, metric, resamples)
     accuracy = pairwise_accuracy(human, metric)
-    topics = tuple(_topics(scores.topics, human, metric))
+    is_tested = scores.can_test(name)
+    topics = tuple(_topics(scores.topics, human, metric, is_tested))
     return MetricAgreement(
         metric=name,
         signature=scores.signatures[name],
         agreement=bounded(float(value.mean[0]), resampled.mean),
         agreement_pooled=bounded(float(value.pooled[0]), resampled.pooled),
-        correlations={at: _correlations(human, metric, at, resamples) for at in LEVELS},
+        correlations={at: _correlations(human, metric, at, resamples, is_tested) for at in LEVELS},
         significant={kind: _significant(topics, kind, level) for kind in COEFFICIENTS},
         accuracy=finite(accuracy.value),
         epsilon=finite(accuracy.epsilon),
@@ -99,7 +103,9 @@ def metric_agreement(
     )
 
 
-def _correlations(human: Matrix, metric: Matrix, level: Level, resamples: Resamples) -> dict[str, Correlation]:
+def _correlations(
+    human: Matrix, metric: Matrix, level: Level, resamples: Resamples, is_tested: bool
+) -> dict[str, Correlation]:
     data = whole_data(human, metric, level)
     is_whole = level != "summary"
     whole = Resamples.whole(*human.shape)
@@ -108,7 +114,8 @@ def _correlations(human: Matrix, metric: Matrix, level: Level, resamples: Resamp
         value = float(correlate(human, metric, level, coefficient, whole)[0])
         interval = bounded(value, correlate(human, metric, level, coefficient, resamples))
         n = len(data[0][0]) if is_whole else len(data) - undefined_topics(human, metric)
-        p = _p_values(kind, np.array([value]), data)[0] if is_whole else math.nan
+        has_p = is_whole and is_tested and (level != "system" or n >= FEWEST_SYSTEMS)
+        p = _p_values(kind, np.array([value]), data)[0] if has_p else math.nan
         low, high = fisher_interval(value, n) if is_whole and kind == "pearson" else (None, None)
         correlations[kind] = Correlation(
             interval.value, interval.low, interval.high, n=n, p=finite(p), fisher_low=low, fisher_high=high
@@ -125,7 +132,7 @@ def _p_values(kind: str, values: Vector, data: Sequence[tuple[Vector, Vector]]) 
     return correlation.p_values(values, np.array([len(by_people) for by_people, _ in data]))
 
 
-def _topics(names: Sequence[str], human: Matrix, metric: Matrix) -> Iterable[TopicCorrelations]:
+def _topics(names: Sequence[str], human: Matrix, metric: Matrix, is_tested: bool) -> Iterable[TopicCorrelations]:
     data = whole_data(human, metric, "summary")
     shares = within_topics(human, metric, correlation.agreement)
     values = {kind: within_topics(human, metric, coefficient) for kind, coefficient in COEFFICIENTS.items()}
@@ -136,7 +143,7 @@ def _topics(names: Sequence[str], human: Matrix, metric: Matrix) -> Iterable[Top
             len(data[k][0]),
             finite(shares[k]),
             {kind: finite(column[k]) for kind, column in values.items()},
-            {kind: finite(column[k]) for kind, column in p.items()},
+            {kind: finite(column[k]) if is_tested else None for kind, column in p.items()},
         )
 
 
@@ -191,14 +198,16 @@ def _difference(
     def correlates(scores: Matrix, drawn: Resamples = whole) -> Vector:
         return correlate(human, scores, "system", correlation.pearson, drawn)
 
-    def tested(statistic: Callable[..., Vector], mixed: Statistic) -> Tested:
+    def tested(statistic: Callable[..., Vector], mixed: Statistic, is_tested: bool) -> Tested:
         value = float(statistic(a)[0] - statistic(b)[0])
         interval = bounded(value, statistic(a, resamples) - statistic(b, resamples))
-        p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng) if sampling.draws else None
+        p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng) if sampling.draws and is_tested else None
         return Tested(interval.value, interval.low, interval.high, p=p)
 
-    agreements = tested(agrees, partial(agreement_of_mixed, human))
-    correlations = tested(correlates, of_mixed(correlates))
+    n = int(present.any(axis=1).sum())
+    agreements = tested(agrees, partial(agreement_of_mixed, human), scores.can_test(*names))
+    has_p = scores.can_test(*names) and n >= FEWEST_SYSTEMS
+    correlations = tested(correlates, of_mixed(correlates), has_p)
     between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
-    t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, int(present.any(axis=1).sum()))
-    return MetricDifference(*names, agreements, correlations, finite(t), finite(p))
+    t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, n)
+    return MetricDifference(*names, agreements, correlations, finite(t), finite(p) if has_p else None)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.metrics import registry
 from evaluation.metrics.registry import Metric
-from formats.results.metrics import Peers
+from formats.results.metrics import Basis, Peers
 
 Matrix = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Scores:
     """Matrices of one row a system and one column a topic, nan where there is no score.
 
     `human`: by dimension; `metrics`: by the metric's name; `signatures` likewise. `machines`: of each system, whether
-    no person wrote its summaries.
+    no person wrote its summaries. `counts`: of each topic, its judgments and its sentences, where these are known.
     """
 
     systems: tuple[str, ...]
@@ -41,6 +41,15 @@ class Scores:
     metrics: Mapping[str, Matrix]
     signatures: Mapping[str, str]
     machines: tuple[bool, ...]
+    counts: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def basis(self) -> Basis | None:
+        return Basis.of(self.counts) if self.counts else None
+
+    def can_test(self, *metrics: str) -> bool:
+        """Whether enough is judged for tests of these metrics."""
+        return self.basis is None or not any(map(self.basis.is_early_for, metrics))
 
     def judged(self, *dimensions: str) -> Scores:
         """The topics and the systems of which people scored a summary in any of them.
@@ -58,6 +67,7 @@ class Scores:
             {name: matrix[kept] for name, matrix in self.metrics.items()},
             self.signatures,
             tuple(compress(self.machines, systems)),
+            tuple(compress(self.counts, topics)),
         )
 
 
@@ -99,9 +109,11 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
     by_metric: dict[str, dict[tuple[str, str], float]] = {metric.name: {} for metric in metrics}
     machines: dict[str, bool] = {}
     names: list[str] = []
+    counts: list[tuple[int, int]] = []
     for topic in topics:
         registry.check(metrics, [topic])
         names.append(topic.topic_id)
+        counts.append((len(topic.judgments), len(topic.sentences)))
         cells = [(summary.system, topic.topic_id) for summary in topic.summaries]
         for cell, summary in zip(cells, topic.summaries, strict=True):
             machines[summary.system] = machines.get(summary.system, True) and not summary.person
@@ -126,4 +138,5 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
         matrices(by_metric),
         signatures,
         tuple(machines[system] for system in systems),
+        tuple(counts),
     )

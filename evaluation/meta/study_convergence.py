@@ -126,7 +126,8 @@ def _converged(scores: Scores, part: Part, topics: Mapping[str, SampledTopic]) -
         )
         for name, topic in topics.items()
     ]
-    return convergence(runs, part[1], sizes, RUNS, SEED, scores.signatures)
+    basis = scores.judged(part[1]).basis
+    return convergence(runs, part[1], sizes, RUNS, SEED, scores.signatures, basis)
 
 
 def _of_topic(human: Matrix, metric: Matrix, column: int) -> float:

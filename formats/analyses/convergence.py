@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from formats.analyses.metric_agreement import signatures
+from formats.analyses.metric_agreement import signatures, too_early
 from formats.metric_names import title_of
 from formats.plots import convergence_lines, curve_plot
 from formats.results import Baseline, Convergence, MetricConvergence, Passing, StudyConvergence
-from formats.shown import Cell, Column, Figure, Shown, Table, as_text, decimals, figure
+from formats.shown import DASH, Cell, Column, Figure, Shown, Table, as_text, bounded, decimals, figure, interval
 from formats.words import gettext as _
 from formats.words import ngettext
 
@@ -47,11 +47,11 @@ def _verdict(report: Convergence) -> str:
     defined = {flat.metric: value for flat in report.baselines if (value := flat.agreement) is not None}
     best = max(defined, key=defined.__getitem__, default="")
     against = next((metric for metric in LEADING if metric in defined), best)
+    if report.basis and report.basis.is_early:
+        return too_early(report.basis)
     passings = [own for own in report.passings if own.baseline == against]
     if passings:
-        topics = len(report.metrics[0].topics)
-        means = ngettext("Means over %(n)s topic, not tested.", "Means over %(n)s topics, not tested.", topics)
-        return f"{words(passings[0], report.sizes[-1])} {means % {'n': topics}}"
+        return words(passings[0], report.sizes[-1])
     last = [metric.points[-1] for metric in report.metrics if metric.points and metric.points[-1].agreement is not None]
     if not last:
         return _("With so few judgments and scores, nothing can be said about agreement with people.")
@@ -60,31 +60,36 @@ def _verdict(report: Convergence) -> str:
 
 
 def words(passing: Passing, most: int) -> str:
-    """From where on it agrees better than the other metric; `most`: judgments a topic that there are."""
-    names = {"metric": title_of(passing.metric), "baseline": title_of(passing.baseline), "most": most}
+    """What is shown of it beside the other metric; `most`: judgments a topic that there are."""
+    own = passing.ahead
+    difference = DASH if own.value is None else f"{own.value:+.3f}"
+    about = {"metric": title_of(passing.metric), "baseline": title_of(passing.baseline), "most": most}
+    about |= {"ahead": f"{difference} 95% {interval(own.low, own.high)}", "n": passing.judgments or 0}
     if passing.judgments is not None:
-        text = _("From %(n)d judgments a topic on, “%(metric)s” agrees better with people than %(baseline)s.")
-        return text % (names | {"n": passing.judgments})
-    if passing.expected is None:
         text = _(
-            "With up to %(most)d judgments a topic, “%(metric)s” does not agree better with people than %(baseline)s, "
-            "and as its curve runs it will not with many more."
+            "From %(n)d judgments a topic on, “%(metric)s” agrees better with people than %(baseline)s; with up to "
+            "%(most)d the difference is %(ahead)s."
         )
-        return text % names
-    text = _(
-        "“%(metric)s” needs about %(n)d more judgments a topic to agree better with people than %(baseline)s, if "
-        "agreement goes on to grow as it did up to %(most)d."
-    )
-    return text % (names | {"n": _in_two_digits(passing.expected - most)})
+    elif own.high is not None and own.high < 0:
+        text = _("With up to %(most)d judgments a topic, “%(metric)s” agrees less well than %(baseline)s: %(ahead)s.")
+    else:
+        text = _(
+            "With up to %(most)d judgments a topic, no difference in agreement is shown between “%(metric)s” and "
+            "%(baseline)s: %(ahead)s."
+        )
+    if passing.expected is not None:
+        about["more"] = _in_two_digits(passing.expected - most)
+        text += " " + _("If agreement goes on to grow as it did, it is as high with about %(more)d more.")
+    return text % about
 
 
 def shortly(passing: Passing, most: int) -> str:
     """The same in a cell."""
     if passing.judgments is not None:
         return _("from %(n)d") % {"n": passing.judgments}
-    if passing.expected is None:
-        return _("not in sight")
-    return _("about %(n)d more") % {"n": _in_two_digits(passing.expected - most)}
+    if passing.expected is not None:
+        return _("about %(n)d more") % {"n": _in_two_digits(passing.expected - most)}
+    return _("less well") if passing.ahead.high is not None and passing.ahead.high < 0 else _("not shown")
 
 
 def _in_two_digits(number: int) -> int:
@@ -146,6 +151,7 @@ def _note(report: Convergence) -> str:
 def _passings(report: Convergence) -> Table:
     most = report.sizes[-1] if report.sizes else 0
     agreement = {flat.metric: flat.agreement for flat in report.baselines}
+    is_early = report.basis is not None and report.basis.is_early
     by_baseline = [own for name in agreement for own in report.passings if own.baseline == name]
     return Table(
         "passings",
@@ -153,18 +159,28 @@ def _passings(report: Convergence) -> Table:
         (
             *(Column("than"), Column("", _("Than"), as_text), Column("agreement", _("Agreement"), decimals(3))),
             *(Column("metric"), Column("", _("Metric"), as_text), Column("judgments"), Column("expected")),
+            *(
+                Column("ahead", _("ahead by"), decimals(3)),
+                Column("low"),
+                Column("high"),
+                Column("", _("95% interval")),
+            ),
             Column("", _("Judgments a topic"), as_text),
         ),
         tuple(
             (
                 *(own.baseline, title_of(own.baseline), agreement[own.baseline]),
-                *(own.metric, title_of(own.metric), own.judgments, own.expected, shortly(own, most)),
+                *(own.metric, title_of(own.metric), own.judgments, own.expected),
+                *bounded(own.ahead),
+                DASH if is_early else shortly(own, most),
             )
             for own in by_baseline
         ),
         note=_(
-            "“About … more” carries the curve on as a − b/√n, up to ten times the judgments that there are: a rough "
-            "figure to plan with, not a result."
+            "Ahead by: the difference of agreement with all judgments, paired over topics; Student’s intervals hold "
+            "for all rows together. “From”: with that many judgments and any more, the interval is above 0. “About … "
+            "more” carries the curve on as a − b/√n, up to ten times the judgments that there are: a rough figure to "
+            "plan with, not a result."
         ),
     )
 

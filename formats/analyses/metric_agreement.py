@@ -9,7 +9,7 @@ from statistics import fmean
 
 from formats.metric_names import title_of
 from formats.plots import IntervalRow, interval_plot
-from formats.results import AgreementReport, DimensionAgreement, MetricAgreement
+from formats.results import AgreementReport, Basis, DimensionAgreement, MetricAgreement
 from formats.results.metrics import Level, Over
 from formats.results.scores import MIXED, PREFERENCES
 from formats.shown import DASH, Column, Figure, Shown, Table, as_text, bounded, decimals, figure, interval, p_value
@@ -49,17 +49,22 @@ def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(dimension: DimensionAgreement, level: float) -> str:
-    """The metric that agrees best, the first metric, and how many of the others differ from that."""
-    defined = {metric.metric: value for metric in dimension.metrics if (value := metric.agreement.value) is not None}
-    if not defined:
+    """The metric that agrees best, the first metric, and how many of the others differ from that; of preferences only
+    that it is too early, while it is."""
+    early = _early(dimension)
+    compared = [metric for metric in dimension.metrics if metric not in early and metric.agreement.value is not None]
+    if not compared and not early:
         return _("With so few scores, nothing can be said about agreement with people.")
-    first = dimension.metrics[0]
-    best = max(dimension.metrics, key=lambda metric: defined.get(metric.metric, 0.0))
+    about_early = f"{too_early(dimension.basis)} " if early and dimension.basis else ""
+    if not compared:
+        return about_early.rstrip()
+    first = next(metric for metric in dimension.metrics if metric not in early)
+    best = max(compared, key=lambda metric: metric.agreement.value or 0.0)
     about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}
     text = _("%(metric)s has the highest agreement with human %(dimension)s: %(figure)s; a coin gets .5.") % about
     if best is not first:
         text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
-    if dimension.differences:
+    if dimension.differences and not early:
         corrected = [difference.agreement.holm for difference in dimension.differences]
         n = sum(p is not None and p <= level for p in corrected)
         about = {"n": str(n), "all": str(len(corrected)), "first": title_of(first.metric)}
@@ -69,7 +74,32 @@ def _verdict(dimension: DimensionAgreement, level: float) -> str:
             len(corrected),
         )
         text += " " + sentence % about
-    return text
+    return about_early + text
+
+
+def _early(dimension: DimensionAgreement) -> list[MetricAgreement]:
+    """The metrics that rest on too few judgments for tests."""
+    basis = dimension.basis
+    return [metric for metric in dimension.metrics if basis and basis.is_early_for(metric.metric)]
+
+
+def too_early(basis: Basis) -> str:
+    """Why preferences are not tested."""
+    text = _(
+        "Too early for tests of preferences: %(judgments)s judgments of %(sentences)s sentences, on %(judged)s of "
+        "%(topics)s topics. They come once every topic is judged, with a judgment a sentence on average."
+    )
+    about = {name: f"{getattr(basis, name):,}" for name in ("judgments", "sentences", "judged", "topics")}
+    return text % about
+
+
+def _name(metric: MetricAgreement, dimension: DimensionAgreement) -> str:
+    """With the number of its topics, where these are not all."""
+    n = sum(topic.summaries > 0 for topic in metric.topics)
+    if dimension.basis and metric in _early(dimension):
+        n = min(n, dimension.basis.judged)
+    about = {"metric": title_of(metric.metric), "n": n, "all": dimension.topics}
+    return _("%(metric)s (%(n)d of %(all)d topics)") % about if n < dimension.topics else title_of(metric.metric)
 
 
 def _figure_of(metric: MetricAgreement) -> str:
@@ -83,7 +113,7 @@ def _figure_of(metric: MetricAgreement) -> str:
 
 def _figure(dimension: DimensionAgreement) -> list[Figure]:
     """Metrics by their agreement, best first, chance beside them."""
-    figures = [(title_of(metric.metric), metric.agreement) for metric in dimension.metrics]
+    figures = [(_name(metric, dimension), metric.agreement) for metric in dimension.metrics]
     rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
     rows.sort(key=lambda row: -row.value)
     label = _("Agreement of metrics with people, with 95% intervals; the table says the same in numbers")
@@ -127,7 +157,7 @@ def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
         ),
         tuple(
             (
-                *(metric.metric, title_of(metric.metric)),
+                *(metric.metric, _name(metric, dimension)),
                 *bounded(metric.agreement),
                 *(metric.agreement_pooled.value, metric.agreement_pooled.low, metric.agreement_pooled.high),
                 *(metric.accuracy, metric.epsilon),
@@ -136,7 +166,7 @@ def _agreement(dimension: DimensionAgreement, report: AgreementReport) -> Table:
             )
             for metric in dimension.metrics
         ),
-        note=_note(report),
+        note=_note(dimension, report),
         marked=_own(dimension),
     )
 
@@ -150,7 +180,7 @@ def _agreement_title(dimension: DimensionAgreement) -> str:
     return title % {"dimension": dimension.dimension, "topics": dimension.topics, "systems": dimension.systems}
 
 
-def _note(report: AgreementReport) -> str:
+def _note(dimension: DimensionAgreement, report: AgreementReport) -> str:
     figures = _(
         "Agreement: of the pairs of summaries of a topic that people order, the share that the metric orders alike, as "
         "a mean over topics (Zopf 2018, equation 1); a coin gets .5. Pooled: over all such pairs. Accuracy: of all "
@@ -160,7 +190,9 @@ def _note(report: AgreementReport) -> str:
         "Intervals by a bootstrap over %(over)s, %(draws)s resamples, seed %(seed)s; p by permutation (Deutsch et al. "
         "2021), corrected by Holm for all differences."
     )
-    return f"{figures} {drawn % {'over': _(_OVER[report.over]), 'draws': report.draws, 'seed': report.seed}}"
+    early = [too_early(dimension.basis)] if dimension.basis and _early(dimension) else []
+    about = {"over": _(_OVER[report.over]), "draws": report.draws, "seed": report.seed}
+    return " ".join([*early, figures, drawn % about])
 
 
 def _correlations(dimension: DimensionAgreement, level: Level, significance: float) -> Table:
@@ -178,7 +210,7 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
         tuple(columns),
         tuple(
             (
-                *(metric.metric, title_of(metric.metric)),
+                *(metric.metric, _name(metric, dimension)),
                 *(
                     cell
                     for kind in COEFFICIENTS
@@ -188,7 +220,9 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
             )
             for metric in dimension.metrics
         ),
-        note=_undefined(dimension.metrics) if is_mean else "",
+        note=_undefined(dimension.metrics)
+        if is_mean
+        else _("No p with fewer than five systems, or while it is too early."),
         marked=_own(dimension),
     )
 
@@ -215,7 +249,7 @@ def _significant(dimension: DimensionAgreement, level: float) -> Table:
         ),
         tuple(
             (
-                *(metric.metric, title_of(metric.metric), kind),
+                *(metric.metric, _name(metric, dimension), kind),
                 *(own.topics, own.significant, own.share, own.lowest, own.highest),
             )
             for metric in dimension.metrics

@@ -31,6 +31,7 @@ from formats.results.diagnostics import (
 from formats.results.metrics import (
     AgreementReport,
     Baseline,
+    Basis,
     Convergence,
     ConvergencePoint,
     Correlation,

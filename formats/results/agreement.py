@@ -19,6 +19,9 @@ class Bounded:
     high: float | None
 
 
+UNKNOWN = Bounded(None, None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """`pairs` judged by two or more annotators, `comparisons` of two judgments of the same pair, and what they show.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from formats.results.agreement import Bounded
+from formats.results.agreement import UNKNOWN, Bounded
+from formats.results.scores import MIXED, PREFERENCES
 
 #: Of summaries (within a topic, then the mean over topics), of systems (of their means over topics), of all summaries.
 Level = Literal["summary", "system", "global"]
@@ -19,6 +20,32 @@ Values = Literal["pyramid", "references", "given"]
 #: Of two systems: both machines, a machine and a person, two persons.
 PairKind = Literal["machines", "mixed", "humans"]
 CountedPairs = Literal["all", "machines", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What preferences rest on: so many `judgments` about so many `sentences`, in `judged` of the `topics` that people
+    scored."""
+
+    judgments: int
+    sentences: int
+    judged: int
+    topics: int
+
+    @classmethod
+    def of(cls, counts: Iterable[tuple[int, int]]) -> Basis:
+        """From the judgments and the sentences of each topic."""
+        judgments, sentences = zip(*counts, strict=True)
+        return cls(sum(judgments), sum(sentences), sum(map(bool, judgments)), len(judgments))
+
+    @property
+    def is_early(self) -> bool:
+        """The floor below which preferences are not tested: every topic judged, a judgment a sentence on average."""
+        return self.judged < self.topics or self.judgments < self.sentences
+
+    def is_early_for(self, metric: str) -> bool:
+        """Whether the metric rests on these judgments alone, and they are too few."""
+        return self.is_early and metric.startswith(PREFERENCES[:-1]) and MIXED not in metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +196,14 @@ class MetricDifference:
 
 @dataclass(frozen=True, slots=True)
 class DimensionAgreement:
-    """The metrics beside people's scores in one dimension."""
+    """The metrics beside people's scores in one dimension. `basis`: None where nothing is known of judgments."""
 
     dimension: str
     topics: int
     systems: int
     metrics: tuple[MetricAgreement, ...]
     differences: tuple[MetricDifference, ...] = ()
+    basis: Basis | None = None
 
     def with_intervals(self, bounded: DimensionAgreement | None) -> DimensionAgreement:
         """The same with the intervals of those metrics that have the same scores there; with tests if all have."""
@@ -337,15 +365,18 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """With how many judgments a topic, and any more, the metric agrees better than the baseline; None: not yet.
+    """With how many judgments a topic, and any more, the metric is shown to agree better than the baseline, by the
+    interval of the difference; None: with none of those tried.
 
-    `expected`: not yet, but with about so many if agreement goes on as it grew; None: passed, or not in sight.
+    `expected`: with about so many the curve would reach the baseline if it goes on as it grew; None: it has, or that is
+    not in sight. `ahead`: the difference with all judgments; its interval holds for all passings together.
     """
 
     metric: str
     baseline: str
     judgments: int | None
     expected: int | None = None
+    ahead: Bounded = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +390,7 @@ class Convergence:
     metrics: tuple[MetricConvergence, ...]
     baselines: tuple[Baseline, ...]
     passings: tuple[Passing, ...]
+    basis: Basis | None = None
 
 
 @dataclass(frozen=True, slots=True)

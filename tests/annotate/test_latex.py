@@ -77,7 +77,7 @@ def test_every_table_for_papers_compiles(graded: Study, tmp_path: Path) -> None:
 
 def test_what_a_name_may_hold_means_nothing_to_latex(graded: Study, tmp_path: Path) -> None:
     table = text_of(signed_in(graded), reverse("analysis_tex", args=[graded.pk, "metric-agreement", "agreement"]))
-    assert "\n{}[best] & " in table
+    assert "\n{}[best] (1 of 3 topics) & " in table
     assert "a $<$ b $>$ c $|$ d" in table
     assert r"\textbackslash{}input\{x\} \& 100\% \#1 \$2 \textasciitilde{} \textasciicircum{} \_x" in table
     rows = formats.write_latex(["Name"], "l", [[name] for name in NAMES])

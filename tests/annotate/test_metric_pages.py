@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.utils import timezone
@@ -12,7 +13,7 @@ from annotate import imports, judging
 from annotate.models import Result, Study
 from evaluation.worker import claims
 from formats.analyses import convergence
-from formats.results import Convergence, DimensionAgreement, PairCounts, Passing, StudyConvergence, from_json
+from formats.results import Bounded, Convergence, DimensionAgreement, PairCounts, Passing, StudyConvergence, from_json
 from tests import kept
 from tests.annotate import scored
 from tests.annotate.making import owner, study
@@ -22,6 +23,7 @@ from tests.annotate.test_api import API, client_of
 pytestmark = pytest.mark.django_db
 
 GRADES = {"first & best": ("Heavy rain flooded three towns in Ohio.", 4.0), "=second": ("He wore a hat.", 1.0)}
+GRADED_HAT = formats.Summary("=second", "A dog was happy.", human={"overall": 1.0})
 GRADES |= {"third": ("It rained in Ohio. Schools in the towns were closed.", 3.0)}
 
 
@@ -52,6 +54,14 @@ def graded_study() -> Study:
     return made
 
 
+def judge_enough(made: Study) -> None:
+    """A judgment a sentence in every topic, and what the worker makes of them."""
+    pairs = [("d1:0", "d1:1"), ("d1:1", "d1:2"), ("d1:2", "d2:0"), ("d2:0", "d2:1"), ("d2:1", "d2:2")]
+    scored.judge(made, *((f"T{number}", *pair, "a") for number in range(3) for pair in pairs))
+    assert scored.tasks.catch_up(made.pk) == {}
+    scored.score_with_metrics(made)
+
+
 def test_the_page_compares_every_metric_with_people_preferences_first(graded: Study) -> None:
     text = text_of(signed_in(graded), address(graded, "metric-agreement"))
     table = text.partition("<tbody>")[2]
@@ -80,6 +90,7 @@ def test_an_open_page_hears_of_intervals_and_of_mixed_rows(graded: Study) -> Non
 
 def test_intervals_and_tests_are_of_the_figures_that_they_stand_beside(graded: Study) -> None:
     client = signed_in(graded)
+    judge_enough(graded)
     text = text_of(client, address(graded, "metric-agreement"))
     assert "ahead by" in text
     assert "differ significantly from Preferences: importance (Holm)" in text
@@ -95,6 +106,33 @@ def test_intervals_and_tests_are_of_the_figures_that_they_stand_beside(graded: S
     rows = rows_of(client, address(graded, "metric-agreement", "agreement"))
     assert (rows[0]["agreement"], rows[0]["low"], rows[1]["low"] != "") == ("0.125", "", True)
     assert {row["holm"] for row in rows} == {""}
+
+
+def test_fewer_judgments_than_sentences_or_topics_are_not_tested_and_every_output_says_so(graded: Study) -> None:
+    client, page = signed_in(graded), address(graded, "metric-agreement")
+    early = "Too early for tests of preferences: 3 judgments of 18 sentences, on 3 of 3 topics."
+    for name in ("metric-agreement", "convergence"):
+        text = text_of(client, address(graded, name))
+        assert early in text
+        assert "significantly from" not in text
+        assert "agrees better" not in text
+    assert early in text_of(client, address(graded, "metric-agreement", "agreement", "tex"))
+    said = client_of(owner(graded)).get(f"{API}/studies/{graded.pk}/results/metric-agreement/").json()
+    assert said["verdict"].startswith(early)
+    for part, name in (("agreement", "p"), ("agreement", "holm"), ("correlation-global", "pearson_p")):
+        assert rows_of(client, address(graded, "metric-agreement", part))[0][name] == ""
+
+    judge_enough(graded)
+    assert "Too early" not in text_of(client, page)
+    assert rows_of(client, address(graded, "metric-agreement", "correlation-global"))[0]["pearson_p"]
+    systems = rows_of(client, address(graded, "metric-agreement", "correlation-system"))
+    assert {row["pearson_p"] for row in systems} == {""}, "three systems in a row are chance"
+
+    imports.store(graded, formats.Bundle(topics=(replace(scored.SNOW, summaries=(GRADED_HAT,)),)))
+    scored.score_with_metrics(graded)
+    text = text_of(client, page)
+    assert "18 judgments of 21 sentences, on 3 of 4 topics." in text
+    assert "Preferences: importance (3 of 4 topics)" in text
 
 
 def test_the_files_say_what_the_page_says(graded: Study) -> None:
@@ -195,17 +233,28 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
     assert "Agreement with human style_2 by number of judgments" in text
     assert "The curves rest on: 3 by people (computed" in " ".join(text.split())
     assert "judgments a topic" in text
-    assert "agrees better with people than ROUGE-2" in text or "does not agree better with people than ROUGE-2" in text
     assert "first &amp; best" not in text
+    judge_enough(graded)
+    assert "no difference in agreement is shown" in text_of(client, address(graded, "convergence"))
     assert address(graded, "convergence") in text_of(client, address(graded, "metric-agreement"))
 
 
 @pytest.mark.parametrize(
     ("passing", "said", "shortly"),
     [
-        (Passing("preferences:importance", "rouge-2", 50), "From 50 judgments a topic on", "from 50"),
-        (Passing("preferences:importance", "rouge-2", None, 1_297), "about 1000 more judgments", "about 1000 more"),
-        (Passing("preferences:importance", "rouge-2", None), "it will not with many more", "not in sight"),
+        (Passing("preferences:importance", "rouge-2", 50, None, Bounded(0.1, 0.02, 0.18)), "From 50 judg", "from 50"),
+        (Passing("preferences:importance", "rouge-2", None, 1_297), "with about 1000 more.", "about 1000 more"),
+        (Passing("preferences:importance", "rouge-2", None), "no difference in agreement is shown", "not shown"),
+        (
+            Passing("preferences:importance", "rouge-2", None, None, Bounded(0.035, -0.02, 0.09)),
+            "is shown between “Preferences: importance” and ROUGE-2: +0.035 95% [-0.020, 0.090].",
+            "not shown",
+        ),
+        (
+            Passing("preferences:importance", "rouge-2", None, None, Bounded(-0.1, -0.18, -0.02)),
+            "agrees less well than ROUGE-2: -0.100 95% [-0.180, -0.020].",
+            "less well",
+        ),
     ],
 )
 def test_words_say_what_is_passed_and_what_is_still_needed(passing: Passing, said: str, shortly: str) -> None:

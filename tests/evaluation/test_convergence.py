@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.meta.convergence import _passing as passing_of
@@ -14,7 +15,16 @@ from evaluation.meta.reports import Sampling, dimension_agreement
 from evaluation.meta.scores import collect
 from evaluation.metrics.registry import metric
 from evaluation.scoring.simulate import judge
-from formats.results import Baseline, Convergence, ConvergencePoint, MetricConvergence, from_json, to_json
+from formats.results import (
+    Baseline,
+    Convergence,
+    ConvergencePoint,
+    MetricConvergence,
+    Passing,
+    TopicConvergence,
+    from_json,
+    to_json,
+)
 from tests.evaluation.conftest import Run
 
 NAMES = ("preferences", "preferences:published", "preferences:unsmoothed", "js")
@@ -82,27 +92,57 @@ def test_it_says_from_where_on_a_metric_is_passed() -> None:
     converged = report(TOPICS, [5, 25, 120], 6, ("preferences", "js"))
 
     (passing,) = converged.passings
-    better = [point.agreement > converged.baselines[0].agreement for point in converged.metrics[0].points]
-    assert passing.judgments == next((size for k, size in enumerate(converged.sizes) if all(better[k:])), None)
+    (curve,), (flat,) = converged.metrics, converged.baselines
+    shown = []
+    for k in range(len(converged.sizes)):
+        pairs = [(topic.points[k].agreement, flat.topics[topic.topic]) for topic in curve.topics]
+        shown.append(stats.ttest_rel(*zip(*pairs, strict=True)).confidence_interval(0.95).low > 0)
+    assert passing.judgments == next((size for k, size in enumerate(converged.sizes) if all(shown[k:])), None)
     assert passing.judgments is not None
+    assert passing.ahead.value == pytest.approx(curve.points[-1].agreement - flat.agreement)
+    assert 0 < passing.ahead.low < passing.ahead.value < passing.ahead.high
+
+
+def curve(*agreements: float, topics: int = 3, spread: float = 0.01) -> MetricConvergence:
+    """A metric with so much agreement by 25, 100 and 400 judgments a topic, in topics of about the same."""
+
+    def points(more: float) -> tuple[ConvergencePoint, ...]:
+        reached = zip((25, 100, 400), agreements, strict=True)
+        return tuple(ConvergencePoint(n, value + more, 0.0, 0) for n, value in reached)
+
+    around = np.linspace(-spread, spread, topics)
+    of_each = tuple(TopicConvergence(f"t{k}", 400, points(float(more))) for k, more in enumerate(around))
+    return MetricConvergence("preferences", "", points(0.0), of_each)
+
+
+def passing(grown: MetricConvergence, baseline: float, is_early: bool = False) -> Passing:
+    flat = Baseline("js", "", baseline, {topic.topic: baseline for topic in grown.topics})
+    return passing_of(grown, flat, 0.05, is_early)
+
+
+def test_a_higher_curve_is_no_passing_where_the_interval_over_topics_holds_0() -> None:
+    assert passing(curve(0.51, 0.54, 0.543, topics=32, spread=0.05), 0.508).judgments == 100
+    noisy = passing(curve(0.52, 0.54, 0.543, topics=32, spread=0.5), 0.508)
+    assert (noisy.judgments, noisy.expected) == (None, None)
+    assert noisy.ahead.low < 0 < noisy.ahead.value == pytest.approx(0.035)
+    assert passing(curve(0.52, 0.54, 0.543, topics=2, spread=0.01), 0.508).judgments is None, "two topics say little"
+    assert passing(curve(0.52, 0.54, 0.543, topics=1), 0.508).ahead.low is None
+    assert passing(curve(0.52, 0.54, 0.543, spread=0.0), 0.508).ahead.low is None
+    assert passing(curve(0.7, 0.8, 0.9, topics=32), 0.508, is_early=True).judgments is None
 
 
 def test_what_is_not_passed_yet_is_carried_on() -> None:
-    def curve(*agreements: float) -> MetricConvergence:
-        points = (ConvergencePoint(n, reached, 0.0, 0) for n, reached in zip((25, 100, 400), agreements, strict=True))
-        return MetricConvergence("preferences", "", tuple(points), ())
-
     grown = curve(*(0.7 - 1 / n**0.5 for n in (25, 100, 400)))
 
-    def passing(grown: MetricConvergence, baseline: float) -> tuple[int | None, int | None]:
-        passed = passing_of(grown, Baseline("js", "", baseline, {}))
+    def found(grown: MetricConvergence, baseline: float) -> tuple[int | None, int | None]:
+        passed = passing(grown, baseline)
         return passed.judgments, passed.expected
 
-    assert passing(grown, 0.55) == (100, None)
-    assert passing(grown, 0.66) == (None, 625)  # 0.7 - 1 / 25 = 0.66
-    assert passing(grown, 0.69) == (None, None)  # 10,000 are more than ten times as many
-    assert passing(grown, 0.7) == passing(grown, 0.8) == (None, None)
-    assert passing(curve(0.6, 0.55, 0.5), 0.65) == (None, None)
+    assert found(grown, 0.55) == (100, None)
+    assert found(grown, 0.66) == (None, 625)  # 0.7 - 1 / 25 = 0.66
+    assert found(grown, 0.69) == (None, None)  # 10,000 are more than ten times as many
+    assert found(grown, 0.7) == found(grown, 0.8) == (None, None)
+    assert found(curve(0.6, 0.55, 0.5), 0.65) == (None, None)
 
 
 def test_samples_that_determine_nothing_are_counted() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -21,10 +21,12 @@ from annotate.database.snapshot import snapshot
 from annotate.models import (
     Claim,
     ComputedScore,
+    Fit,
     HumanScore,
     MetricScore,
     Result,
     Score,
+    Sentence,
     Study,
     Summary,
     Topic,
@@ -211,8 +213,17 @@ def load_study_scores(study_id: int) -> StudyScores | None:
         metrics=_matrices({name: by_metric[name] for name in signatures if name in by_metric}, *place),
         signatures=signatures,
         machines=tuple(system not in people for system in systems),
+        counts=_counts([key for key, _name in topics]),
     )
     return StudyScores(study.pk, version, texts_version, scores)
+
+
+def _counts(topics: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Of each topic the judgments behind its scores, and the sentences that people are asked about."""
+    judged = dict(Fit.objects.newest().filter(topic__in=topics).values_list("topic", "judgments"))
+    asked = Sentence.objects.to_judge().filter(topic__in=topics).order_by()
+    sentences = dict(asked.values_list("topic").annotate(Count("pk")))
+    return tuple((judged.get(key, 0), sentences.get(key, 0)) for key in topics)
 
 
 def _by_name(rows: QuerySet[Any], name: str) -> dict[str, dict[Cell, float]]:
