@@ -56,7 +56,7 @@ def datasheet(facts: StudyFacts) -> str:
     """The Human Evaluation Datasheet (HEDS 2.0, Shimorina and Belz 2022) in Markdown, as far as the study knows."""
     parts = {"scores": _scores(facts), "agreement": _agreement(facts)}
     texts = {name: _MARK.sub(_in_brackets, " ".join(sentences)) for name, sentences in parts.items()}
-    return render_to_string("research/datasheet.md", {"facts": facts, **texts})
+    return render_to_string("research/datasheet.md", {"facts": facts, "annotators": annotators(facts), **texts})
 
 
 def _in_brackets(match: re.Match[str]) -> str:
@@ -107,10 +107,9 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
         yield _("No judgment has been collected so far.")
         return
     counted = facts.rests_on.counted.words
-    annotators = _n(facts.annotators, "annotator")
-    yield _("The scores rest on %(n)d judgments (%(kinds)s) of %(annotators)s.") % {
-        "n": facts.judgments, "kinds": counted, "annotators": annotators,
-    }  # fmt: skip
+    yield _("The scores rest on %(n)d judgments (%(kinds)s).") % {"n": facts.judgments, "kinds": counted}
+    if who := annotators(facts):
+        yield _("Annotators: %(annotators)s.") % {"annotators": who}
     if facts.rests_on.counted.simulated:
         yield _("Simulated judgments were drawn by a program from references or Pyramids; nobody saw those pairs.")
     yield from _drawn(facts)
@@ -231,19 +230,29 @@ _SCORES: dict[str, Any] = {
 }
 
 
+def annotators(facts: StudyFacts) -> str:
+    """People and machines whose judgments count; a simulation is neither."""
+    each = {"person": facts.annotators, "machine": facts.machines}
+    return _listed([_n(number, noun) for noun, number in each.items() if number])
+
+
 def _metrics(facts: StudyFacts) -> Iterator[str]:
-    if not facts.human_scores:
-        return
-    named = [
+    """Only what has a figure on the page of agreement."""
+    named = [_("the scores")] if facts.metrics and facts.scores_compared else []
+    named += [
         f"{title_of(name)} [[{key}]]" if (key := citations.of_metric(name)) else title_of(name)
         for name in facts.metrics
     ]
     if named:
         yield _(
-            "Human scores of the summaries were compared with the scores and with %(metrics)s by the share of pairs of "
-            "summaries that are ordered alike [[%(key)s]], with intervals and tests by resampling "
-            "[[%(resampling)s]]."
-        ) % {"metrics": _listed(named), "key": ZOPF, "resampling": "deutsch-etal-2021-statistical"}
+            "Human scores of the summaries were compared with %(metrics)s by the share of pairs of summaries that are "
+            "ordered alike [[%(key)s]], with %(intervals)s by resampling [[%(resampling)s]]."
+        ) % {
+            "metrics": _listed(named),
+            "key": ZOPF,
+            "intervals": _("intervals and tests") if facts.metrics_tested else _("intervals"),
+            "resampling": "deutsch-etal-2021-statistical",
+        }
 
 
 def _changes(facts: StudyFacts) -> Iterator[str]:
@@ -263,7 +272,7 @@ def _changed(change: SettingChange) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    *first, last = names
+    *first, last = names or [""]
     return _("%(first)s and %(last)s") % {"first": ", ".join(first), "last": last} if first else last
 
 
@@ -275,6 +284,7 @@ def _n(number: int, noun: str) -> str:
         "sentence": ngettext("%(n)d sentence", "%(n)d sentences", number),
         "summary": ngettext("%(n)d summary", "%(n)d summaries", number),
         "system": ngettext("%(n)d system", "%(n)d systems", number),
-        "annotator": ngettext("%(n)d annotator", "%(n)d annotators", number),
+        "person": ngettext("%(n)d person", "%(n)d people", number),
+        "machine": ngettext("%(n)d machine", "%(n)d machines", number),
     }
     return forms[noun] % {"n": number}

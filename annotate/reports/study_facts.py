@@ -14,8 +14,8 @@ from annotate.audit_log import SettingChange, changes_of_settings
 from annotate.models import (
     Annotator,
     Assignment,
+    AuditEntry,
     GoldPair,
-    HumanScore,
     Judgment,
     Recruitment,
     Result,
@@ -28,7 +28,7 @@ from annotate.models import (
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from formats.metric_names import listed_metrics
-from formats.results import Agreement, StudyAgreement
+from formats.results import Agreement, DimensionAgreement, StudyAgreement
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
 
 #: Settings that are no choice of method: what a study is called, and in which language its texts are.
@@ -37,13 +37,15 @@ OWN = {"title", "question", "language", "guidelines", "seed", "metric_names", "p
 
 @dataclass(frozen=True, slots=True)
 class StudyFacts:
-    """`topics` to `human_scores`: how many it has. `annotators`, `first` and `last`: of the judgments that count.
-    `random` and `telling`: how many of these are about pairs drawn here at random, and because they tell more.
+    """`topics` to `systems`: how many it has. `annotators`, who are people, `machines`, `first` and `last`: of the
+    judgments that count. `random` and `telling`: how many of these are about pairs drawn here at random, and because
+    they tell more.
 
     `excluded`: annotators whose judgments do not count.
 
     `unlike`: the settings that differ from the recommended ones, with their values. `changes`: of settings, by people,
-    after the first judgment.
+    after the first judgment. `metrics`: those with a figure beside human scores; `scores_compared`, `metrics_tested`:
+    whether the study's own scores have one that is not too early, and any difference a p-value.
     """
 
     study: Study
@@ -52,9 +54,9 @@ class StudyFacts:
     sentences: int
     summaries: int
     systems: int
-    human_scores: int
     rests_on: RestsOn
     annotators: int
+    machines: int
     first: datetime | None
     last: datetime | None
     random: int
@@ -63,6 +65,8 @@ class StudyFacts:
     agreement: Agreement | None
     unlike: Sequence[tuple[Setting, Any]]
     metrics: Sequence[str]
+    scores_compared: bool
+    metrics_tested: bool
     gold_pairs: int
     practice_pairs: int
     platform: str
@@ -86,7 +90,8 @@ def of_study(study: Study) -> StudyFacts:
     sums = counted.aggregate(
         first=Min("closed_at"),
         last=Max("closed_at"),
-        annotators=Count("annotator", distinct=True),
+        annotators=_annotators(Annotator.Kind.HUMAN),
+        machines=_annotators(Annotator.Kind.MACHINE),
         random=Count("pk", filter=Q(reason=Assignment.Reason.RANDOM)),
         telling=Count("pk", filter=Q(reason=Assignment.Reason.SUGGESTED)),
     )
@@ -99,13 +104,12 @@ def of_study(study: Study) -> StudyFacts:
         documents=SourceDocument.objects.filter(topic__in=topics).count(),
         sentences=Sentence.objects.filter(topic__in=topics).count(),
         **outputs,
-        human_scores=HumanScore.objects.of_all().filter(summary__in=summaries).count(),
         rests_on=rests_on.of_study(study),
         **sums,
         excluded=Annotator.objects.filter(study=study, excluded_at__isnull=False).count(),
         agreement=record.study if record and record.study.pairs else None,
         unlike=_unlike(study),
-        metrics=listed_metrics(study.metric_names),
+        **_compared(study),
         gold_pairs=gold.get(GoldPair.Use.GOLD, 0),
         practice_pairs=gold.get(GoldPair.Use.TRAINING, 0),
         platform=recruitment.platform if recruitment else Recruitment.Platform.NONE,
@@ -115,8 +119,28 @@ def of_study(study: Study) -> StudyFacts:
     )
 
 
+def _annotators(kind: str) -> Count:
+    return Count("annotator", distinct=True, filter=Q(annotator__kind=kind))
+
+
+def _compared(study: Study) -> dict[str, Any]:
+    """The metrics whose agreement with people has an interval, in any dimension."""
+    read = [row.read(DimensionAgreement) for row in Result.objects.by_keys(study, "intervals").values()]
+    dimensions = [dimension for dimension in read if dimension]
+    bounded = {own.metric for every in dimensions for own in every.metrics if own.agreement.low is not None}
+    return {
+        "metrics": [name for name in listed_metrics(study.metric_names) if name in bounded],
+        "scores_compared": not any(every.basis and every.basis.is_early for every in dimensions),
+        "metrics_tested": any(own.agreement.p is not None for every in dimensions for own in every.differences),
+    }
+
+
 def _unlike(study: Study) -> list[tuple[Setting, Any]]:
-    values = [(setting, getattr(study, setting.name)) for setting in SETTINGS if setting.name not in OWN]
+    """What the product set by the size of the study is no choice of a person."""
+    entries = AuditEntry.objects.filter(study=study, action="plan judgments").order_by("number")
+    planned = [entry.detail["judgments_per_topic"][1] for entry in entries]
+    own = OWN | {"judgments_per_topic"} if study.judgments_per_topic in planned[-1:] else OWN
+    values = [(setting, getattr(study, setting.name)) for setting in SETTINGS if setting.name not in own]
     return [(setting, value) for setting, value in values if value != setting.default]
 
 

@@ -15,11 +15,14 @@ from annotate.models import Annotator, Assignment, AuditEntry, Study, Summary, S
 from annotate.reports import methods_section, study_facts
 from annotate.reports.rests_on import of_study
 from formats import citations
+from formats.metric_names import listed_metrics, title_of
+from tests import kept
 from tests.annotate import making, scored
 from tests.annotate.judging_study import joined, judged, ready_study
 from tests.annotate.making import owner
-from tests.annotate.reading import signed_in
+from tests.annotate.reading import address, rows_of, signed_in
 from tests.annotate.test_latex import typeset
+from tests.annotate.test_metric_pages import graded_study, judge_enough
 
 pytestmark = pytest.mark.django_db
 
@@ -44,11 +47,48 @@ def test_the_paragraph_says_what_there_is_and_who_judged(study: Study) -> None:
     assert f"{facts.sentences} sentences" in text
     assert f"“{study.question}”" in text
     assert f"rest on {of_study(study).counted.total} judgments" in text
-    assert f"of {facts.annotators} annotators" in text
+    assert "(5 by people (5 imported), 2 simulated). Annotators: 2 people. Simulated judgments were drawn" in text
     assert "judgments per pair: 3" in text
     assert "(Zopf 2018)" in text
     assert "Krippendorff’s alpha (Krippendorff 2004) is" in text
     assert "[[" not in text
+
+
+def test_every_noun_of_the_paragraph_has_a_figure_on_a_page() -> None:
+    """Metrics, tests and agreement are named where their pages have figures, and nowhere else."""
+    study = graded_study()
+    client = signed_in(study)
+    assert "compared with ROUGE-1" in told(study), "three judgments are too early for the scores"
+    judge_enough(study)
+    rows = rows_of(client, address(study, "metric-agreement", "agreement"))
+    figures = {title_of(row["metric"]) for row in rows if row["agreement"] and row["low"]}
+    (compared,) = re.findall(r"compared with (.*?) by the share", told(study))
+    assert compared.startswith("the scores, ROUGE-1 (Lin 2004), ")
+    named = {title for name in listed_metrics(study.metric_names) if (title := title_of(name)) in compared}
+    assert "Pyramid" not in named
+    assert named <= figures
+    assert any(row["p"] for row in rows)
+    assert "with intervals and tests by resampling" in told(study)
+    assert "alpha" not in told(study), "no pair was judged twice"
+    kept.rows("intervals", study=study).delete()
+    assert "compared with" not in told(study)
+
+
+def test_what_the_product_plans_by_size_is_no_deviation_and_what_a_person_sets_is() -> None:
+    study = ready_study(sentences=12)
+    studies.plan_judgments(study)
+    planned = Study.objects.get(pk=study.pk).judgments_per_topic
+    assert planned != Study._meta.get_field("judgments_per_topic").default
+    assert "judgments per topic" not in told(study)
+    studies.change_settings(study, owner(study), judgments_per_topic=planned + 1)
+    assert f"judgments per topic: {planned + 1}" in told(study)
+
+
+def test_machines_and_simulations_are_not_counted_among_people() -> None:
+    study = scored.scored_study(counted_kinds="all")
+    assert "Annotators: 1 person. Simulated" in told(study)
+    scored.judge(study, ("rain", "d1:0", "d1:1", "b"), kind="machine", pseudonym="a model")
+    assert "Annotators: 1 person and 1 machine. Simulated" in told(study)
 
 
 def test_it_says_how_the_pairs_were_drawn(study: Study) -> None:
@@ -88,7 +128,8 @@ def test_it_says_which_settings_people_changed_after_the_first_judgment() -> Non
     assert f"After the first judgment, settings were changed: {expected}" in told(study)
 
 
-def test_what_is_cited_is_in_the_bibliography_and_both_compile(study: Study, tmp_path: Path) -> None:
+def test_what_is_cited_is_in_the_bibliography_and_both_compile(tmp_path: Path) -> None:
+    study = graded_study()
     studies.change_settings(study, owner(study), question=r"Which is 100% \better{} & why_so?")
     facts = study_facts.of_study(Study.objects.get(pk=study.pk))
     latex, bibtex = methods_section.latex(facts), methods_section.bibtex(facts)
@@ -119,7 +160,7 @@ def test_the_datasheet_has_every_question_once_and_leaves_open_what_nobody_told_
     assert re.findall(r"^\*\*.+\*\*\n\n(?:\n|\s*$)", text, re.MULTILINE) == [], "no answer is empty"
     assert "**4.3.7 What exactly are they asked each time?**\n\nWhich is <b>better</b> & why?\n" in text
     assert "**3.1.2 How were they chosen?**\n\n[to be answered by you]\n" in text
-    assert f"**3.2.1 How many evaluators are there?**\n\n{facts.annotators}, with" in text
+    assert "**3.2.1 How many evaluators are there?**\n\n2 people, with" in text
     page = signed_in(study).get(reverse("study_methods", args=[study.pk])).content.decode()
     assert "Which is &lt;b&gt;better&lt;/b&gt; &amp; why?</p>" in page
     assert "<h4>4.3 Responses</h4>" in page
