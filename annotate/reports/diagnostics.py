@@ -95,7 +95,8 @@ def _answer(judgment: Judgment) -> AnswerOfSet:
 def least_consistent(study: Study) -> tuple[Consistency, ...]:
     """Annotators whose answers count, the least consistent first: by repeated pairs if enough of them have some.
 
-    Both measures are never mixed: a share and a log-likelihood have no common order.
+    Both measures are never mixed: a share and a log-likelihood have no common order. One annotator alone is not listed:
+    there are no others whose answers could explain theirs.
     """
     rows = AnnotatorReport.objects.filter(
         annotator__study=study, annotator__excluded_at=None, annotator__kind=study.leading_kind
@@ -105,6 +106,8 @@ def least_consistent(study: Study) -> tuple[Consistency, ...]:
     repeats = _known(((annotator, figure) for annotator, figure, _fit in reports), FEW_REPEATS)
     by_repeats = len(repeats) >= FEW_REPEATS
     lines = repeats if by_repeats else _known(((annotator, figure) for annotator, _repeats, figure in reports), 2)
+    if len(lines) < 2:
+        return ()
     worst = sorted(lines, key=lambda line: (line[1].value, line[0].pk))[:INCONSISTENT]
     by: Literal["repeats", "fit"] = "repeats" if by_repeats else "fit"
     return tuple(Consistency(annotator.pk, annotator.pseudonym, figure, by) for annotator, figure in worst)

@@ -598,9 +598,9 @@ def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() 
     study = ready_study()
     people = [joined(study) for _ in range(4)]
 
-    def report(repeats: int) -> list[str]:
+    def report(repeats: int, among: int = 4) -> list[str]:
         AnnotatorReport.objects.all().delete()
-        for k, one in enumerate(people):
+        for k, one in enumerate(people[:among]):
             figures = {"repeats": {"value": k / 10, "n": repeats}, "fit": {"value": -k / 10, "n": 9}}
             AnnotatorReport.objects.create(annotator=one, version=1, figures=figures, computed_at=timezone.now())
         return [one.by for one in diagnostics.least_consistent(study)[:1]] + [
@@ -610,6 +610,7 @@ def test_people_are_ordered_by_repeats_where_enough_have_some_and_else_by_fit() 
     names = [one.pseudonym for one in people]
     assert report(repeats=5) == ["repeats", *names]
     assert report(repeats=0) == ["fit", *names[::-1]]
+    assert report(repeats=0, among=1) == []
 
 
 def test_the_log_says_in_words_what_a_setting_was_and_became(client: Client) -> None:
