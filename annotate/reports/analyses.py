@@ -54,6 +54,7 @@ from formats.results import (
 )
 from formats.results.metrics import StudyPairs
 from formats.results.statistics import LEVEL
+from formats.settings import KINDS_COUNTED
 from formats.shown import Choice, Shown
 
 #: What an address may choose, in one analysis or another.
@@ -71,7 +72,7 @@ class Stored:
 
     `records`: by the analysis's keys; `is_possible`: there is what it needs; `is_old`: newer data wait to be worked
     in; `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks; `progress`: how
-    far the worker is, in a sentence.
+    far the worker is, in a sentence; `is_among`: it rests on the judgments of the kind that leads alone.
     """
 
     records: Mapping[tuple[str, ...], Record]
@@ -81,6 +82,7 @@ class Stored:
     problem: str = ""
     notes: tuple[str, ...] = ()
     progress: str = ""
+    is_among: bool = False
 
     @property
     def is_left_out(self) -> bool:
@@ -112,6 +114,8 @@ class Opened:
         if self.shown and self.shown.rests_on:
             return self.shown.rests_on
         own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else rests_on.of_study(self.of)
+        if self.stored.is_among:
+            return f"{_('Rests on:')} {Judged(**{KINDS_COUNTED[own.kinds][0]: own.leading}).words}"
         return f"{_('Preferences rest on:')} {own.counted.words}" if own.counted.total else _("No judgments count yet.")
 
     @property
@@ -197,7 +201,6 @@ def _of_metrics(study: Study, analysis: str, records: Mapping[tuple[str, ...], R
         is_old=own.version < metrics.version or not metrics.version,
         version=f"{metrics.version}-{own.version}-{problem}" if metrics.pk else "",
         problem=problem,
-        notes=_absent(study),
     )
 
 
@@ -214,7 +217,7 @@ def _agreement(study: Study) -> Stored:
     }
     stored = _of_metrics(study, "intervals", records)
     turns = (str(Result.objects.head(study, name).turns) for name in ("intervals", "mixtures"))
-    return replace(stored, version="-".join([stored.version, *turns]), notes=(*_lagging(study), *stored.notes))
+    return replace(stored, version="-".join([stored.version, *turns]), notes=(*_lagging(study), *_absent(study)))
 
 
 def _lagging(study: Study) -> Iterator[str]:
@@ -368,7 +371,7 @@ def _of_examination(study: Study, record: Callable[[Study], Any]) -> Stored:
 def _of_annotators(study: Study, record: Callable[[Result], Any]) -> Stored:
     """Of figures about annotators, all of which the worker publishes at once."""
     wanted = Study.objects.annotate(wanted=sum_of_topics("tally__data_version")).values_list("wanted", flat=True)
-    return _of_head(study, "annotators", record, wanted.get(pk=study.pk) or 1)
+    return replace(_of_head(study, "annotators", record, wanted.get(pk=study.pk) or 1), is_among=True)
 
 
 def _consistency(study: Study) -> Stored:

@@ -39,12 +39,12 @@ def _verdict(first: Consistency) -> str:
     if first.by == "fit":
         by_fit = _(
             "Too few pairs have been shown twice, so annotators are ordered by how well a model of the others’ answers "
-            "explains theirs: worst for %(name)s, %(value)s %(interval)s on %(n)d answers."
+            "explains theirs: lowest for %(name)s, %(value)s %(interval)s on %(n)d answers."
         )
         return by_fit % about
     by_repeats = _(
-        "%(name)s is least consistent: of %(n)d pairs shown twice, sides swapped, the same sentence was preferred both "
-        "times in a share of %(value)s %(interval)s."
+        "Consistency is lowest for %(name)s: of %(n)d pairs shown twice, sides swapped, the same sentence was "
+        "preferred both times in a share of %(value)s %(interval)s."
     )
     return by_repeats % about
 

@@ -39,7 +39,17 @@ def _verdict(topics: Sequence[TopicCoverage]) -> str:
         len(topics),
     )
     sentences = sum(topic.coverage.sentences for topic in topics)
+    loose = sum(len(topic.coverage.strong_components) > 1 for topic in topics)
+    if loose:
+        sentence += " " + ngettext(
+            "In %(loose)s, there is more than one strongly connected component: utilities depend on the prior or on "
+            "similar sentences.",
+            "In %(loose)s of them, there is more than one strongly connected component: utilities depend on the prior "
+            "or on similar sentences.",
+            len(topics),
+        )
     return sentence % {
+        "loose": loose,
         "connected": sum(topic.coverage.is_connected for topic in topics),
         "topics": len(topics),
         "left": sentences - sum(topic.coverage.judged for topic in topics),

@@ -36,7 +36,7 @@ def show(listed: FoundSet, _asked: Mapping[str, str]) -> Shown:
     """How many answers, and which."""
     smallest = listed.smallest
     if smallest is None:
-        none = _("No set of less than half of the answers was found without which another system would be first.")
+        none = _("We found no small set of answers on which first place depends.")
         return Shown(none, [])
     n = len(smallest.judgments)
     sentence = ngettext(

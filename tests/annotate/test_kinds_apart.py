@@ -18,6 +18,7 @@ from annotate.models import Annotator, Sentence, Study, Summary
 from annotate.reports import rests_on
 from evaluation.worker import tasks
 from tests.annotate import making, scored
+from tests.annotate.reading import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -158,6 +159,9 @@ def test_a_kind_that_counts_with_people_moves_the_scores_and_no_figure_about_the
     settle(study)
     after = seen(study)
     assert after["leaderboard/"]["systems"] != before["leaderboard/"]["systems"]
+    said = text(signed_in(study), reverse("analysis", args=[study.pk, "agreement-of-annotators"]))
+    assert "never compared with people. Rests on: 104 by people" in said
+    assert "100 by machines" not in said
     agreement = "results/agreement-of-annotators/"
     assert after[agreement]["tables"] == before[agreement]["tables"]
     assert after["leaderboard/"]["rests_on"]["counted"] == {
