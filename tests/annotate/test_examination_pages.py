@@ -55,7 +55,8 @@ def test_the_verdicts_count_topics_sentences_and_the_worst_residual() -> None:
     said = coverage.show([TopicCoverage("rain", 1, whole), TopicCoverage("snow", 2, apart)], {})
     assert said.verdict == (
         "Judgments tie the judged sentences of 1 of 2 topics together; 1 of 9 sentences have no judgment. In 2 of "
-        "them, there is more than one strongly connected component: utilities depend on the prior or on similar sentences."
+        "them, there is more than one strongly connected component: utilities depend on the prior or on similar "
+        "sentences."
     )
     assert said.tables[0].marked == {1}
 
