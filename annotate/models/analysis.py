@@ -32,7 +32,7 @@ class ResultQuerySet(models.QuerySet["Result"]):
 
     def head(self, study: Study | int, analysis: str) -> Result:
         """The head, which says how far the analysis is; an unsaved one at version 0 before the analysis began."""
-        row = self.filter(study=study, analysis=analysis, choice="").first()
+        row = self.select_related("study").filter(study=study, analysis=analysis, choice="").first()
         return row or Result(study_id=study if isinstance(study, int) else study.pk, analysis=analysis)
 
     def by_keys(self, study: Study | int, analysis: str) -> dict[tuple[str, ...], Result]:

@@ -247,8 +247,8 @@ class Study(models.Model):
         default=0.0,
         validators=SHARE,
         help_text=_(
-            "Two systems are called equal once their difference is surely smaller than this. 0: never. For example "
-            "0.01 where scores lie between −0.1 and 0.1."
+            "Two systems are called equal once their difference is surely smaller than this. 0: never. 0.01 is one "
+            "point of importance."
         ),
     )
     closes_when_decided = models.BooleanField(

@@ -91,6 +91,7 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
     return TwoSystems(
         first=first,
         second=second,
+        score=board.score,
         lead=Lead.of(first[1], overall) if overall else None,
         judgments=board.judgments,
         needed=_judgments_to_tell(board, overall),

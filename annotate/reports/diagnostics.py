@@ -13,6 +13,7 @@ from annotate.models import Annotator, AnnotatorReport, Judgment, Result, Senten
 from formats.analyses import OF_STUDY, Analysis
 from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
+from formats.analyses.influence import NamedInfluence
 from formats.analyses.misfits import MisfittingSentence
 from formats.analyses.smallest_set import AnswerOfSet, FoundSet
 from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
@@ -49,15 +50,18 @@ def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
         yield row, row.part
 
 
-def influence(row: Result) -> Influence:
+def influence(row: Result) -> NamedInfluence:
     """The record with the names of annotators in place of their keys."""
     record = from_json(Influence, row.record)
     keys = [key for key, _system in record.new_firsts] + [system.annotator for system in record.systems]
     names: dict[Key, str] = dict(Annotator.objects.filter(pk__in=filter(None, keys)).values_list("pk", "pseudonym"))
-    return replace(
-        record,
+    return NamedInfluence(
+        record.annotators,
+        record.unknown,
+        record.first,
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
+        score=row.study.recommended_settings["score"] if row.study else "",
     )
 
 

@@ -29,6 +29,7 @@ from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
+from formats.points import Unit, unit_of
 from formats.results import CurvePoint, Difference, LeaderboardRow, ScoreCovariance, SystemResult
 from formats.results.statistics import LEVEL, Mean, quantile, rank
 
@@ -87,6 +88,11 @@ class Board:
     def score(self) -> str:
         """What the systems are ranked by."""
         return str(self.settings.get("score", "importance"))
+
+    @property
+    def unit(self) -> Unit:
+        """How the scores are read, the same in the table, the figure and the files for papers."""
+        return unit_of(self.score, [(row.score, row.low, row.high) for row in self.rows])
 
     @property
     def marks_authors(self) -> bool:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotate.reports.leaderboard import Board
 from formats.plots import NARROW, PAPER, WIDE, Drawing, IntervalRow, interval_plot, rank_plot
+from formats.points import POINTS, Unit
 from formats.results import LeaderboardRow
 from formats.shown import figure
 
@@ -41,16 +42,16 @@ def plot_of(draw: Callable[..., Drawing | None], *about: object) -> Plot | None:
 
 def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
     """Systems in the order of their ranks."""
-    drawn = [IntervalRow(row.system, row.score, row.low, row.high, rank=str(row.rank)) for row in rows]
-    return scores(drawn, board.score)
+    unit = board.unit
+    return scores([unit.row(row.system, row.score, row.low, row.high, str(row.rank)) for row in rows], unit)
 
 
-def scores(rows: Sequence[IntervalRow], score: str = "importance") -> Plot | None:
+def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
     """Rows of systems; importance has 0 beside it."""
     label = _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers") % {"n": len(rows)}
-    draw = partial(interval_plot, reference=0.0 if score == "importance" else None)
+    draw = partial(interval_plot, reference=0.0 if unit.times == POINTS else None)
     heads = _("rank"), _("system")
-    return plot_of(draw, rows, label, _("score, with its 95% interval"), heads) if rows else None
+    return plot_of(draw, rows, label, unit.named(_("score, with its 95% interval")), heads) if rows else None
 
 
 def board_ranks(board: Board, most: int) -> Plot | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from formats.points import Unit, unit_of
 from formats.results import SystemResult, WhatIf
 
 
@@ -35,6 +36,12 @@ def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:
 def beside(what_if: WhatIf) -> tuple[SystemChange, ...]:
     """The systems as they stand, then those that only what is asked for would rank."""
     return _changes(what_if, (*what_if.before.systems, *what_if.after.systems))
+
+
+def unit(what_if: WhatIf, score: str) -> Unit:
+    """How the scores of both are read."""
+    results = (*what_if.before.systems, *what_if.after.systems)
+    return unit_of(score, [(result.score, result.low, result.high) for result in results])
 
 
 def _changes(what_if: WhatIf, in_order: Iterable[SystemResult]) -> tuple[SystemChange, ...]:

@@ -31,7 +31,7 @@ from annotate.reports import plots
 from annotate.server import email, limits
 from annotate.views.limited import limited
 from annotate.views.second_factor import enter, let_in
-from formats.plots import IntervalRow
+from formats.points import unit_of
 
 
 class SignUpForm(forms.Form):
@@ -115,8 +115,9 @@ def home(request: HttpRequest) -> HttpResponse:
     """Lead people to what is theirs; tell everyone else what this is."""
     if not request.user.is_authenticated:
         first = five_pairs.first_pair()
-        rows = [IntervalRow(*row, rank=str(rank)) for rank, row in enumerate(five_pairs.leaderboard(), 1)]
-        plot = plots.scores(rows)
+        figures = five_pairs.leaderboard()
+        unit = unit_of("importance", [own[1:] for own in figures])
+        plot = plots.scores([unit.row(*row, str(rank)) for rank, row in enumerate(figures, 1)], unit)
         shown = {"assignment": first, "study": first.annotator.study, "language": five_pairs.LANGUAGE}
         return render(request, "home.html", shown | {"sign_up_open": settings.SIGN_UP_OPEN, "plot": plot})
     if access.visible_studies(request.user).exists() or access.may_create_studies(request.user):

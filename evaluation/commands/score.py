@@ -13,7 +13,9 @@ from evaluation.commands.tables import Table
 from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate, lowest_score
 from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from evaluation.scoring.ranking import Comparison
+from formats.points import Unit, unit_of, what_a_point_is
 from formats.results import SystemResult, to_json
+from formats.shown import Show, decimals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +42,10 @@ def run(options: argparse.Namespace) -> Output:
     if not systems:
         common.note("there are no summaries to score; --format json gives the sentences' utilities")
     return Output(
-        tables=[*(_topic_table(result, label) for result in results), _systems_table(systems, results, options.over)],
+        tables=[
+            *(_topic_table(result, label) for result in results),
+            _systems_table(systems, results, settings, options.over),
+        ],
         rows=_rows(results, systems),
         data={
             "topics": [_topic_as_json(result) for result in results],
@@ -87,22 +92,29 @@ def _results(topics: Sequence[Evidence], settings: Settings) -> list[TopicResult
 def _topic_table(result: TopicResult, label: str) -> Table:
     dimensions = sorted({dimension for summary in result.summaries for dimension in summary.human})
     judgments = _number(result.judgments, "judgment") + (f" ({label})" if label else "")
+    unit = unit_of(result.settings.score, [(summary.score, summary.low, summary.high) for summary in result.summaries])
     if result.judgments == 0:
         judgments = "no judgments, so the scores say nothing yet"
     return Table(
         title=f"Topic {result.topic_id}",
         notes=(f"{_number(len(result.sentences), 'sentence')}, {judgments}{_prior(result)}",),
-        columns=("system", *_columns(result.settings), *dimensions),
+        columns=("system", *_columns(result.settings, unit), *dimensions),
         rows=tuple(
             (summary.system, *_cells(summary, result.settings), *map(summary.human.get, dimensions))
             for summary in sorted(result.summaries, key=_best_first)
         ),
+        shows=_shows(result.settings, unit),
     )
 
 
-def _columns(settings: Settings) -> tuple[str, ...]:
+def _columns(settings: Settings, unit: Unit) -> tuple[str, ...]:
     """Coverage stands beside the scores that judgments decide; nothing makes it uncertain."""
-    return (settings.score,) if settings.score == "coverage" else (settings.score, "low", "high", *_beside(settings))
+    score = unit.named(settings.score)
+    return (score,) if settings.score == "coverage" else (score, "low", "high", *_beside(settings))
+
+
+def _shows(settings: Settings, unit: Unit) -> dict[str, Show]:
+    return {"coverage": decimals(2)} | dict.fromkeys((unit.named(settings.score), "low", "high"), unit.show)
 
 
 def _beside(settings: Settings) -> tuple[str, ...]:
@@ -126,15 +138,20 @@ def _prior(result: TopicResult) -> str:
     return f", fitted with prior {UNDETERMINED_PRIOR:g}" if is_added else ""
 
 
-def _systems_table(systems: Sequence[SystemResult], results: Sequence[TopicResult], over: str) -> Table:
+def _systems_table(
+    systems: Sequence[SystemResult], results: Sequence[TopicResult], settings: Settings, over: str
+) -> Table:
+    unit = unit_of(settings.score, [(system.score, system.low, system.high) for system in systems])
     judged = sum(result.judgments > 0 for result in results)
     return Table(
         title="All topics",
         notes=(
             f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}, "
             "ranks that remain possible given the significant differences (Holm)",
+            *([what_a_point_is()] if settings.score == "importance" else []),
         ),
-        columns=("rank", "ranks", "system", "score", "low", "high", "topics"),
+        shows=_shows(settings, unit),
+        columns=("rank", "ranks", "system", unit.named(settings.score), "low", "high", "topics"),
         rows=tuple(
             (
                 system.rank,

@@ -6,8 +6,9 @@ import io
 import math
 import textwrap
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from formats import shown
 from formats.latex import one_line, write_latex
@@ -28,7 +29,7 @@ class Table:
     """Rows under columns. Numbers stand to the right, `None` is nothing to say.
 
     `title` and `notes` are lines for people; a column of floats is shown with so many decimals that its largest number
-    has `digits` significant ones, a column of p-values always with four.
+    has `digits` significant ones, a column of p-values always with four, and the columns named in `shows` as these say.
     """
 
     columns: tuple[str, ...]
@@ -36,6 +37,7 @@ class Table:
     title: str = ""
     notes: tuple[str, ...] = ()
     digits: int = 4
+    shows: Mapping[str, shown.Show] = field(default_factory=dict)
 
 
 def as_text(tables: Sequence[Table | shown.Table]) -> str:
@@ -98,10 +100,13 @@ def _shown(table: Table) -> list[list[str]]:
         P_DECIMALS if name in P_VALUES else _decimals(column, table.digits)
         for name, column in zip(table.columns, columns, strict=True)
     ]
-    return [[_cell(cell, places) for cell, places in zip(row, decimals, strict=True)] for row in table.rows]
+    shows = [
+        table.shows.get(name, partial(_cell, places)) for name, places in zip(table.columns, decimals, strict=True)
+    ]
+    return [[show(cell) for show, cell in zip(shows, row, strict=True)] for row in table.rows]
 
 
-def _cell(cell: Cell, decimals: int) -> str:
+def _cell(decimals: int, cell: Cell) -> str:
     if cell is None:
         return UNDEFINED
     if isinstance(cell, float):

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from formats.points import unit_of
 from formats.results import Influence
 from formats.shown import Column, Shown, Table, as_text
 from formats.words import gettext as _
 from formats.words import ngettext
 
 
-def show(influence: Influence, _asked: Mapping[str, str]) -> Shown:
-    """Every system without any one annotator. `influence`: with names of annotators in place of keys."""
+@dataclass(frozen=True, slots=True)
+class NamedInfluence(Influence):
+    """With names of annotators in place of keys. `score`: what the systems are ranked by."""
+
+    score: str
+
+
+def show(influence: NamedInfluence, _asked: Mapping[str, str]) -> Shown:
+    """Every system without any one annotator."""
     if influence.annotators < 2:
         alone = _("All judgments are from one annotator.")
         return Shown(alone if influence.annotators else _("There is no annotator to leave out yet."), [])
@@ -19,7 +28,7 @@ def show(influence: Influence, _asked: Mapping[str, str]) -> Shown:
     return Shown(_verdict(influence), [_systems(influence), *new_firsts, _counts(influence)])
 
 
-def _verdict(influence: Influence) -> str:
+def _verdict(influence: NamedInfluence) -> str:
     n = len(influence.new_firsts)
     if influence.survives:
         answer = _("The first place (%(first)s) stays the same without any one annotator.")
@@ -40,7 +49,8 @@ def _verdict(influence: Influence) -> str:
     return f"{answer % about} {among % (about | {'n': influence.annotators})}."
 
 
-def _systems(influence: Influence) -> Table:
+def _systems(influence: NamedInfluence) -> Table:
+    unit = unit_of(influence.score, [(own.change, None, None) for own in influence.systems])
     return Table(
         "systems",
         _("Each system without any one annotator"),
@@ -50,7 +60,7 @@ def _systems(influence: Influence) -> Table:
             Column("rank_low"),
             Column("rank_high"),
             Column("", _("Ranks without one annotator")),
-            Column("change", _("Largest score change"), lambda change: f"{change:+.4f}"),
+            Column("change", unit.named(_("Largest score change")), unit.change),
             Column("annotator", _("Without"), as_text, ability="annotators"),
         ),
         tuple(
@@ -64,14 +74,14 @@ def _systems(influence: Influence) -> Table:
     )
 
 
-def _new_firsts(influence: Influence) -> Table:
+def _new_firsts(influence: NamedInfluence) -> Table:
     """For those who look after annotators."""
     labels = {"annotator": _("Without"), "first": _("First is")}
     columns = tuple(Column(name, label, as_text, ability="annotators") for name, label in labels.items())
     return Table("new-firsts", _("Annotators on whom the first place depends"), columns, influence.new_firsts)
 
 
-def _counts(influence: Influence) -> Table:
+def _counts(influence: NamedInfluence) -> Table:
     columns = tuple(map(Column, ("first", "annotators", "unknown", "changing")))
     row = influence.first, influence.annotators, influence.unknown, len(influence.new_firsts)
     return Table("first-place", _("The first place"), columns, (row,), folded=True)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from formats.analyses.metric_agreement import signatures
 from formats.metric_names import title_of
+from formats.points import unit_of
 from formats.results import Key
-from formats.shown import DASH, Cell, Column, Shown, Table, as_text, decimals
+from formats.results.scores import IMPORTANCE
+from formats.shown import DASH, Cell, Column, Show, Shown, Table, as_text, decimals
 from formats.words import gettext as _
 
 
@@ -98,7 +100,7 @@ def scores(record: ScoresTable, is_of_several: bool = False, is_of_system: bool 
             Column("person"),
             Column("", _("By") if has_people else "", as_text),
             Column("", _("Topic") if is_of_several or is_of_system else "", as_text),
-            *(Column(name, title_of(name), decimals(4), metrics) for name in record.metrics),
+            *(Column(name, _title(name), _show(name), metrics) for name in record.metrics),
             *(column for columns in of_dimensions for column in columns),
         ),
         tuple(tuple(_cells(row, record, rated)) for row in record.summaries),
@@ -125,7 +127,7 @@ def of_summary(record: ScoresTable) -> Table:
         ),
         (
             *(
-                (title_of(name), decimals(4)(row.metrics.get(name)), record.signatures.get(name, ""))
+                (_title(name), _show(name)(row.metrics.get(name)), record.signatures.get(name, ""))
                 for name in record.metrics
             ),
             *(
@@ -134,6 +136,15 @@ def of_summary(record: ScoresTable) -> Table:
             ),
         ),
     )
+
+
+def _title(name: str) -> str:
+    return unit_of("importance").named(title_of(name)) if name == IMPORTANCE else title_of(name)
+
+
+def _show(name: str) -> Show:
+    """Importance in points, all else with four decimals."""
+    return unit_of("importance").show if name == IMPORTANCE else decimals(4)
 
 
 def _ratings(rated: Mapping[str, float]) -> str:

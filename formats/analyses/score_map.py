@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from formats import plots
+from formats.points import Unit, unit_of
 from formats.results import LeaderboardRow
-from formats.shown import Column, Shown, Table, as_text, decimals, interval
+from formats.shown import Column, Shown, Table, as_text
 from formats.words import gettext as _
 
 #: How many shades there are, from the lowest score to the highest.
@@ -36,17 +36,19 @@ class SystemLine:
 class ScoreMap:
     """The systems of a board, in its order, by topics: (key, name, title).
 
-    `scored_by`: which of the two ways of scoring. Topics scored under other settings than the board's are empty.
+    `scored_by`: which of the two ways of scoring, `score`: what that ranks by. Topics scored under other settings than
+    the board's are empty.
     """
 
     scored_by: str
+    score: str
     topics: tuple[tuple[int, str, str], ...]
     lines: tuple[SystemLine, ...]
 
     @property
-    def digits(self) -> int:
-        """Decimals of a score."""
-        return plots.decimals([own.score for line in self.lines for own in line.summaries if own], 2)
+    def unit(self) -> Unit:
+        """How scores are read."""
+        return unit_of(self.score, [(line.row.score, line.row.low, line.row.high) for line in self.lines])
 
 
 def show(scores: ScoreMap, _asked: Mapping[str, str]) -> Shown:
@@ -59,29 +61,29 @@ def _verdict(scores: ScoreMap) -> str:
     best = [max((own.score for own in column if own), default=None) for column in columns]
     first = scores.lines[0]
     leads = sum(own is not None and own.score == most for own, most in zip(first.summaries, best, strict=True))
-    digits = plots.decimals([first.row.score])
+    unit = scores.unit
     sentence = _(
         "%(system)s has the highest mean score, %(score)s %(interval)s, and the highest score in %(leads)d of "
         "%(topics)d topics."
     )
     return sentence % {
         "system": first.row.system,
-        "score": f"{first.row.score:.{digits}f}",
-        "interval": interval(first.row.low, first.row.high, digits),
+        "score": unit.with_unit(unit.show(first.row.score)),
+        "interval": unit.interval(first.row.low, first.row.high),
         "leads": leads,
         "topics": sum(most is not None for most in best),
     }
 
 
 def _table(scores: ScoreMap) -> Table:
-    show_score = decimals(scores.digits)
+    unit = scores.unit
     return Table(
         "scores",
         _("Systems by topics"),
         (
             Column("system", _("System"), as_text),
-            Column("mean", _("Mean"), show_score),
-            *(Column(_column(name), name, show_score) for _key, name, _title in scores.topics),
+            Column("mean", unit.named(_("Mean")), unit.show),
+            *(Column(_column(name), name, unit.show) for _key, name, _title in scores.topics),
         ),
         tuple(
             (line.row.system, line.row.score, *(own.score if own else None for own in line.summaries))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from formats import plots
-from formats.plots import IntervalRow, interval_plot
+from formats.plots import interval_plot
+from formats.points import Unit, unit_of, what_a_point_is
 from formats.results import Difference
-from formats.shown import Choice, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
+from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
 from formats.words import gettext as _
 
 #: A system by key and name.
@@ -48,7 +48,7 @@ class TopicLine:
 
 @dataclass(frozen=True, slots=True)
 class TwoSystems:
-    """Two systems over all topics, which rest on so many `judgments`.
+    """Two systems over all topics, which rest on so many `judgments`; `score`: what they are ranked by.
 
     `needed`: about how many might tell them apart, if the difference is real; None where they are told apart, or there
     is nothing to reckon with. `planned`: how many the stop rule reckons with, None without it. `equal_within`: by the
@@ -58,6 +58,7 @@ class TwoSystems:
 
     first: Keyed
     second: Keyed
+    score: str
     lead: Lead | None
     judgments: int
     needed: int | None
@@ -74,14 +75,15 @@ class TwoSystems:
         return sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
 
     @property
-    def digits(self) -> int:
-        """Decimals of a score."""
-        return digits_of(self.lines)
+    def unit(self) -> Unit:
+        """How scores are read."""
+        return unit_of_lines(self.score, self.lines)
 
 
-def digits_of(lines: tuple[TopicLine, ...]) -> int:
-    """Decimals of the scores."""
-    return plots.decimals([score for line in lines for score in (line.first, line.second) if score is not None])
+def unit_of_lines(score: str, lines: tuple[TopicLine, ...]) -> Unit:
+    """How the scores of these topics are read."""
+    leads = [line.lead for line in lines if line.lead]
+    return unit_of(score, [(lead.difference, lead.low, lead.high) for lead in leads])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +122,8 @@ def _verdict(two: TwoSystems) -> str:
     p = p_value(lead.p)
     about |= {
         "topics": sum(line.lead is not None for line in two.lines),
-        "difference": f"{lead.difference:+.{two.digits}f}",
-        "interval": interval(lead.low, lead.high, two.digits),
+        "difference": two.unit.with_unit(two.unit.change(lead.difference)),
+        "interval": two.unit.interval(lead.low, lead.high),
         "p": p if p.startswith("<") else f"= {p}",
     }
     difference = _(
@@ -138,7 +140,7 @@ def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
         return [significant, _("That holds however often you looked.")] if two.holds_at_every_look else [significant]
     if two.equal_within is not None:
         equal = _("The two are equal: their difference is surely below %(within)s, however often you looked.")
-        return [equal.replace("%(within)s", f"{two.equal_within:g}")]
+        return [equal.replace("%(within)s", two.unit.with_unit(f"{two.unit.of(two.equal_within):g}"))]
     if lead.significant is None:
         return []
     return [_("So far the answers do not tell these two apart (p %(p)s, Holm, all pairs).")]
@@ -163,13 +165,14 @@ def _notes(two: TwoSystems) -> list[str]:
 
 
 def _figure(two: TwoSystems) -> list[Figure]:
+    unit = two.unit
     rows = tuple(
-        IntervalRow(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.lines if line.lead
+        unit.row(line.title, line.lead.difference, line.lead.low, line.lead.high) for line in two.lines if line.lead
     )
     draw = partial(
         interval_plot,
         label=_("Differences of the two systems’ scores in each topic; the table says the same in numbers"),
-        x_title=_("%(first)s less %(second)s") % {"first": two.first[1], "second": two.second[1]},
+        x_title=unit.named(_("%(first)s less %(second)s") % {"first": two.first[1], "second": two.second[1]}),
         heads=("", _("topic")),
         reference=0.0,
     )
@@ -178,16 +181,17 @@ def _figure(two: TwoSystems) -> list[Figure]:
 
 
 def _topics(two: TwoSystems) -> Table:
-    score = decimals(two.digits)
+    unit = two.unit
+    leads = _("Each topic leads to the words, sentences and answers that make its difference.")
     return Table(
         "topics",
         _("Topic by topic"),
         (
             Column("topic"),
             Column("", _("Topic"), as_text),
-            Column("first", two.first[1], score),
-            Column("second", two.second[1], score),
-            Column("difference", _("Difference"), score),
+            Column("first", unit.named(two.first[1]), unit.show),
+            Column("second", unit.named(two.second[1]), unit.show),
+            Column("difference", unit.named(_("Difference")), unit.show),
             Column("low"),
             Column("high"),
             Column("", _("95% interval")),
@@ -197,12 +201,12 @@ def _topics(two: TwoSystems) -> Table:
             (
                 *(line.topic[1], line.title, line.first, line.second),
                 *(lead.difference if line.lead else None, lead.low, lead.high),
-                *(interval(lead.low, lead.high, two.digits), lead.p),
+                *(unit.interval(lead.low, lead.high), lead.p),
             )
             for line in two.lines
             for lead in (line.lead or Lead(0.0),)
         ),
         links=tuple({"topic_id": line.topic[0]} for line in two.lines),
         leads_to="compare_in_topic",
-        note=_("Each topic leads to the words, sentences and answers that make its difference."),
+        note=" ".join([leads, what_a_point_is()] if two.score == "importance" else [leads]),
     )

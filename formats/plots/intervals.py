@@ -42,7 +42,7 @@ _COLOURS = {"": MARK, "chosen": CHOSEN, "differs": DIFFERS}
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
     """A line of the plot. `rank`: where it stands among the others; `href`: where a click on it leads;
-    `more`: what else it says under the pointer."""
+    `more`: what else it says under the pointer; `shown`: its numbers there, if not with four digits."""
 
     label: str
     value: float
@@ -52,12 +52,13 @@ class IntervalRow:
     mark: Mark = ""
     href: str = ""
     more: str = ""
+    shown: str = ""
 
     @property
     def says(self) -> str:
         """Under the pointer: its name and its numbers."""
         interval = "" if self.low is None or self.high is None else f" [{self.low:.4g}, {self.high:.4g}]"
-        return f"{self.label}: {self.value:.4g}{interval}" + (f", {self.more}" if self.more else "")
+        return f"{self.label}: {self.shown or f'{self.value:.4g}{interval}'}" + (f", {self.more}" if self.more else "")
 
 
 @dataclass(frozen=True, slots=True)

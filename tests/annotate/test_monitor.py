@@ -466,7 +466,7 @@ def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_pag
     preview = WhatIfQuestion.objects.get(study=study)
     tasks.answer_what_if(preview.pk)
     text = client.get(asked["Location"]).content.decode()
-    assert "Score after" in text
+    assert "Rank after" in text
     assert "Kendall" in text
     bob.refresh_from_db()
     assert bob.excluded_at is None
@@ -501,7 +501,7 @@ def test_an_open_preview_hears_nothing_until_there_is_news(two_annotators) -> No
     tasks.answer_what_if(WhatIfQuestion.objects.get().pk)
     news = client.get(f"{asked}?seen={version}").content.decode()
     assert "<html" not in news
-    assert "Score after" in news
+    assert "Rank after" in news
 
 
 def test_a_preview_says_how_many_places_a_system_would_rise_or_fall(two_annotators) -> None:

@@ -495,12 +495,21 @@ def test_the_leaderboard_shows_the_stored_numbers(
     client: Client, study: Study, owner: User, scored_by: str, ranked: int
 ) -> None:
     response = client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": scored_by})
-    page, digits = words(response), response.context["digits"]
+    page, unit = words(response), response.context["unit"]
+    paper = client.get(reverse("leaderboard_tex", args=[study.pk]), {"scored_by": scored_by}).content.decode()
+    figure = client.get(reverse("leaderboard_svg", args=[study.pk]), {"scored_by": scored_by}).content.decode()
     assert standings(study, scored_by).count() == ranked
     for one in standings(study, scored_by):
         few = " (1 of 2 topics)" if one.topics == 1 else ""
-        assert f"{one.rank} {one.system.name}{few} {one.score:.{digits}f}" in page
-        assert one.low is None or f"{one.low:.{digits}f} – {one.high:.{digits}f}" in page
+        score = f"{100 * one.score:.2f}" if scored_by == "recommended" else f"{one.score:.3f}"
+        assert unit.show(one.score).startswith(score)
+        assert f"{one.rank} {one.system.name}{few} {unit.show(one.score)}" in page
+        assert one.low is None or f"{unit.show(one.low)} – {unit.show(one.high)}" in page
+        for text in (paper, figure):
+            assert unit.show(one.score) in text
+            assert one.low is None or unit.interval(one.low, one.high) in text
+    for text in (page, paper, figure):
+        assert ("(points)" in text) == (scored_by == "recommended")
     assert "From 6 judgments on 2 topics" in page
 
 
@@ -685,13 +694,13 @@ def test_a_board_without_a_worker_says_that_it_does_not_follow(client: Client, s
 
 
 def numbers(page: HttpResponse) -> list[list[float]]:
-    """The full numbers of each line that adds to a score, as a reader sees them."""
+    """The full numbers of each line that adds to a score; a reader sees four digits."""
     lines = re.findall(r'<tr class="term">.*?</tr>|<p class="product number">.*?</p>', page.content.decode(), re.DOTALL)
-    return [[float(number) for number in re.findall(r"<data[^>]*>([^<]*)</data>", line)] for line in lines]
+    return [[float(number) for number in re.findall(r'<data value="([^"]*)">', line)] for line in lines]
 
 
 def total(page: HttpResponse) -> float:
-    shown = re.search(r'class="total number">.*?<data[^>]*>([^<]*)</data>', page.content.decode(), re.DOTALL)
+    shown = re.search(r'class="total number">.*?<data value="([^"]*)">', page.content.decode(), re.DOTALL)
     assert shown
     return float(shown[1])
 
@@ -713,7 +722,9 @@ def test_a_score_is_followed_word_by_word_to_the_last_digit(client: Client, scor
             added.append(contribution)
         assert total(page) == pytest.approx(math.fsum(added), abs=1e-15)
         assert total(page) == pytest.approx(row.score, abs=1e-12)
-        assert str(source.total) in words(page)
+        assert f'value="{source.total}"' in page.content.decode()
+        assert page.context["unit"].show(row.score) in words(page)
+        assert all(len(text) <= 9 for text in re.findall(r"<data[^>]*>([^<]*)</data>", page.content.decode()))
 
 
 def test_a_score_as_published_is_followed_sentence_by_sentence(client: Client, study: Study, owner: User) -> None:
@@ -739,7 +750,7 @@ def test_a_summary_without_a_word_of_its_sources_says_so(client: Client, study: 
     assert "Similar to no source sentence" in words(client.get(address, {"scored_by": "published"}))
     repeated = scored.topic(study).summaries.get(system__name="=hat")
     page = words(client.get(reverse("summary", args=[study.pk, repeated.pk]), {"scored_by": "published"}))
-    assert "redundancy 0.5 " in page
+    assert "redundancy 0.5000 " in page
 
 
 def test_words_name_the_sentences_that_they_stand_in(client: Client, study: Study, owner: User) -> None:
@@ -778,7 +789,7 @@ def test_a_system_is_followed_from_the_leaderboard_to_its_summaries(client: Clie
         page = client.get(address)
         for score in Score.objects.filter(summary__system=one.system, scored_by="recommended"):
             assert reverse("summary", args=[study.pk, score.summary_id]) in page.content.decode()
-            assert f"{score.score:.{page.context['digits']}f}" in words(page)
+            assert page.context["unit"].show(score.score) in words(page)
         assert f"{one.coverage:.2f}" in words(page)
 
 

@@ -87,7 +87,9 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_pa
 
     assert status == 0
     assert "Topic M0\n4 sentences, 3 judgments\n" in out
-    assert out.splitlines()[2].split() == ["system", "importance", "low", "high", "coverage", "responsiveness"]
+    assert "One point is " in out
+    heads = ["system", "importance", "(points)", "low", "high", "coverage", "responsiveness"]
+    assert out.splitlines()[2].split() == heads
     assert "4.500" in out.splitlines()[3]
     assert "All topics" in out
 

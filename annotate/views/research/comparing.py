@@ -14,7 +14,7 @@ from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
 from annotate.views.research.pages import keys, page
 from annotate.views.research.results import asked_scored_by
-from formats.analyses.two_systems import digits_of
+from formats.analyses.two_systems import unit_of_lines
 
 
 @in_study("see")
@@ -26,6 +26,7 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
     first, second = (_system(study, request.GET.get(name, "")) for name in ("first", "second"))
     scored_by = asked_scored_by(request) or boards.headline(study)
     fit = boards.newest_fit(topic, scored_by)
+    score = fit.settings.get("score", "") if fit else ""
     summaries = {row.system_id: row for row in Summary.objects.filter(topic=topic, system__in=(first, second))}
     both = ((first.pk, first.name), (second.pk, second.name))
     (line,) = comparison.lines(Topic.objects.filter(pk=topic.pk), *both, scored_by)
@@ -34,12 +35,12 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
         study,
         "research/compare_in_topic.html",
         topic=topic,
-        board={"scored_by": scored_by, "score": fit.settings.get("score", "") if fit else ""},
+        board={"scored_by": scored_by, "score": score},
         first=first,
         second=second,
         line=line,
         summaries=[summaries.get(system.pk) for system in (first, second)],
-        digits=digits_of((line,)),
+        unit=unit_of_lines(score, (line,)),
         apart=comparison.of_topic(fit, first, second) if fit else None,
     )
 

@@ -31,7 +31,8 @@ from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, digest, is_seen, page
 from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
 from formats.analyses.metric_scores import of_summary
-from formats.plots import Scale, decimals
+from formats.plots import Scale
+from formats.points import Unit, unit_of, what_a_point_is
 from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.statistics import MOST_COMPARED
 from formats.shown import p_value
@@ -122,7 +123,9 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         parts=[(part, nearest, *_beside(part, nearest)) for part, nearest in parts],
         copied=_as_table(words, parts),
         total=math.fsum([*(term.contribution for term in words), *(part.contribution for part, _nearest in parts)]),
-        digits=decimals([score.score], 5) if score and score.score is not None else 4,
+        unit=unit_of(
+            score.fit.settings["score"] if score else "", [(score.score, score.low, score.high)] if score else ()
+        ),
         settings=settings_in_words(score.fit.settings) if score else [],
         table=(table := metric_scores.table_of([row])),
         part=table_part(of_summary(table), study.pk, {}) if table.metrics or table.dimensions else None,
@@ -170,10 +173,11 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "keep": f"{urlencode({'scored_by': board.scored_by} | asked)}&",
         "is_long": len(board.rows) > SHORT,
         "lines": _lines(board, shown, study),
-        "digits": _digits(board),
+        "unit": board.unit,
         "zero": _scale(board).at(0.0) if board.score == "importance" and board.rows else None,
         "has_coverage": has_coverage(board),
         "missing": None if board.rows else boards.what_is_missing(study, context.get("topic")),
+        "equal_within": board.unit.with_unit(f"{board.unit.of(study.equal_within):g}"),
         "matrix": _matrix(board, study.equal_within),
         "settings": settings_in_words(board.settings),
         "plot": plots.board_scores(board, shown),
@@ -247,10 +251,6 @@ def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
     return Scale(low, high, MARGIN, 100 - MARGIN)
 
 
-def _digits(board: Board) -> int:
-    return decimals([row.score for row in board.rows])
-
-
 def _order(board: Board) -> str:
     return digest([row.system for row in board.rows])
 
@@ -307,21 +307,20 @@ def _latex(board: Board) -> Content:
     score = render_to_string("research/score_name.html", {"board": board}).strip()
     columns = [_("Rank"), _("System"), score, _("95% interval"), _("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
-    rows = [_latex_cells(row, board) for row in board.rows]
+    unit = board.unit
+    rows = [_latex_cells(row, unit, has_coverage(board)) for row in board.rows]
     failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
-    comments = [comment, *outdated, *(_("Could not be scored: %s") % problem for problem in failed)]
+    point = [what_a_point_is()] if board.score == "importance" else []
+    comments = [comment, *point, *outdated, *(_("Could not be scored: %s") % problem for problem in failed)]
     content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
     return content.encode(), LATEX
 
 
-def _latex_cells(row: LeaderboardRow, board: Board) -> list[str]:
-    digits = _digits(board)
-    is_known = row.low is not None and row.high is not None
-    interval = f"[{row.low:.{digits}f}, {row.high:.{digits}f}]" if is_known else "–"
+def _latex_cells(row: LeaderboardRow, unit: Unit, with_coverage: bool) -> list[str]:
     ranks = str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-    coverage = ["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else []
-    return [str(row.rank), row.system, f"{row.score:.{digits}f}", interval, ranks, *coverage]
+    coverage = ["–" if row.coverage is None else f"{row.coverage:.2f}"] if with_coverage else []
+    return [str(row.rank), row.system, unit.show(row.score), unit.interval(row.low, row.high), ranks, *coverage]
 
 
 _TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex}

@@ -17,7 +17,7 @@ from annotate.views.research.analyses import table_part
 from annotate.views.research.pages import page
 from annotate.views.research.results import asked_scored_by, has_coverage, scale_of
 from formats.analyses.metric_scores import scores
-from formats.plots import Scale, decimals
+from formats.plots import Scale
 
 
 @in_study("see")
@@ -51,7 +51,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         has_coverage=has_coverage(board),
         table=(table := metric_scores.table_of(summaries)),
         part=table_part(scores(table, is_of_system=True), study.pk, {}) if table.metrics or table.dimensions else None,
-        digits=decimals([score.score or 0.0 for score in own]),
+        unit=board.unit,
     )
 
 

@@ -15,8 +15,9 @@ import formats
 import formats.study
 from annotate import imports, studies
 from annotate.imports.restore import restore
-from annotate.models import Annotator, Judgment, Study, Summary, SystemScore, Topic
+from annotate.models import Annotator, Judgment, Study, Summary, Topic
 from annotate.refusal import Refusal
+from annotate.reports import leaderboard
 from evaluation.worker import tasks
 from formats.settings import KINDS_COUNTED, StudySettings
 
@@ -104,8 +105,9 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Study {study.pk}, {study.title}: {topics} topics, {summaries} summaries, {judgments} judgments."
         )
-        for standing in SystemScore.objects.filter(ranking__study=study).select_related("system").order_by("rank"):
-            self.stdout.write(f"{standing.rank:4d}. {standing.system}  {standing.score:.4f}")
+        board = leaderboard.of_study(study)
+        for row in board.rows:
+            self.stdout.write(f"{row.rank:4d}. {row.system}  {board.unit.with_unit(board.unit.show(row.score))}")
         for topic, problem in problems.items():
             self.stderr.write(f"{topic}: {problem}")
 

@@ -1,0 +1,78 @@
+"""Scores as people read them: importance in points, with the digits that its intervals bear. Files keep the numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median_low
+
+from formats.plots import IntervalRow
+from formats.results.statistics import DECIMALS
+from formats.shown import DASH
+from formats.words import gettext as _
+
+#: So many points are an importance of 1.
+POINTS = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How people read the scores of a kind: `times` the number, with so many `decimals`."""
+
+    times: float
+    decimals: int
+
+    def of(self, score: float | None) -> float | None:
+        """The score in this unit."""
+        return None if score is None else self.times * score
+
+    def named(self, label: str) -> str:
+        """A heading that says the unit, where scores do not stand as they are."""
+        return _("%(label)s (points)") % {"label": label} if self.times == POINTS else label
+
+    def show(self, score: float | None) -> str:
+        """The score as a text; adding 0.0 takes the sign from a rounded -0."""
+        return DASH if score is None else f"{round(self.times * score, self.decimals) + 0.0:.{self.decimals}f}"
+
+    def change(self, score: float) -> str:
+        """A difference, with its sign."""
+        return ("+" if score > 0 else "") + self.show(score)
+
+    def with_unit(self, number: str) -> str:
+        """A number of this unit in a sentence."""
+        return _("%(number)s points") % {"number": number} if self.times == POINTS else number
+
+    def row(self, label: str, value: float, low: float | None, high: float | None, rank: str = "") -> IntervalRow:
+        """A line of a plot, which says what the table does."""
+        text = self.show(value) + ("" if low is None else f" {self.interval(low, high)}")
+        return IntervalRow(label, self.times * value, self.of(low), self.of(high), rank, shown=text)
+
+    def interval(self, low: float | None, high: float | None) -> str:
+        """Both ends of an interval."""
+        return DASH if low is None or high is None else f"[{self.show(low)}, {self.show(high)}]"
+
+
+def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, float | None]] = ()) -> Unit:
+    """For scores, or differences of scores, with their intervals: (value, low, high).
+
+    Digits follow the interval: the last one is at most a tenth of the (median) width of the intervals or, where there
+    are none, of the distance of the scores. Points have two decimals at least, other scores three.
+    """
+    times, least = (POINTS, 2) if score == "importance" else (1.0, 3)
+    rows = list(figures)
+    values = [value for value, _low, _high in rows if value is not None]
+    widths = [high - low for _value, low, high in rows if low is not None and high is not None]
+    widths = [width for width in widths if width > 10.0**-DECIMALS] or [
+        max(values, default=0.0) - min(values, default=0.0)
+    ]
+    width = times * median_low(widths)
+    return Unit(times, least if width <= 0 else min(DECIMALS, max(least, math.ceil(1 - math.log10(width)))))
+
+
+def what_a_point_is() -> str:
+    """In one sentence."""
+    return _(
+        "One point is what a tenth of the sources’ words (rare words weigh more) adds if the sentences that they stand "
+        "in are preferred 10 percentage points more often than average, apart from what their length explains."
+    )
