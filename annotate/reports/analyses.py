@@ -53,6 +53,7 @@ from formats.results import (
     from_json,
 )
 from formats.results.metrics import StudyPairs
+from formats.results.scores import PREFERENCES
 from formats.results.statistics import LEVEL
 from formats.settings import KINDS_COUNTED
 from formats.shown import Choice, Shown
@@ -288,7 +289,8 @@ def _study_pairs(study: Study, peers: Any) -> StudyPairs:
             if (own, whose) == (peers, by_whom) and row.record:
                 yield from_json(PairCounts, row.record["counts"])
 
-    return StudyPairs(tuple(counts("people")), tuple(counts("metric")))
+    metrics = sorted(counts("metric"), key=lambda own: not own.by.startswith(PREFERENCES))  # counted later
+    return StudyPairs(tuple(counts("people")), tuple(metrics))
 
 
 def _records(study: Study, analysis: str, kind: type[Any]) -> dict[tuple[str, ...], Record]:
@@ -359,12 +361,14 @@ def _of_examination(study: Study, record: Callable[[Study], Any]) -> Stored:
     rows = Result.objects.of_topics(study, "diagnostics")
     done = rows.filter(topic=OuterRef("pk"), version__gte=OuterRef("progress__fitted_version"))
     behind = judged.filter(~Exists(done)).count()
+    unjudged = Topic.objects.filter(~Exists(counts), study=study).count()
     looked = rows.filter(record__isnull=False).aggregate(topics=Count("pk"), version=Sum("version"))
     return Stored(
         {(): partial(record, study)} if looked["topics"] else {},
         is_possible=judged.exists(),
         is_old=behind > 0,
         version=f"{looked['topics']}-{looked['version']}-{behind}",
+        notes=(_("Topics without a judgment that counts: %(n)d.") % {"n": unjudged},) if unjudged else (),
     )
 
 

@@ -186,7 +186,7 @@ def _passing(metric: MetricConvergence, baseline: Baseline, level: float, is_ear
         elif first is None:
             first = point.judgments
     last = ahead[-1] if ahead else UNKNOWN
-    is_below = last.value is not None and last.value <= 0
+    is_below = last.high is not None and last.high < 0
     expected = _expected(metric.points, baseline.agreement) if is_below and not is_early else None
     return Passing(metric.metric, baseline.metric, first, expected, last)
 

@@ -41,7 +41,8 @@ class Scorer:
 
 
 def scorers(scores: Scores) -> Iterator[Scorer]:
-    """People in every dimension, then every metric, among machines and among all; none where there are too many pairs.
+    """People in every dimension, then every metric that can be tested, among machines and among all; none where there
+    are too many pairs.
 
     Two systems are the fewest; `affordable_draws` says what too many are.
     """
@@ -49,7 +50,8 @@ def scorers(scores: Scores) -> Iterator[Scorer]:
         if len(own.systems) > 1 and affordable_draws(len(own.systems), len(own.topics)):
             for by_human, matrices in ((True, own.human), (False, own.metrics)):
                 for name, matrix in matrices.items():
-                    yield Scorer((peers, by_human, name), own, matrix)
+                    if by_human or own.can_test(name):
+                        yield Scorer((peers, by_human, name), own, matrix)
 
 
 def counted(scores: Scores, digests: Mapping[Key, str], seed: int = 0) -> Iterator[tuple[Scorer, PairCounts]]:

@@ -49,9 +49,9 @@ def _verdict(people: PairCounts, metrics: Sequence[PairCounts]) -> str:
     """By Holm's correction of paired t tests, of all pairs."""
     about = {"different": _holm(people), "pairs": people.counts[0].pairs}
     of_people = _("By people’s scores, %(different)d of %(pairs)d pairs of systems differ (paired t, Holm).") % about
-    if not metrics:
+    best = max(metrics, key=_holm, default=None)
+    if best is None or not _holm(best):
         return of_people
-    best = max(metrics, key=_holm)
     of_metric = _("Of the metrics, %(name)s tells the most apart: %(n)d.")
     return f"{of_people} {of_metric % {'name': title_of(best.by), 'n': _holm(best)}}"
 
@@ -95,7 +95,8 @@ def _note(draws: int) -> str:
         "paired t, W the sum of signed ranks. Holm and Benjamini–Hochberg correct for the number of all pairs. A dash: "
         "too few draws for any p-value to stay below .05 after Holm’s correction."
     )
-    return f"{counted % {'draws': draws}} {tests}"
+    later = _("Preferences are counted once their agreement is tested.")
+    return f"{counted % {'draws': draws}} {tests} {later}"
 
 
 def _rows(scorers: Sequence[tuple[str, Counted]], draws: int) -> Iterator[tuple[Cell, ...]]:

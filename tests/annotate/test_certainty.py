@@ -74,6 +74,9 @@ def graded_by(judged: Callable[[random.Random], list[Judged]]) -> Study:
     assert scored.tasks.catch_up(study.pk) == {}
     scored.score_with_metrics(study)
     scored.tasks.report_annotators(study.pk)
+    for topic in study.topics.all():
+        scored.tasks.examine_topic(topic.pk)
+    scored.tasks.examine_study(study.pk)
     return study
 
 

@@ -169,6 +169,9 @@ def test_the_latex_table_is_plain_latex(graded: Study) -> None:
 
 def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Study) -> None:
     client = signed_in(graded)
+    early = text_of(client, address(graded, "pairs-of-systems")).partition("<tbody>")[2]
+    assert "Preferences: importance" not in early
+    judge_enough(graded)
     text = text_of(client, address(graded, "pairs-of-systems") + "?dimension=style_2").partition("<tbody>")[2]
     assert text.index("People: style_2") < text.index("Preferences: importance") < text.index("ROUGE-2")
     assert "People: overall" not in text
@@ -243,7 +246,11 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
     ("passing", "said", "shortly"),
     [
         (Passing("preferences:importance", "rouge-2", 50, None, Bounded(0.1, 0.02, 0.18)), "From 50 judg", "from 50"),
-        (Passing("preferences:importance", "rouge-2", None, 1_297), "with about 1000 more.", "about 1000 more"),
+        (
+            Passing("preferences:importance", "rouge-2", None, 1_297, Bounded(-0.1, -0.18, -0.02)),
+            "with about 1000 more.",
+            "about 1000 more",
+        ),
         (Passing("preferences:importance", "rouge-2", None), "no difference in agreement is shown", "not shown"),
         (
             Passing("preferences:importance", "rouge-2", None, None, Bounded(0.035, -0.02, 0.09)),

@@ -132,7 +132,7 @@ def test_a_higher_curve_is_no_passing_where_the_interval_over_topics_holds_0() -
 
 
 def test_what_is_not_passed_yet_is_carried_on() -> None:
-    grown = curve(*(0.7 - 1 / n**0.5 for n in (25, 100, 400)))
+    grown = curve(*(0.7 - 1 / n**0.5 for n in (25, 100, 400)), spread=0.001)
 
     def found(grown: MetricConvergence, baseline: float) -> tuple[int | None, int | None]:
         passed = passing(grown, baseline)
@@ -143,6 +143,7 @@ def test_what_is_not_passed_yet_is_carried_on() -> None:
     assert found(grown, 0.69) == (None, None)  # 10,000 are more than ten times as many
     assert found(grown, 0.7) == found(grown, 0.8) == (None, None)
     assert found(curve(0.6, 0.55, 0.5), 0.65) == (None, None)
+    assert passing(curve(*(0.7 - 1 / n**0.5 for n in (25, 100, 400)), spread=0.1), 0.66).expected is None, "not shown"
 
 
 def test_samples_that_determine_nothing_are_counted() -> None:
