@@ -36,10 +36,6 @@ from formats.results.statistics import LEVEL
 RUNS = 100
 #: Sizes of samples; all judgments are one more.
 SIZES = (10, 20, 50, 100, 200, 500)
-#: A curve is carried on to so many times the judgments that there are.
-FURTHEST = 10
-#: Differences that differ by less have no spread.
-_DUST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +181,7 @@ def _passing(metric: MetricConvergence, baseline: Baseline, level: float, is_ear
             first = None
         elif first is None:
             first = point.judgments
-    last = ahead[-1] if ahead else UNKNOWN
-    is_below = last.high is not None and last.high < 0
-    expected = _expected(metric.points, baseline.agreement) if is_below and not is_early else None
-    return Passing(metric.metric, baseline.metric, first, expected, last)
+    return Passing(metric.metric, baseline.metric, first, ahead[-1] if ahead else UNKNOWN)
 
 
 def _ahead(metric: MetricConvergence, baseline: Baseline, k: int, level: float) -> Bounded:
@@ -199,24 +192,8 @@ def _ahead(metric: MetricConvergence, baseline: Baseline, k: int, level: float) 
     pairs = [(topic.points[k].agreement, baseline.topics[topic.topic]) for topic in metric.topics]
     differences = np.array([own - other for own, other in pairs if own is not None and other is not None])
     n = len(differences)
-    if n < 2 or np.ptp(differences) < _DUST:
+    if n < 2 or np.ptp(differences) < 1e-12:
         return Bounded(finite(differences.mean()) if n else None, None, None)
     mean = float(differences.mean())
     margin = float(stats.t.ppf(1 - level / 2, n - 1) * differences.std(ddof=1) / math.sqrt(n))
     return Bounded(mean, mean - margin, mean + margin)
-
-
-def _expected(points: Sequence[ConvergencePoint], baseline: float | None) -> int | None:
-    """With how many judgments the curve may pass the baseline; None where that is not in sight.
-
-    Carried on as a - b / sqrt(n), as standard errors shrink; by least squares, weighted by n: more judgments say more.
-    """
-    defined = [(point.judgments, point.agreement) for point in points if point.agreement is not None]
-    if len(defined) < 3 or baseline is None:
-        return None
-    n, reached = np.array(defined, dtype=np.float64).T
-    slope, level = np.polyfit(n**-0.5, reached, 1, w=np.sqrt(n))
-    if level <= baseline or slope >= 0:
-        return None
-    needed = (slope / (baseline - level)) ** 2
-    return max(math.ceil(needed), int(n[-1]) + 1) if needed <= FURTHEST * n[-1] else None

@@ -77,25 +77,14 @@ def words(passing: Passing, most: int) -> str:
             "With up to %(most)d judgments a topic, no difference in agreement is shown between “%(metric)s” and "
             "%(baseline)s: %(ahead)s."
         )
-    if passing.expected is not None:
-        about["more"] = _in_two_digits(passing.expected - most)
-        text += " " + _("If agreement goes on to grow as it did, it is as high with about %(more)d more.")
     return text % about
 
 
-def shortly(passing: Passing, most: int) -> str:
+def shortly(passing: Passing) -> str:
     """The same in a cell."""
     if passing.judgments is not None:
         return _("from %(n)d") % {"n": passing.judgments}
-    if passing.expected is not None:
-        return _("about %(n)d more") % {"n": _in_two_digits(passing.expected - most)}
     return _("less well") if passing.ahead.high is not None and passing.ahead.high < 0 else _("not shown")
-
-
-def _in_two_digits(number: int) -> int:
-    """As much as an extrapolation can say; never less than the number."""
-    step: int = 10 ** max(0, len(str(number)) - 2)
-    return -(-number // step) * step
 
 
 def curves(report: Convergence) -> list[Figure]:
@@ -149,7 +138,6 @@ def _note(report: Convergence) -> str:
 
 
 def _passings(report: Convergence) -> Table:
-    most = report.sizes[-1] if report.sizes else 0
     agreement = {flat.metric: flat.agreement for flat in report.baselines}
     is_early = report.basis is not None and report.basis.is_early
     by_baseline = [own for name in agreement for own in report.passings if own.baseline == name]
@@ -158,7 +146,7 @@ def _passings(report: Convergence) -> Table:
         _("Judgments a topic from which agreement is better than that of other metrics"),
         (
             *(Column("than"), Column("", _("Than"), as_text), Column("agreement", _("Agreement"), decimals(3))),
-            *(Column("metric"), Column("", _("Metric"), as_text), Column("judgments"), Column("expected")),
+            *(Column("metric"), Column("", _("Metric"), as_text), Column("judgments")),
             *(
                 Column("ahead", _("ahead by"), decimals(3)),
                 Column("low"),
@@ -170,17 +158,15 @@ def _passings(report: Convergence) -> Table:
         tuple(
             (
                 *(own.baseline, title_of(own.baseline), agreement[own.baseline]),
-                *(own.metric, title_of(own.metric), own.judgments, own.expected),
+                *(own.metric, title_of(own.metric), own.judgments),
                 *bounded(own.ahead),
-                DASH if is_early else shortly(own, most),
+                DASH if is_early else shortly(own),
             )
             for own in by_baseline
         ),
         note=_(
             "Ahead by: the difference of agreement with all judgments, paired over topics; Student’s intervals hold "
-            "for all rows together. “From”: with that many judgments and any more, the interval is above 0. “About … "
-            "more” carries the curve on as a − b/√n, up to ten times the judgments that there are: a rough figure to "
-            "plan with, not a result."
+            "for all rows together. “From”: with that many judgments and any more, the interval is above 0."
         ),
     )
 

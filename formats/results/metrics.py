@@ -368,14 +368,12 @@ class Passing:
     """With how many judgments a topic, and any more, the metric is shown to agree better than the baseline, by the
     interval of the difference; None: with none of those tried.
 
-    `expected`: shown to agree less well, but with about so many the curve would reach the baseline if it goes on as it
-    grew; None: not in sight. `ahead`: the difference with all judgments; its interval holds for all passings together.
+    `ahead`: the difference with all judgments; its interval holds for all passings together.
     """
 
     metric: str
     baseline: str
     judgments: int | None
-    expected: int | None = None
     ahead: Bounded = UNKNOWN
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
 from formats.results.statistics import LEVEL
 from formats.words import gettext as _
-from formats.words import ngettext
 
 #: No number is given beyond so many times the judgments that there are.
 FURTHEST = 10
@@ -40,20 +38,16 @@ class Needed:
 
     @property
     def words(self) -> str:
-        """Of the clearest difference, in one sentence."""
-        about = {"low": f"{self.low:,}", "high": f"{self.high:,}", "now": f"{self.now:,}"}
-        range_of = _(
+        """In one sentence."""
+        ends = ("low", "high")
+        words = _(
             "If the difference is real, about %(low)s to %(high)s judgments in all might show it; there are %(now)s now"
-        )
-        return "; ".join([range_of % about, *self._work()]) + "."
-
-    def _work(self) -> Iterator[str]:
+        ) % {name: f"{getattr(self, name):,}" for name in (*ends, "now")}
         if self.hours:
-            yield _("%(low).1f to %(high).1f more hours") % dict(zip(("low", "high"), self.hours, strict=True))
+            words += _("; %(low).1f to %(high).1f more hours") % dict(zip(ends, self.hours, strict=True))
         if self.annotators:
-            low, high = self.annotators
-            more = ngettext("%(range)s more annotator", "%(range)s more annotators", high)
-            yield more % {"range": str(low) if low == high else f"{low}–{high}"}
+            words += _("; %(low)d to %(high)d more annotators") % dict(zip(ends, self.annotators, strict=True))
+        return f"{words}."
 
 
 def needed(

@@ -245,20 +245,15 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
 @pytest.mark.parametrize(
     ("passing", "said", "shortly"),
     [
-        (Passing("preferences:importance", "rouge-2", 50, None, Bounded(0.1, 0.02, 0.18)), "From 50 judg", "from 50"),
-        (
-            Passing("preferences:importance", "rouge-2", None, 1_297, Bounded(-0.1, -0.18, -0.02)),
-            "with about 1000 more.",
-            "about 1000 more",
-        ),
+        (Passing("preferences:importance", "rouge-2", 50, Bounded(0.1, 0.02, 0.18)), "From 50 judg", "from 50"),
         (Passing("preferences:importance", "rouge-2", None), "no difference in agreement is shown", "not shown"),
         (
-            Passing("preferences:importance", "rouge-2", None, None, Bounded(0.035, -0.02, 0.09)),
+            Passing("preferences:importance", "rouge-2", None, Bounded(0.035, -0.02, 0.09)),
             "is shown between “Preferences: importance” and ROUGE-2: +0.035 95% [-0.020, 0.090].",
             "not shown",
         ),
         (
-            Passing("preferences:importance", "rouge-2", None, None, Bounded(-0.1, -0.18, -0.02)),
+            Passing("preferences:importance", "rouge-2", None, Bounded(-0.1, -0.18, -0.02)),
             "agrees less well than ROUGE-2: -0.100 95% [-0.180, -0.020].",
             "less well",
         ),
@@ -266,7 +261,7 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
 )
 def test_words_say_what_is_passed_and_what_is_still_needed(passing: Passing, said: str, shortly: str) -> None:
     assert said in convergence.words(passing, 300)
-    assert convergence.shortly(passing, 300) == shortly
+    assert convergence.shortly(passing) == shortly
 
 
 def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_out(graded: Study) -> None:
@@ -313,10 +308,10 @@ def test_the_files_of_curves_say_what_the_record_says(graded: Study) -> None:
     for metric in record.metrics:
         assert [float(row[metric.metric]) for row in points] == [point.agreement for point in metric.points]
     said = {
-        (row["metric"], row["than"], row["judgments"], row["expected"])
+        (row["metric"], row["than"], row["judgments"], row["ahead"])
         for row in rows_of(client, address(graded, "convergence", "passings"))
     }
     assert said == {
-        tuple("" if cell is None else str(cell) for cell in (own.metric, own.baseline, own.judgments, own.expected))
+        tuple("" if cell is None else str(cell) for cell in (own.metric, own.baseline, own.judgments, own.ahead.value))
         for own in record.passings
     }

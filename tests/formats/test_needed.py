@@ -14,7 +14,7 @@ def test_the_range_is_what_one_standard_error_to_either_side_comes_to() -> None:
     assert found.annotators == (1, 48)
     assert found.words == (
         "If the difference is real, about 640 to 3,000 judgments in all might show it; there are 632 now; "
-        "0.0 to 11.8 more hours; 1–48 more annotators."
+        "0.0 to 11.8 more hours; 1 to 48 more annotators."
     )
     assert (bare := needed(632, 2.5, 45, Effort(600))) is not None
     assert bare.words.endswith("632 now.")
