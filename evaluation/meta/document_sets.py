@@ -43,16 +43,18 @@ def document_sets_report(scores: Scores, peers: Peers, level: float = LEVEL) -> 
 def document_sets(
     by: str, matrix: Matrix, scores: Scores, level: float = LEVEL, *, by_human: bool = False
 ) -> DocumentSets:
-    """Whether the topics (columns of `matrix`) have equal scores, and which of them differ (Tukey, on mean ranks)."""
+    """Whether the topics (columns of `matrix`) have equal scores, and which of them differ (Tukey, on mean ranks); of a
+    metric only once it can be tested."""
+    is_tested = by_human or scores.can_test(by)
     matrix = without_dust(matrix)
     judged = np.asarray(np.isfinite(matrix).any(axis=0))
     names = tuple(compress(scores.topics, judged))
-    sets = _sets(names, matrix[:, judged], level)
+    sets = _sets(names, matrix[:, judged], level) if is_tested else ()
     return DocumentSets(
         by,
         by_human,
-        kruskal_wallis(matrix),
-        friedman(matrix),
+        kruskal_wallis(matrix) if is_tested else None,
+        friedman(matrix) if is_tested else None,
         pairs=math.comb(len(sets), 2),
         different=sum(len(topic.differs) for topic in sets) // 2,
         sets=sets,

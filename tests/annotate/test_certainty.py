@@ -15,7 +15,8 @@ from annotate.models import Study
 from annotate.reports import analyses, methods_section, study_facts
 from annotate.reports.analyses import Opened
 from formats.analyses.convergence import Curves
-from formats.results import AgreementReport
+from formats.results import AgreementReport, DocumentSetsReport
+from formats.results.scores import PREFERENCES
 from tests.annotate import making, scored
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +100,9 @@ def test_nothing_says_more_than_the_data_show(judged: Callable[[random.Random], 
             (dimension,) = opened.record.dimensions
             assert all(own.agreement.holm is None or own.agreement.holm > 0.05 for own in dimension.differences)
             assert (dimension.basis.is_early, "Too early" in said(opened)) == (judged is not coins,) * 2
+        if isinstance(opened.record, DocumentSetsReport):
+            of_preferences = [own for own in opened.record.scorers if own.by.startswith(PREFERENCES)]
+            assert [own.kruskal is None for own in of_preferences] == [judged is not coins] * len(of_preferences)
         if isinstance(opened.record, Curves):
             assert all(own.judgments is None for own in opened.record.kept.curves.passings)
     text = methods_section.plain(study_facts.of_study(study))
