@@ -173,7 +173,7 @@ def close_if_decided(study_id: int, differences: Collection[Difference]) -> None
     study = Study.objects.filter(pk=study_id, state=Study.State.OPEN, stop_rule=True, closes_when_decided=True).first()
     if study is None or not differences or any(difference.planned_share is None for difference in differences):
         return
-    if all(difference.verdict(study.equal_within) != "open" for difference in differences):
+    if all(difference.verdict(study.equal_within) in ("apart", "equal") for difference in differences):
         set_state(study, None, Study.State.CLOSED)
 
 

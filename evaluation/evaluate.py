@@ -165,7 +165,7 @@ def evaluate(
         iterations=0 if estimated is None else estimated.fit.iterations,
         kernel=None if estimated is None else estimated.kernel,
         summaries=_summaries(evidence, texts, scores, strengths, settings),
-        standing=scores.standing,
+        standing=scores.standing_by(evidence.annotators),
         words=words,
         estimate=estimated,
     )

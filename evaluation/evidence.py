@@ -16,6 +16,7 @@ from formats.answers import LETTERS, SHARES
 from formats.preferences import drawn_for, weight_of
 from formats.pyramid import Annotation
 from formats.records import Preference, Summary, Text, Topic
+from formats.results.scores import Key
 from formats.sentences import cut_text
 from formats.settings import PUBLISHED, Scoring
 
@@ -108,7 +109,8 @@ class Evidence:
 
     `pyramid`: what people found the references and the summaries to say, where somebody annotated them. `kinds`: by
     number, of which kind each annotator is (people, machines ...), who is compared with their own kind alone; empty
-    where all are of one. `reference_names`: who wrote each reference; empty where that is not known. `base`: the topic
+    where all are of one. `annotators`: by number, who they are in all topics; empty where that is not known.
+    `reference_names`: who wrote each reference; empty where that is not known. `base`: the topic
     with the earlier documents, of which this one is the update; `base_references`: its references (`with_bases`).
     """
 
@@ -121,6 +123,7 @@ class Evidence:
     language: str = "en"
     pyramid: Annotation | None = None
     kinds: tuple[str, ...] = ()
+    annotators: tuple[Key, ...] = ()
     reference_names: tuple[str, ...] = ()
     base: str = ""
     base_references: tuple[tuple[str, ...], ...] = ()
@@ -142,15 +145,18 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
         for index, sentence in enumerate(_cut(document, topic.language))
     }
     references = {reference.name: _cut(reference, topic.language) for reference in topic.references}
+    own = [p for p in preferences if p.topic == topic.topic_id]
+    annotators = tuple(dict.fromkeys(p.annotator for p in own))
     return Evidence(
         topic_id=topic.topic_id,
         sentence_ids=tuple(sentences),
         sentences=tuple(sentences.values()),
-        judgments=judgments([p for p in preferences if p.topic == topic.topic_id], list(sentences)),
+        judgments=judgments(own, list(sentences)),
         summaries=tuple(_summary_text(summary, topic, references) for summary in topic.summaries),
         references=tuple(references.values()),
         language=topic.language,
         pyramid=topic.pyramid,
+        annotators=annotators if all(annotators) else (),
         reference_names=tuple(references),
         base=topic.base,
     )

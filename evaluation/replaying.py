@@ -88,7 +88,11 @@ def _look(topics: Sequence[Prepared], judged: Sequence[Judgments], settings: Set
     return Look(
         variances=tuple(None if own is None else planning.mean_variance(own) for own in scores),
         sentence_errors=tuple(None if fit is None else planning.sentence_error(fit) for _, fit in fitted),
-        standings=tuple(own.standing for own in scores if own is not None),
+        standings=tuple(
+            own.standing_by(topic.evidence.annotators)
+            for (topic, _), own in zip(fitted, scores, strict=True)
+            if own is not None
+        ),
         fits=tuple(
             (fit, own, len(topic.evidence.sentences))
             for (topic, fit), own in zip(fitted, judged, strict=True)

@@ -18,6 +18,7 @@ from formats.results import (
     AnnotatorFigures,
     CurvePoint,
     Difference,
+    Ground,
     Part,
     ScoreCovariance,
     SourceWords,
@@ -44,8 +45,8 @@ class Fit(models.Model):
 
     `curve`: the scores with fewer judgments, fewest first; the last point is this fit. `curve_owed`: the curve has
     gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `differences`: between every two
-    systems, once. `words`: those that the scores are sums of, none as published. The last five are kept for the newest
-    fit only.
+    systems, once; `ground`: what these rest on. `words`: those that the scores are sums of, none as published. The last
+    six are kept for the newest fit only.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -63,6 +64,7 @@ class Fit(models.Model):
     curve_owed = models.BooleanField(default=False)
     covariance = models.JSONField(default=dict)
     differences = models.JSONField(default=list)
+    ground = models.JSONField(default=dict)
     words = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
@@ -88,6 +90,10 @@ class Fit(models.Model):
     @property
     def system_differences(self) -> tuple[Difference, ...]:
         return tuple(from_json(Difference, difference) for difference in self.differences)
+
+    @property
+    def own_ground(self) -> Ground:
+        return from_json(Ground, self.ground)
 
     @property
     def source_words(self) -> SourceWords | None:
@@ -153,8 +159,8 @@ class Score(models.Model):
 class Ranking(models.Model):
     """A study's systems ranked over its topics; `version` is the sum of the topics' fitted versions.
 
-    `settings`: those of all its topics' fits; `differences`: between every two systems, once. `problem` says in plain
-    words why the last attempt failed.
+    `settings`: those of all its topics' fits; `differences`: between every two systems, once; `ground`: what these rest
+    on. `problem` says in plain words why the last attempt failed.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="rankings")
@@ -164,6 +170,7 @@ class Ranking(models.Model):
     judgments = models.PositiveIntegerField(default=0)
     settings = models.JSONField(default=dict)
     differences = models.JSONField(default=list)
+    ground = models.JSONField(default=dict)
     problem = models.TextField(blank=True)
     created_at = models.DateTimeField()
 
@@ -176,6 +183,10 @@ class Ranking(models.Model):
     @property
     def system_differences(self) -> tuple[Difference, ...]:
         return tuple(from_json(Difference, difference) for difference in self.differences)
+
+    @property
+    def own_ground(self) -> Ground:
+        return from_json(Ground, self.ground)
 
 
 class SystemScore(models.Model):

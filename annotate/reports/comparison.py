@@ -15,6 +15,7 @@ from annotate.reports.leaderboard import Board
 from formats.analyses.two_systems import Keyed, Lead, Systems, TopicLine, TwoSystems
 from formats.answers import PREFERENCES, share_of_first
 from formats.results import Difference, SourceWords, WordTerm, from_json
+from formats.results.needed import Needed
 from formats.results.scores import ODDS
 
 #: So many are shown, the weightiest first.
@@ -87,14 +88,15 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
     """Two systems over all topics, and topic by topic."""
     both = {first[1], second[1]}
     overall = next((own for own in board.differences if {own.better, own.worse} == both), None)
-    is_equal = overall is not None and board.holds_at_every_look and overall.verdict(study.equal_within) == "equal"
+    is_equal = overall is not None and overall.verdict(study.equal_within) == "equal"
     return TwoSystems(
         first=first,
         second=second,
         score=board.score,
         lead=Lead.of(first[1], overall) if overall else None,
         judgments=board.judgments,
-        needed=_judgments_to_tell(board, overall),
+        needed=_needed(board, overall),
+        ground=board.ground,
         planned=_planned(board, overall),
         equal_within=study.equal_within if is_equal else None,
         holds_at_every_look=board.holds_at_every_look,
@@ -122,10 +124,10 @@ def of_topic(fit: Fit, first: System, second: System) -> TopicComparison | None:
     )
 
 
-def _judgments_to_tell(board: Board, difference: Difference | None) -> int | None:
+def _needed(board: Board, difference: Difference | None) -> Needed | None:
     if difference is None or difference.significant is not False:
         return None
-    return boards.judgments_to_tell(board.judgments, difference, len(board.tested))
+    return boards.judgments_needed(board, difference)
 
 
 def _planned(board: Board, difference: Difference | None) -> int | None:

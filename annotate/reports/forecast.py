@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min, QuerySet
 from django.utils import timezone
 
-from annotate.models import Judgment, Sentence, Study, Topic
+from annotate.models import Judgment, Ranking, ScoredBy, Sentence, Study, Topic
 from annotate.reports import minutes, rests_on
 from annotate.reports.study import counts_by_topic, wanted_of
 from formats.analyses.forecast import StudyForecast
 from formats.results import Forecast as Record
+from formats.results import Ground
 from formats.results.planning import SECONDS
 
 #: The pace is that of the last days on which anybody may have judged.
@@ -40,10 +41,11 @@ class Course:
 
 
 def of_study(study: Study, record: Record) -> StudyForecast:
-    """The record with what the study asks for and how long judging took so far."""
-    return StudyForecast(
-        record, study.judgments_per_topic, minutes.effort(study).seconds or SECONDS, _is_old(study, record)
-    )
+    """The record with what the study asks for, how long judging took so far, and how far annotators differed."""
+    seconds = minutes.effort(study).seconds or SECONDS
+    ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED).first()
+    ground = ranking.own_ground if ranking else Ground()
+    return StudyForecast(record, study.judgments_per_topic, seconds, _is_old(study, record), ground)
 
 
 def _is_old(study: Study, record: Record) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from statistics import NormalDist
+from functools import partial
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
@@ -26,12 +26,13 @@ from annotate.models import (
     TopicProgress,
 )
 from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
-from annotate.reports import rests_on
+from annotate.reports import minutes, rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
 from formats.points import Unit, unit_of
-from formats.results import CurvePoint, Difference, LeaderboardRow, ScoreCovariance, SystemResult
-from formats.results.statistics import LEVEL, Mean, quantile, rank
+from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
+from formats.results.needed import Effort, Needed, needed
+from formats.results.statistics import Mean, quantile, rank
 
 #: Of so many systems the order is read out.
 HEARD = 30
@@ -54,14 +55,15 @@ class Board:
     `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their sources.
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
     `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
-    that the paper does not have; `without_documents`: about how many nobody is asked. `version` changes whenever
-    anything that is shown here may have changed.
+    that the paper does not have; `without_documents`: about how many nobody is asked. `ground`: of whom verdicts hold.
+    `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes.
     """
 
     scored_by: str
     rows: tuple[LeaderboardRow, ...]
     unranked: tuple[str, ...]
     differences: tuple[Difference, ...]
+    ground: Ground
     curve: Curve
     topics: int
     judgments: int
@@ -76,6 +78,7 @@ class Board:
     problem: str
     has_worker: bool
     version: str
+    effort: Callable[[], Effort]
     of_topic: bool = field(default=False)
     without_documents: int = 0
 
@@ -118,10 +121,11 @@ class Board:
         return bool(self.tested) and not any(difference.significant for difference in self.tested)
 
     @property
-    def judgments_to_decide(self) -> int | None:
-        """About how many judgments might tell two systems apart, if the clearest difference so far is real."""
-        tested = self.tested
-        return judgments_to_tell(self.judgments, max(tested, key=_z), len(tested)) if self.is_undecided else None
+    def needed(self) -> Needed | None:
+        """How many judgments might tell two systems apart, if the clearest difference so far is real."""
+        if not self.is_undecided:
+            return None
+        return judgments_needed(self, max(self.tested, key=_z))
 
     @property
     def tested(self) -> list[Difference]:
@@ -131,7 +135,7 @@ class Board:
     @property
     def holds_at_every_look(self) -> bool:
         """Whether differences are told by the stop rule."""
-        return any(difference.planned_share is not None for difference in self.tested)
+        return any(difference.planned_share is not None for difference in self.differences)
 
     @property
     def is_catching_up(self) -> bool:
@@ -187,6 +191,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         rows=_rows(results, differences, {row.system.name for row in rows if row.is_of_people}),
         unranked=_unranked(fits, {result.system for result in results}),
         differences=differences,
+        ground=ranking.own_ground if ranking else Ground(),
         curve=_mean_curve([_curve(fit) for fit in fits if is_under(fit, settings)]),
         topics=ranking.topics if ranking else 0,
         judgments=ranking.judgments if ranking else 0,
@@ -201,6 +206,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         problem=ranking.problem if ranking else "",
         has_worker=has_worker,
         version=version,
+        effort=partial(minutes.effort, study),
         without_documents=without_documents,
     )
 
@@ -228,6 +234,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         ),
         unranked=tuple(sorted(score.summary.system.name for score in scores if score.score is None)),
         differences=differences,
+        ground=fit.own_ground if fit else Ground(),
         curve=_curve(fit) if fit else (),
         topics=1,
         judgments=fit.judgments if fit else 0,
@@ -242,25 +249,15 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         problem="",
         has_worker=worker_is_there(),
         version=version,
+        effort=partial(minutes.effort, topic.study, topics),
         of_topic=True,
     )
 
 
-def judgments_to_tell(judgments: int, difference: Difference, tests: int) -> int | None:
-    """About how many judgments in all might tell two systems apart that differ so much by so many judgments.
-
-    Standard errors shrink with the square root of the judgments, and of k pairs that are tested together the clearest
-    is significant at .05 / k (Holm 1979). None where the difference is smaller than its own standard error: then there
-    is nothing to reckon with.
-    """
-    clearness = _z(difference)
-    if not 1 <= clearness < math.inf:
-        return None
-    share, sides = difference.planned_share, 2 if difference.planned_share is None else 4
-    factor = (NormalDist().inv_cdf(1 - LEVEL / sides / tests) / clearness) ** 2
-    if share is not None and factor * share < 1:  # by the stop rule before the plan is full: its share counts as well
-        factor = math.sqrt(factor / share)
-    return _rounded_up(judgments * max(1.0, factor))
+def judgments_needed(board: Board, difference: Difference) -> Needed | None:
+    """How many judgments might show a difference that they do not show yet."""
+    clearness, share = _z(difference), difference.planned_share
+    return needed(board.judgments, clearness, len(board.tested), board.effort(), share)
 
 
 def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
@@ -324,12 +321,6 @@ def _z(difference: Difference) -> float:
         return 0.0
     se = (difference.high - difference.low) / 2 / quantile(difference.planned_share)
     return abs(difference.difference) / se if se else math.inf
-
-
-def _rounded_up(number: float) -> int:
-    """To two digits, for an estimate that knows no more."""
-    step = 10 ** max(0, math.floor(math.log10(number)) - 1) if number > 0 else 1
-    return math.ceil(number / step) * step
 
 
 def _failures(topics: QuerySet[Topic]) -> tuple[Failure, ...]:

@@ -14,7 +14,7 @@ from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, e
 from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from evaluation.scoring.ranking import Comparison
 from formats.points import Unit, unit_of, what_a_point_is
-from formats.results import SystemResult, to_json
+from formats.results import Ground, SystemResult, to_json
 from formats.shown import Show, decimals
 
 
@@ -44,13 +44,14 @@ def run(options: argparse.Namespace) -> Output:
     return Output(
         tables=[
             *(_topic_table(result, label) for result in results),
-            _systems_table(systems, results, settings, options.over),
+            _systems_table(systems, results, settings, options.over, comparison.ground),
         ],
         rows=_rows(results, systems),
         data={
             "topics": [_topic_as_json(result) for result in results],
             "systems": to_json(systems),
             "differences": to_json(differences),
+            "ground": to_json(comparison.ground),
             "settings": common.settings_as_json(settings),
             "over": options.over,
             "simulated": label or None,
@@ -139,7 +140,7 @@ def _prior(result: TopicResult) -> str:
 
 
 def _systems_table(
-    systems: Sequence[SystemResult], results: Sequence[TopicResult], settings: Settings, over: str
+    systems: Sequence[SystemResult], results: Sequence[TopicResult], settings: Settings, over: str, ground: Ground
 ) -> Table:
     unit = unit_of(settings.score, [(system.score, system.low, system.high) for system in systems])
     judged = sum(result.judgments > 0 for result in results)
@@ -149,6 +150,7 @@ def _systems_table(
             f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}, "
             "ranks that remain possible given the significant differences (Holm)",
             *([what_a_point_is()] if settings.score == "importance" else []),
+            *([ground.words] if judged else ()),
         ),
         shows=_shows(settings, unit),
         columns=("rank", "ranks", "system", unit.named(settings.score), "low", "high", "topics"),

@@ -50,6 +50,9 @@ Where q is not known, it is the same for all, and nothing is believed. A sum of 
 sum over its k pairs of (d q N)^2 g, g the square of the difference of its weights (Hansen and Hurwitz, Annals of
 Mathematical Statistics 1943), with P before the fit knew the pair. How much of g chance has drawn is taken out: the sum
 over the pairs of d q N g is known to be k times its mean over all pairs (a difference estimator again).
+
+Each annotator's judgments add their own part of either sum: these are `shares`, of which
+`evaluation.scoring.between_annotators` tells how far annotators differ.
 """
 
 from __future__ import annotations
@@ -86,17 +89,27 @@ _BY_CHANCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """What each of g annotators brings: `judged` (g,), the weight of their judgments, which sums to 1; `added` (n, g),
+    what these add to the fitted chances. Of judgments of pairs drawn by lot."""
+
+    judged: Vector
+    added: Matrix
+
+
+@dataclass(frozen=True, slots=True)
 class Chances:
     """`fitted` (n,): of the fit, in [0, 1]; `values` (n,): corrected, with mean 1/2.
 
     `error`: the standard error of each value where all design weights are 1; `unequal`: how sure values are, where they
-    are not. Neither is known without judgments of pairs drawn by lot.
+    are not; `shares`: of the annotators in the correction. None is known without judgments of pairs drawn by lot.
     """
 
     fitted: Vector
     values: Vector
     error: float | None = None
     unequal: _Unequal | None = None
+    shares: Shares | None = None
 
     @classmethod
     def without_judgments(cls, n: int) -> Chances:
@@ -168,7 +181,7 @@ def chances(
     design = _Design.of(judgments, pairs, likelihood_for)
     if design.is_equal:
         return _of_equal(utilities, pairs, variances, judgments)
-    return _of_unequal(utilities, pairs, variances, design)
+    return _of_unequal(utilities, pairs, variances, judgments, design)
 
 
 def directions(judgments: Judgments, pairs: Pairs, weights: Matrix, likelihood_for: LikelihoodFor) -> Matrix:
@@ -225,17 +238,34 @@ def _of_equal(utilities: Vector, pairs: Pairs, variances: Vector, judgments: Jud
         fitted=fitted,
         values=fitted + n / (2 * total) * pairs.spread(pairs.wins * won - pairs.losses * lost),
         error=float(np.sqrt(square * n**2 / (2 * max(effective - 1, 1) * (n - 1)))),
+        shares=_shares(judgments, pairs, n / (2 * total) * won, n / (2 * total) * lost, None),
     )
 
 
-def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, design: _Design) -> Chances:
+def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, judgments: Judgments, design: _Design) -> Chances:
     """Where some pairs had a greater chance to be drawn."""
     n, judged = pairs.n, pairs.wins + pairs.losses
     expected = _expected(utilities[pairs.first] - utilities[pairs.second], pairs.wins, judged, variances)
     surplus, unit = pairs.wins - judged * expected, n / (2 * float(judged.sum()))
     fitted = fitted_chances(utilities)
     values = fitted + _divided(design.factor, pairs.spread(unit * design.counts * surplus))
-    return Chances(fitted, values, unequal=_Unequal.of(pairs, design.counts, unit * surplus, design.factor))
+    each = unit * design.counts
+    shares = _shares(judgments, pairs, each * (1 - expected), each * expected, design.factor)
+    return Chances(
+        fitted, values, unequal=_Unequal.of(pairs, design.counts, unit * surplus, design.factor), shares=shares
+    )
+
+
+def _shares(judgments: Judgments, pairs: Pairs, won: Vector, lost: Vector, factor: Matrix | None) -> Shares:
+    """`won`, `lost` (k,): what a win of the first sentence of each pair adds to it, and what a loss takes from it."""
+    n, annotators = pairs.n, int(judgments.annotator.max()) + 1
+    place = np.searchsorted(pairs.numbers, _numbers(judgments, pairs))
+    share = np.where(judgments.a < judgments.b, judgments.outcome, 1 - judgments.outcome)
+    surplus = judgments.weight * (share * won[place] - (1 - share) * lost[place])
+    gained, given = judgments.annotator * n + pairs.first[place], judgments.annotator * n + pairs.second[place]
+    added = totals(gained, surplus, annotators * n) - totals(given, surplus, annotators * n)
+    judged = totals(judgments.annotator, judgments.weight, annotators)
+    return Shares(judged / judged.sum(), _divided(factor, added.reshape(annotators, n).T))
 
 
 def _mixture(judgments: Judgments, likelihood_for: LikelihoodFor, drawn: int) -> Matrix | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from evaluation.scoring.ranking import rank_systems
-from formats.results import ScoreCovariance, Standing
+from formats.results import AnnotatorShares, ScoreCovariance, Standing
 from formats.results.statistics import MOST_COMPARED
 
 Matrix = NDArray[np.float64]
@@ -40,6 +41,10 @@ class Factor:
 
 def pack(standing: Standing) -> ScoreCovariance:
     """What is kept of a topic's covariance; of many systems in single precision, with the ranks that it leaves them."""
+    return replace(_packed(standing), **_packed_shares(standing.shares))
+
+
+def _packed(standing: Standing) -> ScoreCovariance:
     matrix = np.asarray(standing.covariance, dtype=np.float64)
     if not np.isfinite(matrix).all():
         return ScoreCovariance(standing.systems)
@@ -50,8 +55,27 @@ def pack(standing: Standing) -> ScoreCovariance:
     return ScoreCovariance(standing.systems, factor=factor, ranks=tuple(ranks[name] for name in standing.systems))
 
 
+def _packed_shares(shares: AnnotatorShares | None) -> dict[str, Any]:
+    if shares is None:
+        return {}
+    added = base64.b64encode(np.asarray(shares.added, dtype="<f8").tobytes()).decode()
+    return {"annotators": shares.annotators, "judged": shares.judged, "added": added}
+
+
 def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int) -> Standing:
     """What the topic says of the systems that have these scores; each must be one of those that were packed."""
+    return replace(_unpacked(packed, scores, judgments), shares=_shares(packed, scores))
+
+
+def _shares(packed: ScoreCovariance, scores: Mapping[str, float]) -> AnnotatorShares | None:
+    if not packed.annotators:
+        return None
+    added = np.frombuffer(base64.b64decode(packed.added), dtype="<f8").reshape(len(packed.annotators), -1)
+    columns = [k for k, system in enumerate(packed.systems) if system in scores]
+    return AnnotatorShares(packed.annotators, packed.judged, added[:, columns])
+
+
+def _unpacked(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int) -> Standing:
     if not packed.factor and not packed.matrix:
         systems = tuple(system for system in packed.systems if system in scores)
         covariance = np.full((len(systems), len(systems)), np.nan)

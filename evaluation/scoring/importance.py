@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.evidence import Evidence
-from evaluation.fit.chances import Chances
+from evaluation.fit.chances import Chances, Shares
 from evaluation.scoring.asking import Telling
 from evaluation.scoring.content import content, counts
 from evaluation.scoring.scores import Scores, unknown
@@ -89,7 +89,8 @@ class SharedWords:
 class WordScores:
     """The scores (s,) of a topic's summaries. `importance` is nan where a summary shares no word with the source.
 
-    `covariance` (s, s): of importance; nan without judgments of pairs drawn by lot.
+    `covariance` (s, s): of importance; nan without judgments of pairs drawn by lot. `shares`: of the annotators in it,
+    summaries in place of sentences.
     """
 
     systems: tuple[str, ...]
@@ -97,6 +98,7 @@ class WordScores:
     importance: Vector
     covariance: Matrix
     judgments: int
+    shares: Shares | None = None
 
     @property
     def combined(self) -> Vector:
@@ -105,12 +107,11 @@ class WordScores:
 
     def of(self, kind: Kind) -> Scores:
         """One of the three; judgments could not change coverage, so it has no errors."""
-        score, covariance = {
-            "importance": (self.importance, self.covariance),
-            "combined": (self.combined, ODDS**2 * self.covariance),
-            "coverage": (self.coverage, unknown(len(self.systems))),
-        }[kind]
-        return Scores(self.systems, score, covariance, self.judgments)
+        if kind == "coverage":
+            return Scores(self.systems, self.coverage, unknown(len(self.systems)), self.judgments)
+        if kind == "combined":
+            return Scores(self.systems, self.combined, ODDS**2 * self.covariance, self.judgments)
+        return Scores(self.systems, self.importance, self.covariance, self.judgments, self.shares)
 
 
 def share_words(topic: Evidence) -> SharedWords:
@@ -150,6 +151,7 @@ def share_words(topic: Evidence) -> SharedWords:
 def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
     """The three scores of a topic's summaries from so many judgments."""
     advantages = chances.values - 0.5  # so that equal sentences give exactly 0
+    shares = chances.shares
     importance = shared.importance @ advantages
     importance[~shared.contains.any(axis=1)] = np.nan
     return WordScores(
@@ -158,6 +160,7 @@ def score(shared: SharedWords, chances: Chances, judgments: int) -> WordScores:
         importance=importance,
         covariance=chances.covariance(shared.importance),
         judgments=judgments,
+        shares=shares and Shares(shares.judged, shared.importance @ shares.added),
     )
 
 

@@ -3,7 +3,8 @@
 Two questions can be asked, and `over` says which. "judgments": on these topics, how far could the scores move if
 other people had judged, or other pairs been asked? "topics": how far could they move on other topics like these? The
 second takes the topics for a sample and needs at least two of them. It is a paired t test: what varies from topic to
-topic holds the errors that the judgments leave, too, so nothing is added for these.
+topic holds the errors that the judgments leave, too, so nothing is added for these. Either way, errors count that other
+annotators of the kind would make where they are the larger ones (`evaluation.scoring.between_annotators`).
 
 Everything is sums over topics of products of matrices (systems, systems), so that thousands of systems take seconds.
 """
@@ -19,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
+from evaluation.scoring.between_annotators import OwnAndPairs, Panel, squares_away
 from evaluation.scoring.stopping import StopRule
 from evaluation.statistics import holm
-from formats.results import Difference, Standing, SystemResult
+from formats.results import Difference, Ground, Standing, SystemResult
 from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank_beside
 
 Over = Literal["judgments", "topics"]
@@ -29,6 +31,8 @@ Matrix = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
 
+#: Annotators who answer by one taste differ less in so many of all cases; fewer than so many are not tested for it.
+DIFFERENT, ENOUGH_TO_TEST = 0.9, 9.5
 #: Topics that agree so well by luck once in a hundred times are no sample of their own.
 TOO_WELL = 0.01
 
@@ -55,29 +59,56 @@ def compare_systems(
 class _Estimates:
     """Means over topics, of any shape: with standard errors, nan where nothing can be said, and how many topics.
 
-    `stop_rule`, after so many `judgments`: intervals and p-values hold at every look, not at one.
+    `between`: standard errors that hold for other annotators of the kind, nan where nobody can say, with so many
+    `annotators`, as if all answered equally often. Of both errors the one that says less counts. `stop_rule`, after so
+    many `judgments`: intervals and p-values hold at every look, not at one.
     """
 
     value: Matrix
     se: Matrix
     freedom: Matrix
     topics: Matrix
+    between: Matrix
+    annotators: float = 0.0
     stop_rule: StopRule | None = None
     judgments: int = 0
 
     @property
     def margin(self) -> Matrix:
         """Of the 95% interval."""
-        if self.stop_rule is not None:
-            return self.se * self.stop_rule.quantile(self.judgments)
-        return np.asarray(self.se * stdtrit(self.freedom, 1 - LEVEL / 2))
+        within, between = self.se * self._quantile(self.freedom), self.between * self._quantile(self._between_freedom)
+        return np.asarray(np.where(np.isnan(within), np.nan, np.fmax(within, between)))
 
     @property
-    def p(self) -> Matrix:
-        """Two-sided p-values. What is not in doubt at all is sure, or equal."""
-        z = np.divide(-np.abs(self.value), self.se, out=np.full(self.se.shape, -np.inf), where=self.se != 0)
-        p = 2 * stdtr(self.freedom, z) if self.stop_rule is None else self.stop_rule.p(z, self.judgments)
-        return np.where((self.se == 0) & (self.value == 0), 1.0, p)
+    def adjusted_p(self) -> Matrix:
+        """Two-sided p-values of all tested together (Holm).
+
+        They are those between annotators where these differ by more than chance, or are too few to tell. No p-value is
+        below its own between annotators; nor would correcting all of these for the number find much, since Student's
+        tails are long (benchmarks/results/coverage.md).
+        """
+        within = self._p(self.se, self.freedom)
+        freedom = self._between_freedom
+        between = self._p(self.between, freedom)
+        ratio = np.divide(self.between, self.se, out=np.zeros(self.se.shape), where=self.se > 0)
+        differ = (chdtr(freedom, freedom * np.square(ratio)) > DIFFERENT) | (self.annotators < ENOUGH_TO_TEST)
+        adjusted = holm(np.where(differ, np.fmax(within, between), within))
+        return np.asarray(np.where(np.isnan(within), np.nan, np.fmax(adjusted, between)))
+
+    @property
+    def _between_freedom(self) -> Matrix:
+        return np.full(self.value.shape, max(self.annotators - 1, 1.0))
+
+    def _quantile(self, freedom: Matrix) -> Matrix:
+        if self.stop_rule is not None:
+            return self.stop_rule.quantile(self.judgments, freedom)
+        return np.asarray(stdtrit(freedom, 1 - LEVEL / 2))
+
+    def _p(self, se: Matrix, freedom: Matrix) -> Matrix:
+        """What is not in doubt at all is sure, or equal."""
+        z = np.divide(-np.abs(self.value), se, out=np.full(se.shape, -np.inf), where=se != 0)
+        p = 2 * stdtr(freedom, z) if self.stop_rule is None else self.stop_rule.p(z, self.judgments, freedom)
+        return np.where((se == 0) & (self.value == 0), 1.0, p)
 
 
 class Comparison:
@@ -93,8 +124,27 @@ class Comparison:
         self.systems = tuple(sorted({system for standing in standings for system in standing.systems}))
         self._place = {system: k for k, system in enumerate(self.systems)}
         self._judgments = sum(standing.judgments for standing in standings)
-        self._judged = self._sums([standing for standing in standings if standing.judgments > 0])
+        judged = [standing for standing in standings if standing.judgments > 0]
+        self._panel = Panel.of(judged)
+        self._judged = self._sums(judged)
         self._others = self._sums([standing for standing in standings if standing.judgments <= 0])
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Whose answers these are, and how far they differ."""
+        panel = self._panel
+        if panel is None:
+            return Ground.of(self._judgments)
+        return Ground.of(self._judgments, panel.number, panel.effective, self._spread(panel.effective))
+
+    def _spread(self, effective: float) -> float | None:
+        """What annotators add to the variance of a mean over so many of them, for one of them; over every two
+        systems."""
+        first, second = self._pairs
+        sums, topics = self._judged, self._judged.both[first, second]
+        added = (sums.between.pairs - sums.variances.pairs)[first, second] / np.where(topics > 0, topics, np.nan) ** 2
+        added = added[np.isfinite(added)]
+        return float(np.sqrt(effective * max(added.mean(), 0.0))) if len(added) else None
 
     def ranked(self, lowest: float = -np.inf) -> tuple[SystemResult, ...]:
         """The systems by mean score with the ranks that significant differences leave them."""
@@ -120,8 +170,8 @@ class Comparison:
             difference=abs(value),
             low=_known(abs(value) - margin),
             high=_known(abs(value) + margin),
-            p=_known(p),
-            significant=None if np.isnan(p) else p <= LEVEL,
+            p=None if self.ground.is_early else _known(p),
+            significant=None if self.ground.is_early or np.isnan(p) else p <= LEVEL,
             topics=int(topics),
             planned_share=None if self.stop_rule is None else self.stop_rule.share(self._judgments),
         )
@@ -130,11 +180,11 @@ class Comparison:
         judged, others = self._judged, self._others
         topics = np.where(judged.own > 0, judged.own, others.own)
         score = np.where(judged.own > 0, judged.score, others.score) / np.maximum(topics, 1)
-        variance = np.diag(judged.covariance)
         squares = judged.squares - judged.own * score**2
-        estimates = self._estimates(score, variance, squares, judged.own, topics)
+        variances = judged.variances.own, judged.between.own
+        estimates = self._estimates(score, *variances, squares, judged.own, topics)
         means = []
-        columns = (estimates.value, estimates.se, estimates.margin, topics)
+        columns = (estimates.value, np.fmax(estimates.se, estimates.between), estimates.margin, topics)
         for system, value, se, margin, number in zip(self.systems, *(c.tolist() for c in columns), strict=True):
             low, high = (None, None) if np.isnan(margin) else (max(lowest, value - margin), value + margin)
             means.append(Mean(system, value, _known(se), low, high, int(number)))
@@ -157,19 +207,19 @@ class Comparison:
         value = np.where(judged > 0, sums.ahead[a, b] - sums.ahead[b, a], others.ahead[a, b] - others.ahead[b, a])
         value /= topics
         value[np.abs(value) < 10.0**-DECIMALS] = 0.0
-        variance = sums.spread[a, b] + sums.spread[b, a] - 2 * sums.covariance[a, b]
         squares = sums.apart[a, b] - judged * value**2
-        return self._estimates(value, variance, squares, judged, topics)
+        variances = sums.variances.pairs[a, b], sums.between.pairs[a, b]
+        return self._estimates(value, *variances, squares, judged, topics)
 
     @cached_property
     def _adjusted(self) -> Matrix:
         """(k,): p-values of all pairs tested together."""
-        return holm(self._contrasts.p)
+        return self._contrasts.adjusted_p
 
     @cached_property
     def _significant(self) -> Flags:
         """(s, s): whether the row is significantly better than the column."""
-        sure = self._adjusted <= LEVEL
+        sure = (self._adjusted <= LEVEL) & (not self.ground.is_early)
         first, second = (places[sure] for places in self._pairs)
         is_first = self._contrasts.value[sure] >= 0
         significant = np.zeros((len(self.systems), len(self.systems)), dtype=np.bool_)
@@ -177,32 +227,32 @@ class Comparison:
         return significant
 
     def _estimates(
-        self, value: Matrix, variance: Matrix, squares: Matrix, judged: Matrix, topics: Matrix
+        self, value: Matrix, variance: Matrix, between: Matrix, squares: Matrix, judged: Matrix, topics: Matrix
     ) -> _Estimates:
-        """`variance`: sums of those that the judgments leave; `squares`: sums of squared distances from the mean."""
+        """`variance`: sums of those that the judgments leave; `between`: of those between annotators; `squares`: sums
+        of squared distances from the mean."""
         number = np.where(judged > 0, judged, np.nan)
-        se = np.sqrt(np.maximum(variance, 0.0)) / number
+        se, of_kind = (np.sqrt(np.maximum(own, 0.0)) / number for own in (variance, between))
         freedom = np.full(value.shape, np.inf)
         if self.over == "topics":
             number, freedom = np.where(judged > 1, judged, np.nan), np.maximum(judged - 1.0, 1.0)
             squares = np.maximum(squares, 0.0)
-            between = np.sqrt(squares / freedom / number)
-            se = np.where(_agree_too_well(squares, variance / number, freedom), np.fmax(se, between), between)
-        return _Estimates(value, se, freedom, topics, self.stop_rule, self._judgments)
+            of_topics = np.sqrt(squares / freedom / number)
+            se = np.where(_agree_too_well(squares, variance / number, freedom), np.fmax(se, of_topics), of_topics)
+        annotators = 0.0 if self._panel is None else self._panel.effective
+        return _Estimates(value, se, freedom, topics, of_kind, annotators, self.stop_rule, self._judgments)
 
     def _sums(self, standings: Sequence[Standing]) -> _Sums:
         """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is
         lost where large numbers differ by little."""
         s = len(self.systems)
-        scores, centred, variances, has = (np.zeros((len(standings), s)) for _ in range(4))
-        covariance = np.zeros((s, s))
+        scores, centred, has = (np.zeros((len(standings), s)) for _ in range(3))
         for row, standing in enumerate(standings):
             places = [self._place[system] for system in standing.systems]
-            own = np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places))
             scores[row, places] = standing.scores
             centred[row, places] = scores[row, places] - (scores[row, places].mean() if places else 0.0)
-            variances[row, places], has[row, places] = np.diag(own), 1.0
-            covariance[np.ix_(places, places)] += own
+            has[row, places] = 1.0
+        variances = self._variances(standings, has, np.ones(len(standings)))
         return _Sums(
             own=has.sum(axis=0),
             score=scores.sum(axis=0),
@@ -210,9 +260,29 @@ class Comparison:
             both=_over_topics(has, has),
             ahead=_over_topics(centred, has),
             apart=self._apart(centred, has),
-            spread=_over_topics(variances, has),
-            covariance=covariance,
+            variances=variances,
+            between=self._between(standings, has, variances),
         )
+
+    def _variances(self, standings: Sequence[Standing], has: Matrix, factors: Matrix) -> OwnAndPairs:
+        """Sums over topics, times their factors."""
+        covariance, variances = np.zeros((len(self.systems),) * 2), np.zeros(has.shape)
+        for row, (standing, factor) in enumerate(zip(standings, factors.tolist(), strict=True)):
+            places = [self._place[system] for system in standing.systems]
+            own = factor * np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places))
+            variances[row, places] = np.diag(own)
+            covariance[np.ix_(places, places)] += own
+        spread = _over_topics(variances, has)
+        return OwnAndPairs(np.diag(covariance).copy(), spread + spread.T - 2 * covariance)
+
+    def _between(self, standings: Sequence[Standing], has: Matrix, variances: OwnAndPairs) -> OwnAndPairs:
+        """Those that hold for other annotators, too; nan where nobody can say."""
+        panel = self._panel
+        if panel is None or not panel.is_informative or not standings:
+            return variances.times(np.nan)
+        chance = self._variances(standings, has, panel.chance)
+        away = squares_away(standings, self._place, has)
+        return variances.plus(away.plus(chance.times(-1.0)).times(panel.inflation)).at_least(away)
 
     def _apart(self, scores: Matrix, has: Matrix) -> Matrix:
         """Sums of squared differences, where they are asked for."""
@@ -225,8 +295,8 @@ class Comparison:
 @dataclass(frozen=True)
 class _Sums:
     """Over topics, for each system (s,) or each two (s, s) that a topic has: `own`, `both`: how many; `score`,
-    `squares`: of the scores; `ahead`: of the row's score; `apart`: of squared differences; `spread`: of the row's
-    variance; `covariance`."""
+    `squares`: of the scores; `ahead`: of the row's score; `apart`: of squared differences; `variances` that judgments
+    leave, and those `between` annotators."""
 
     own: Matrix
     score: Matrix
@@ -234,8 +304,8 @@ class _Sums:
     both: Matrix
     ahead: Matrix
     apart: Matrix
-    spread: Matrix
-    covariance: Matrix
+    variances: OwnAndPairs
+    between: OwnAndPairs
 
 
 def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formats.results import Standing
+from evaluation.fit.chances import Shares
+from formats.results import AnnotatorShares, Standing
+from formats.results.scores import Key
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -16,12 +19,13 @@ Matrix = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Scores:
     """`score` (s,): of the systems' summaries, nan for one that has none; `covariance` (s, s): over judgments, nan
-    where nothing can be said; `judgments`: how many they rest on."""
+    where nothing can be said; `judgments`: how many they rest on; `shares`: of the annotators, where they are known."""
 
     systems: tuple[str, ...]
     score: Vector
     covariance: Matrix
     judgments: int
+    shares: Shares | None = None
 
     @property
     def errors(self) -> Vector:
@@ -31,11 +35,22 @@ class Scores:
 
     @property
     def standing(self) -> Standing:
-        """What a ranking of the systems needs to know; a summary without a score takes no part in one."""
+        """What a ranking of the systems needs to know, where nobody knows who judged."""
+        return self.standing_by(())
+
+    def standing_by(self, annotators: Sequence[Key]) -> Standing:
+        """The same, `annotators` by number; a summary without a score takes no part in a ranking."""
         ranked = np.flatnonzero(np.isfinite(self.score))
-        systems = tuple(self.systems[k] for k in ranked)
+        shares = None
+        if annotators and self.shares is not None:
+            some = tuple(annotators[k] for k in range(len(self.shares.judged)))
+            shares = AnnotatorShares(some, tuple(self.shares.judged.tolist()), self.shares.added[ranked].T)
         return Standing(
-            systems, tuple(self.score[ranked].tolist()), self.covariance[np.ix_(ranked, ranked)], self.judgments
+            tuple(self.systems[k] for k in ranked),
+            tuple(self.score[ranked].tolist()),
+            self.covariance[np.ix_(ranked, ranked)],
+            self.judgments,
+            shares,
         )
 
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import stdtr, stdtrit
 
-from formats.results.statistics import quantile
+from formats.results.statistics import LEVEL
 
 Array = NDArray[np.float64]
 
@@ -36,13 +36,16 @@ class StopRule:
 
     planned: int
 
-    def quantile(self, judgments: int) -> float:
-        """The interval reaches so many standard errors to either side after so many judgments."""
-        return quantile(self.share(judgments)) if judgments else np.inf
+    def quantile(self, judgments: int, freedom: Array | float = np.inf) -> Array:
+        """The interval reaches so many standard errors to either side after so many judgments. `freedom`: of Student's
+        distribution, in place of the normal one, where the errors themselves are estimated."""
+        if not judgments:
+            return np.full(np.shape(freedom), np.inf)
+        return np.asarray(stdtrit(freedom, 1 - LEVEL / 4) / np.sqrt(self.share(judgments)))
 
-    def p(self, z: Array, judgments: int) -> Array:
+    def p(self, z: Array, judgments: int, freedom: Array | float = np.inf) -> Array:
         """The p-values of differences of so many standard errors, after so many judgments."""
-        p: Array = np.minimum(1.0, 4 * ndtr(-np.abs(z) * np.sqrt(self.share(judgments))))
+        p: Array = np.minimum(1.0, 4 * stdtr(freedom, -np.abs(z) * np.sqrt(self.share(judgments))))
         return p
 
     def share(self, judgments: int) -> float:

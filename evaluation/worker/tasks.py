@@ -180,7 +180,7 @@ def rank_study(study_id: int) -> None:
         topics = standings.topics if standings.settings is not None else ()
         comparison = Comparison(topics, stop_rule=standings.stop_rule)
         lowest = lowest_score((standings.settings or {}).get("score", "published"))
-        records.save_ranking(standings, comparison.ranked(lowest), comparison.differences())
+        records.save_ranking(standings, comparison.ranked(lowest), comparison.differences(), comparison.ground)
 
 
 @task(_note("annotators"))

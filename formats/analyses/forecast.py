@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from formats.plots import Line, curve_plot
-from formats.results import Forecast, ForecastPoint
-from formats.results.planning import work
+from formats.results import Forecast, ForecastPoint, Ground
+from formats.results.planning import PANELS, work
 from formats.shown import DASH, Cell, Choice, Column, Figure, Shown, Table, decimals, figure
 from formats.words import gettext as _
 
@@ -20,12 +20,13 @@ NUMBERS = {"difference": (1e-6, 100.0), "seconds": (0.1, 3600.0), "pay": (0.0, 1
 @dataclass(frozen=True, slots=True)
 class StudyForecast:
     """What was simulated. `planned`: judgments a topic that the study asks for; `seconds`: what one took so far, or is
-    taken to; `is_outdated`: the study is not the one that was simulated any more."""
+    taken to; `is_outdated`: the study is not the one that was simulated any more. `ground`: who has judged so far."""
 
     record: Forecast
     planned: int
     seconds: float
     is_outdated: bool
+    ground: Ground
 
 
 def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
@@ -35,7 +36,7 @@ def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
     table = _table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
     return Shown(
         _verdict(forecast, difference),
-        [*_figure(record), table],
+        [*_figure(record), table, *_panels(forecast)],
         choices=[Choice(name, name, ((own, own),), own) for name in NUMBERS if (own := _said(name, asked))],
         notes=_notes(forecast),
     )
@@ -141,6 +142,18 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
     )
 
 
+def _panels(forecast: StudyForecast) -> list[Table]:
+    """What more annotators would bring with the judgments that the study plans: these err together, however many."""
+    planned = [point.se for point in forecast.record.points if point.judgments == forecast.planned and point.se]
+    spread = forecast.ground.spread
+    if spread is None or not planned:
+        return []
+    rows = tuple((n, forecast.record.margin_of(planned[0], spread, n)) for n in PANELS)
+    columns = Column("annotators", _("Annotators")), Column("margin", _("± of a difference"), decimals(4))
+    title = _("With as many judgments as planned, by more or fewer annotators")
+    return [Table("annotators", title, columns, rows, note=_("As far as annotators have differed so far."))]
+
+
 def _percent(chance: float | None) -> str:
     return DASH if chance is None else "> 99%" if chance > 0.99 else f"{100 * chance:.0f}%"
 
@@ -175,5 +188,9 @@ def _notes(forecast: StudyForecast) -> list[str]:
     sentences = [sampled % about, learnt % about]
     sentences += [standard] if record.are_standard else []
     sentences += [stop_rule] if record.stop_rule else []
+    if forecast.ground.spread is None:
+        sentences.append(
+            _("How far annotators differ is not known, and not included: several must have judged the same topics.")
+        )
     old = [_("Texts or settings have changed since. Simulate again to include that.")] if forecast.is_outdated else []
     return [*old, " ".join(sentences)]

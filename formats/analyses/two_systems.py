@@ -8,7 +8,8 @@ from functools import partial
 
 from formats.plots import interval_plot
 from formats.points import Unit, unit_of, what_a_point_is
-from formats.results import Difference
+from formats.results import Difference, Ground
+from formats.results.needed import Needed
 from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
 from formats.words import gettext as _
 
@@ -50,10 +51,10 @@ class TopicLine:
 class TwoSystems:
     """Two systems over all topics, which rest on so many `judgments`; `score`: what they are ranked by.
 
-    `needed`: about how many might tell them apart, if the difference is real; None where they are told apart, or there
-    is nothing to reckon with. `planned`: how many the stop rule reckons with, None without it. `equal_within`: by the
-    stop rule, the difference is surely smaller than this, which is what the study calls one. `is_outdated`: scores are
-    of earlier settings.
+    `needed`: how many might tell them apart, if the difference is real; None where they are told apart, or there is
+    nothing to reckon with. `ground`: of whom the verdict holds. `planned`: how many the stop rule reckons with, None
+    without it. `equal_within`: by the stop rule, the difference is surely smaller than this, which is what the study
+    calls one. `is_outdated`: scores are of earlier settings.
     """
 
     first: Keyed
@@ -61,7 +62,8 @@ class TwoSystems:
     score: str
     lead: Lead | None
     judgments: int
-    needed: int | None
+    needed: Needed | None
+    ground: Ground
     planned: int | None
     equal_within: float | None
     holds_at_every_look: bool
@@ -148,11 +150,11 @@ def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
 
 def _notes(two: TwoSystems) -> list[str]:
     notes = []
+    if two.lead:
+        notes.append(two.ground.words)
     if two.needed:
-        about = {"wanted": two.needed, "now": two.judgments}
-        real = _("If the difference is real, about %(wanted)d judgments might show it; there are %(now)d now.")
-        notes.append(real % about)
-    if two.lead and two.lead.significant is False and two.equal_within is None and two.planned:
+        notes.append(two.needed.words)
+    if two.lead and not two.lead.significant and two.equal_within is None and two.planned:
         notes.append(_("The study plans %(n)d.") % {"n": two.planned})
     if two.is_outdated:
         notes.append(

@@ -28,6 +28,7 @@ from formats.results.diagnostics import (
     TopicDiagnostics,
     TopicInfluence,
 )
+from formats.results.ground import Ground
 from formats.results.metrics import (
     AgreementReport,
     Baseline,
@@ -66,6 +67,7 @@ from formats.results.metrics import (
 )
 from formats.results.planning import Forecast, ForecastPoint, Replay, ReplayPoint
 from formats.results.scores import (
+    AnnotatorShares,
     CurvePoint,
     Difference,
     Key,

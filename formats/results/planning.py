@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -11,6 +11,15 @@ from formats.results.statistics import LEVEL, quantile
 
 #: How sure a study wants to be that two systems that differ are told apart.
 POWER = 0.8
+#: Numbers of annotators that are compared, with the quantiles at .975 and, by the stop rule, .9875 of Student's
+#: distribution with one degree of freedom less.
+PANELS: Mapping[int, tuple[float, float]] = {
+    2: (12.706, 25.452),
+    5: (2.776, 3.495),
+    10: (2.262, 2.685),
+    20: (2.093, 2.433),
+    50: (2.010, 2.312),
+}
 #: A judgment takes so long where nobody has judged yet.
 SECONDS = 15.0
 
@@ -64,6 +73,10 @@ class Forecast:
     def margin(self, se: float) -> float:
         """To how far on either side the 95% interval of one difference reaches, once all judgments are in."""
         return se * quantile(1.0 if self.stop_rule else None)
+
+    def margin_of(self, se: float, spread: float, annotators: int) -> float:
+        """The same for annotators of their kind, who differ by `spread` in it: a standard deviation."""
+        return math.hypot(se, spread / math.sqrt(annotators)) * PANELS[annotators][self.stop_rule]
 
     def chance(self, se: float, difference: float) -> float:
         """How likely two systems that differ so much are told apart, once all judgments are in.

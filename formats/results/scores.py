@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 Key = str | int
 #: The combined score adds so many times importance to coverage: of p / (1 - p), the slope at 1/2.
 ODDS = 4.0
-Verdict = Literal["apart", "equal", "open"]
+Verdict = Literal["apart", "equal", "open", "early"]
 #: Before the names of a study's own scores, where they stand among metrics.
 PREFERENCES = "preferences:"
 #: They, in the order in which they are compared; by the names that the command line knows.
@@ -124,13 +124,27 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class AnnotatorShares:
+    """What each annotator brings to the scores of a topic: `judged` (g,), which share of the judgments, and `added`
+    (g, s), what these add to what the fit expects (`evaluation.fit.chances`)."""
+
+    annotators: tuple[Key, ...]
+    judged: tuple[float, ...]
+    added: Rows
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
-    """What one topic says of the systems: `scores` (s,), their `covariance` (s, s), and the judgments beneath."""
+    """What one topic says of the systems: `scores` (s,), their `covariance` (s, s), and the judgments beneath.
+
+    `shares`: of the annotators, where these are known and judgments decide the scores.
+    """
 
     systems: tuple[str, ...]
     scores: tuple[float, ...]
     covariance: Rows
     judgments: int
+    shares: AnnotatorShares | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +152,17 @@ class ScoreCovariance:
     """How sure the scores of one topic are together: `matrix` (s, s), in the order of `systems`.
 
     Of too many systems to compare every two (`evaluation.scoring.covariance`) a `factor` is kept instead, and the
-    `ranks` from ... to ... that the significant differences leave them. Without either nothing is known.
+    `ranks` from ... to ... that the significant differences leave them. Without either nothing is known. `annotators`,
+    `judged`, `added`: their shares (`AnnotatorShares`).
     """
 
     systems: tuple[str, ...] = ()
     matrix: tuple[tuple[float, ...], ...] = ()
     factor: str = ""
     ranks: tuple[tuple[int, int], ...] = ()
+    annotators: tuple[Key, ...] = ()
+    judged: tuple[float, ...] = ()
+    added: str = ""
 
     def standing(self, scores: Mapping[str, float], judgments: int) -> Standing:
         """What the topic says of the systems that have these scores; each must be one of `systems`."""
@@ -209,10 +227,13 @@ class Difference:
     planned_share: float | None = None
 
     def verdict(self, equal_within: float) -> Verdict:
-        """By the stop rule: whether the two are apart, differ by less than `equal_within`, or are still open."""
+        """What may be said of the two: that they are apart; by the stop rule, that they differ by less than
+        `equal_within`; nothing yet; or that it is too early, or untested, to ask."""
+        if self.significant is None:
+            return "early"
         if self.significant:
             return "apart"
-        is_equal = (
+        is_small = (
             self.low is not None and self.high is not None and -equal_within < self.low <= self.high < equal_within
         )
-        return "equal" if is_equal else "open"
+        return "equal" if is_small and self.planned_share is not None else "open"

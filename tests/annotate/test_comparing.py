@@ -15,6 +15,7 @@ from annotate.reports import leaderboard
 from evaluation.scoring import ranking
 from evaluation.worker import tasks
 from formats.results import CurvePoint, Difference, Standing, to_json
+from formats.results.needed import Effort, needed
 from tests.annotate import making, scored
 
 
@@ -111,19 +112,12 @@ def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> le
 
 
 @pytest.mark.django_db
-def test_judgments_that_might_decide_grow_with_the_square_of_what_is_missing() -> None:
-    clear = board_of((1.1, -0.86, 3.06))  # 1.1 standard errors from 0, and 1.96 are wanted
-    assert clear.is_undecided
-    assert clear.judgments_to_decide == 320  # 100 x (1.96 / 1.1)^2, rounded up to two digits
-    assert board_of((1.1, -0.86, 3.06), judgments=200).judgments_to_decide == 640
-    many = board_of((1.1, -0.86, 3.06), *[(0.1, -1.86, 2.06)] * 44)
-    assert many.judgments_to_decide == 880  # of 45 pairs the clearest must be 3.26 standard errors from 0
-
-
-@pytest.mark.django_db
-def test_where_nothing_stands_out_no_number_of_judgments_is_promised() -> None:
-    assert board_of((0.1, -1.86, 2.06)).judgments_to_decide is None
-    decided = replace(board_of((1.0, 0.5, 1.5)), differences=(Difference("a", "b", 1.0, 0.5, 1.5, 0.01, True),))
-    assert not decided.is_undecided
-    assert decided.judgments_to_decide is None
-    assert board_of().judgments_to_decide is None
+def test_an_undecided_board_says_how_many_judgments_its_clearest_difference_might_take() -> None:
+    board = replace(board_of((1.1, -0.86, 3.06), (2.0, 0.04, 3.96)), effort=lambda: Effort(100))
+    assert board.is_undecided
+    assert board.needed == needed(100, 2.0, 2, Effort(100))
+    assert board.needed is not None
+    assert replace(board, effort=lambda: Effort(101)).needed is None
+    decided = replace(board, differences=(Difference("a", "b", 1.0, 0.5, 1.5, 0.01, True),))
+    assert (decided.is_undecided, decided.needed) == (False, None)
+    assert board_of().needed is None

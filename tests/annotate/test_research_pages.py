@@ -993,6 +993,10 @@ def test_a_study_by_the_stop_rule_says_so_and_closes_once_all_its_systems_are_de
     studies.change_settings(study, making.owner(study), equal_within=1.0, judgments_per_topic=4, seed=1)
     tasks.catch_up(study.pk)
     study.refresh_from_db()
+    assert study.state == Study.State.OPEN  # six judgments are too few for any verdict
+    scored.judge(study, *(scored.JUDGED * 4))
+    tasks.catch_up(study.pk)
+    study.refresh_from_db()
     assert study.state == Study.State.CLOSED
     entry = AuditEntry.objects.filter(study=study, action="set state").latest("number")
     assert (entry.actor, entry.detail) == (None, {"before": "open", "after": "closed"})

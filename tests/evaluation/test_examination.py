@@ -120,10 +120,10 @@ def test_two_rankings_beside_each_other_say_what_was_lost_and_gained() -> None:
     nobody = np.empty(0, dtype=np.int64)
     nothing = agreement(PairJudgments(nobody, np.empty(0), nobody, nobody))
     agreements = (nothing, nothing)
-    before = [Standing(("x", "y"), (2.0, 1.0), tight, 10)]
-    after = [Standing(("x", "y"), (1.0, 2.0), wide, 5)]
+    before = [Standing(("x", "y"), (2.0, 1.0), tight, 100)]
+    after = [Standing(("x", "y"), (1.0, 2.0), wide, 50)]
     found = compare(before, after, agreements)
-    assert (found.before.judgments, found.after.judgments) == (10, 5)
+    assert (found.before.judgments, found.after.judgments) == (100, 50)
     assert [one.system for one in found.after.systems] == ["y", "x"]
     assert (found.kendall, found.pearson) == (-1.0, pytest.approx(-1.0))
     assert (found.lost, found.gained) == ((("x", "y"),), ())

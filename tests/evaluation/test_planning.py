@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from benchmarks.worlds import world
 from evaluation import planning
@@ -15,7 +16,7 @@ from evaluation.planning import TYPICAL, Assumed, Prepared
 from evaluation.replaying import replay
 from evaluation.scoring.simulate import judge
 from formats.results import Forecast, from_json, to_json
-from formats.results.planning import work
+from formats.results.planning import PANELS, work
 from tests.evaluation.conftest import Run
 
 N = 40
@@ -197,3 +198,12 @@ def test_replay_on_the_command_line(file: str, preferences: str, run: Run) -> No
     assert header == "judgments,margin,forecast,apart,tau,sentence margin,sentence forecast"
     assert [row.split(",")[0] for row in (few, most)] == ["40", "160"]
     assert main(["replay", file]) == 2
+
+
+def test_more_annotators_narrow_what_more_answers_cannot() -> None:
+    for annotators, quantiles in PANELS.items():
+        assert quantiles == pytest.approx([t.ppf(1 - tail, annotators - 1) for tail in (0.025, 0.0125)], abs=5e-4)
+    record = expected()
+    margins = [record.margin_of(0.01, 0.05, annotators) for annotators in PANELS]
+    assert margins == sorted(margins, reverse=True)
+    assert record.margin_of(0.01, 0.0, 50) == pytest.approx(2.01 * 0.01)

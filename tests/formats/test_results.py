@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import formats.results
 from formats.results import (
+    AnnotatorShares,
     Coverage,
     Difference,
     Figure,
@@ -25,11 +26,13 @@ from formats.results import (
 )
 from formats.results.statistics import wilson
 
-#: Those that are stored; a `Standing` lives in memory alone.
+#: Those that are stored; a `Standing` with its shares lives in memory alone.
 RECORDS = [
     kind
     for kind in vars(formats.results).values()
-    if dataclasses.is_dataclass(kind) and kind is not Standing and "Mapping" not in repr(get_type_hints(kind))
+    if dataclasses.is_dataclass(kind)
+    and kind not in (Standing, AnnotatorShares)
+    and "Mapping" not in repr(get_type_hints(kind))
 ]
 BOUNDED = {"value": 0.5, "low": 0.4, "high": 0.6}
 AGREEMENT = {"judgments": 4, "pairs": 2, "comparisons": 2, "why": ""} | dict.fromkeys(

@@ -14,6 +14,7 @@ from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
 from formats.results import (
     Difference,
+    Ground,
     LeaderboardRow,
     Part,
     WordTerm,
@@ -191,7 +192,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     `added_prior`: how many topics, as published, needed a prior that the paper does not have. `without_documents`: how
     many topics are not in these scores because nobody is asked about them. `version` changes whenever anything here may
     have. `rests_on`: how many judgments of people, machines and simulated annotators count,
-    and how many do not.
+    and how many do not. `ground`: of whom differences and intervals hold.
     """
 
     scored_by = serializers.ChoiceField(choices=ScoredBy.choices)
@@ -203,6 +204,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     without_documents = serializers.IntegerField()
     systems = serializer_of(LeaderboardRow)(many=True, source="rows")
     differences = serializer_of(Difference)(many=True)
+    ground = serializer_of(Ground)()
     topics = serializers.IntegerField()
     judgments = serializers.IntegerField()
     simulated = serializers.IntegerField(source="rests_on.counted.simulated")

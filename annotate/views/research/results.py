@@ -268,7 +268,7 @@ def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
         for other in names:
             ahead = differences.get((name, other))
             p = "" if ahead is None or ahead.p is None else p_value(ahead.p)
-            is_equal = ahead is not None and ahead.planned_share is not None and ahead.verdict(equal_within) == "equal"
+            is_equal = ahead is not None and ahead.verdict(equal_within) == "equal"
             cells.append({"same": name == other, "better": ahead, "p": p, "is_equal": is_equal})
         lines.append({"row": row, "cells": cells})
     return lines
@@ -312,7 +312,8 @@ def _latex(board: Board) -> Content:
     failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
     point = [what_a_point_is()] if board.score == "importance" else []
-    comments = [comment, *point, *outdated, *(_("Could not be scored: %s") % problem for problem in failed)]
+    failures = [_("Could not be scored: %s") % problem for problem in failed]
+    comments = [comment, board.ground.words, *point, *outdated, *failures]
     content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
     return content.encode(), LATEX
 

@@ -90,6 +90,7 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
         ),
         language=language,
         kinds=tuple(kinds[key] for key in annotators),
+        annotators=annotators,
     )
     return Snapshot(
         topic_id=topic_id,

@@ -34,13 +34,14 @@ from evaluation.evaluate import TopicResult
 from evaluation.evidence import AS_PUBLISHED, Settings
 from evaluation.scoring.asking import NO_PAIRS, Queue
 from evaluation.scoring.covariance import pack, unpack
-from evaluation.scoring.ranking import compare_systems
+from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
 from evaluation.worker.records.evidence import Snapshot
 from evaluation.worker.records.suggestions import replace_suggestions
 from formats.results import (
     CurvePoint,
     Difference,
+    Ground,
     Part,
     ScoreCovariance,
     SourceWords,
@@ -57,7 +58,14 @@ BATCH = 500
 #: The points of a curve continued at every fit; at this many, every second one is dropped.
 MOST_POINTS = 50
 #: Columns emptied in fits that are not the newest.
-NOT_KEPT: Mapping[str, Any] = {"curve": [], "curve_owed": False, "covariance": {}, "differences": [], "words": {}}
+NOT_KEPT: Mapping[str, Any] = {
+    "curve": [],
+    "curve_owed": False,
+    "covariance": {},
+    "differences": [],
+    "ground": {},
+    "words": {},
+}
 
 
 def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Queue = NO_PAIRS) -> bool:
@@ -82,9 +90,10 @@ def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Q
 
 
 def _compared(standing: Standing, stop_rule: StopRule | None) -> dict[str, Any]:
-    """The covariance of the scores, and the differences between every two systems."""
-    differences = compare_systems([standing], stop_rule=stop_rule)
-    return {"covariance": to_json(pack(standing)), "differences": to_json(differences)}
+    """The covariance of the scores, the differences between every two systems, and what these rest on."""
+    compared = Comparison([standing], stop_rule=stop_rule)
+    differences, ground = to_json(compared.differences()), to_json(compared.ground)
+    return {"covariance": to_json(pack(standing)), "differences": differences, "ground": ground}
 
 
 def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, compared: dict[str, Any]) -> None:
@@ -323,7 +332,9 @@ def standings_by_topic(study_id: int, scored_by: str = ScoredBy.RECOMMENDED) -> 
 
 
 @transaction.atomic
-def save_ranking(standings: Standings, systems: Sequence[SystemResult], differences: Sequence[Difference]) -> bool:
+def save_ranking(
+    standings: Standings, systems: Sequence[SystemResult], differences: Sequence[Difference], ground: Ground
+) -> bool:
     """Publish a ranking; if this or a newer one is there, discard it and return False.
 
     Topics fitted under different settings have no ranking: the previous one stays.
@@ -340,6 +351,7 @@ def save_ranking(standings: Standings, systems: Sequence[SystemResult], differen
             "judgments": standings.judgments,
             "settings": standings.settings,
             "differences": to_json(differences),
+            "ground": to_json(ground),
             "created_at": timezone.now(),
         }
     own = Ranking.objects.filter(study=study_id, scored_by=scored_by)

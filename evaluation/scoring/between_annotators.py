@@ -1,0 +1,154 @@
+"""How far annotators differ in what they prefer, and what that makes of the errors of systems' scores.
+
+A score is a sum over answers, so each annotator k adds a part of their own, u_kt in topic t, to what the fit expects
+(`evaluation.fit.chances`). With v_kt their share of the topic's answers, k is away from the topic's other annotators by
+
+    e_kt = u_kt - v_kt sum_l u_lt,    E_k = sum_t e_kt / T over all T topics.
+
+If annotators are a sample of their kind, each with a taste of their own that holds in all topics, of variance s^2 in a
+score, then, with w_k the mean of v_kt over topics and A = diag(w) - sum_t v_t v_t' / T,
+
+    variance that tastes leave in the score    s^2 |w|^2
+    mean of sum_k E_k^2                        s^2 |A|^2 + chance,
+
+chance being what independent answers leave in it: sum_t (1 - |v_t|^2) variance_t / T^2. So the variance of a score is
+
+    today's + R (sum_k E_k^2 - chance),    R = |w|^2 / |A|^2.
+
+Where all g annotators answer equally often in all topics, R = g / (g - 1), and that is g / (g - 1) sum_k E_k^2, the
+cluster-robust variance (Liang and Zeger, Biometrika 1986; Cameron and Miller, Journal of Human Resources 2015). It
+takes Student's quantiles with one less than 1 / |w|^2 degrees of freedom, as many annotators as would say as much if
+they had answered equally often (Kish 1965). R is large where topics have few annotators in common; beyond
+`MOST_INFLATED` it is not known how they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formats.results import Standing
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+#: Of annotators of whom no two share a topic nobody can say how they differ; of pairs of them in each, R is 4.
+MOST_INFLATED = 6.0
+#: With less than so many equal annotators one of them gave nearly all answers.
+FEWEST = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Who judged some topics: `shares` (T, g), v; rows sum to 1."""
+
+    shares: Matrix
+
+    @classmethod
+    def of(cls, standings: Sequence[Standing]) -> Panel | None:
+        """None where somebody's judgments have no name, or there are none."""
+        named = [standing.shares for standing in standings]
+        if not named or None in named:
+            return None
+        column = _columns(standings)
+        shares = np.zeros((len(named), len(column)))
+        for row, own in zip(shares, named, strict=True):
+            assert own is not None
+            row[[column[annotator] for annotator in own.annotators]] = own.judged
+        return cls(shares)
+
+    @property
+    def number(self) -> int:
+        """g."""
+        return int(self.shares.shape[1])
+
+    @property
+    def effective(self) -> float:
+        """As many annotators who answer equally often."""
+        weights = self.shares.mean(axis=0)
+        return float(1 / (weights @ weights))
+
+    @property
+    def inflation(self) -> float:
+        """R; infinite where no two annotators share a topic."""
+        weights = self.shares.mean(axis=0)
+        apart = np.diag(weights) - self.shares.T @ self.shares / len(self.shares)
+        square = float(np.square(apart).sum())
+        return float(weights @ weights) / square if square > 0 else np.inf
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the answers say how far annotators differ."""
+        return self.effective >= FEWEST and self.inflation <= MOST_INFLATED
+
+    @property
+    def chance(self) -> Vector:
+        """(T,): how much of each topic's variance independent answers leave in the sum of squares."""
+        return np.asarray(1 - np.square(self.shares).sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAndPairs:
+    """One number for each system's score, `own` (s,), and one for how far the row is ahead of the column, `pairs`
+    (s, s), over the topics that have both."""
+
+    own: Vector
+    pairs: Matrix
+
+    def plus(self, other: OwnAndPairs) -> OwnAndPairs:
+        return OwnAndPairs(self.own + other.own, self.pairs + other.pairs)
+
+    def at_least(self, other: OwnAndPairs) -> OwnAndPairs:
+        return OwnAndPairs(np.maximum(self.own, other.own), np.maximum(self.pairs, other.pairs))
+
+    def times(self, factor: float) -> OwnAndPairs:
+        return OwnAndPairs(factor * self.own, factor * self.pairs)
+
+
+def squares_away(standings: Sequence[Standing], place: Mapping[str, int], has: Matrix) -> OwnAndPairs:
+    """sum_k (sum_t e_kt)^2 over annotators who are known. `place`: of each of s systems; `has` (T, s): whether the
+    topic has the system."""
+    column = _columns(standings)
+    away = np.zeros((len(column), *has.shape))
+    for row, standing in enumerate(standings):
+        assert standing.shares is not None, "a panel has names"
+        added = np.asarray(standing.shares.added, dtype=np.float64).reshape(-1, len(standing.systems))
+        own = added - np.outer(standing.shares.judged, added.sum(axis=0))
+        places = [place[system] for system in standing.systems]
+        away[np.ix_([column[name] for name in standing.shares.annotators], [row], places)] = own[:, None]
+    pairs = np.zeros((len(place),) * 2)
+    for of_annotator in away:
+        ahead = of_annotator.T @ has
+        pairs += np.square(ahead - ahead.T)
+    return OwnAndPairs(np.square(away.sum(axis=1)).sum(axis=0), pairs)
+
+
+def without_each(standings: Mapping[str, Standing], systems: Sequence[str], topics: Sequence[str]) -> Matrix | None:
+    """(g, systems, topics): by how much each score would be less without each annotator, e_kt / (1 - v_kt).
+
+    `standings` by topic. None where the answers do not say how far annotators differ.
+    """
+    judged = {name: own for name, own in standings.items() if own.judgments > 0}
+    panel = Panel.of([*judged.values()])
+    if panel is None or not panel.is_informative:
+        return None
+    row, place = _columns([*judged.values()]), {system: k for k, system in enumerate(systems)}
+    moved = np.zeros((len(row), len(systems), len(topics)))
+    for column, topic in enumerate(topics):
+        own = judged.get(topic)
+        if own is not None and own.shares is not None:
+            shares, added = np.array(own.shares.judged), np.asarray(own.shares.added, dtype=np.float64)
+            left = np.maximum(1 - shares, 1e-9)
+            away = (added - np.outer(shares, added.sum(axis=0))) / left[:, None]
+            rows = [row[annotator] for annotator in own.shares.annotators]
+            moved[np.ix_(rows, [place[system] for system in own.systems], [column])] = away[:, :, None]
+    return moved
+
+
+def _columns(standings: Sequence[Standing]) -> dict[object, int]:
+    """The place of each annotator."""
+    names = dict.fromkeys(name for standing in standings if standing.shares for name in standing.shares.annotators)
+    return {name: k for k, name in enumerate(names)}

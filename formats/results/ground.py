@@ -1,0 +1,58 @@
+"""What verdicts on systems rest on, and of whom they hold: one record, made by the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from formats.words import gettext as _
+
+#: Of whom verdicts hold: of annotators like these; of these alone; of one, or of nobody who is known by name.
+About = Literal["kind", "these", "one"]
+#: Fewer annotators than five (answering equally often; half a one may be missing) are no sample of their kind.
+ENOUGH_ANNOTATORS = 4.5
+#: With fewer judgments than this in all, nothing is tested: errors are estimated from them, too.
+EARLIEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """`annotators`: how many have judged (0: nobody is named); `effective`: as many who answer equally often (Kish
+    1965).
+
+    `spread`: how far a difference of two systems varies from one annotator to the next, as a standard deviation (root
+    mean square over every two); None where the answers do not tell. `is_early`: nothing is tested yet.
+    """
+
+    annotators: int = 0
+    effective: float = 0.0
+    spread: float | None = None
+    about: About = "one"
+    is_early: bool = False
+
+    @classmethod
+    def of(cls, judgments: int, annotators: int = 0, effective: float = 0.0, spread: float | None = None) -> Ground:
+        """Verdicts allow for how annotators differ wherever that is known."""
+        is_sample = spread is not None and effective >= ENOUGH_ANNOTATORS
+        about: About = "one" if annotators < 2 else "kind" if is_sample else "these"
+        return cls(annotators, effective, spread, about, judgments < EARLIEST)
+
+    @property
+    def words(self) -> str:
+        return " ".join(sentence % {"n": self.annotators, "least": EARLIEST} for sentence in self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        if self.is_early:
+            yield _("It is too early to tell systems apart: that takes %(least)d judgments or more.")
+        if self.about == "one":
+            yield _("The answers are from one annotator, or do not say from whom: what they show is about these alone.")
+        elif self.about == "kind":
+            yield _("Intervals allow for how far the %(n)d annotators differ, so they hold for others like them.")
+        elif self.spread is not None:
+            yield _("With few annotators, or few who gave most answers, what they show is about these annotators only.")
+        else:
+            yield _(
+                "How far annotators differ is not known, since too few judged the same topics: what they show is "
+                "about these annotators only."
+            )

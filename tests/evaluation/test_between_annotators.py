@@ -1,0 +1,145 @@
+"""Errors between annotators: what scores would be by others of the kind."""
+
+import numpy as np
+import pytest
+
+from evaluation.evidence import Judgments, Settings
+from evaluation.fit import preference_matrix
+from evaluation.fit.chances import Chances
+from evaluation.fit.similarity import KnownSimilarity
+from evaluation.meta.reports import Sampling, dimension_agreement
+from evaluation.meta.scores import Scores
+from evaluation.scoring import covariance
+from evaluation.scoring.between_annotators import Panel
+from evaluation.scoring.ranking import Comparison
+from evaluation.scoring.stopping import StopRule
+from formats.results import AnnotatorShares, MetricDifference, Standing
+
+Vector = np.ndarray
+WITHIN = 0.1
+
+
+def topic(
+    away: Vector, judged: Vector | None = None, names: tuple[str, ...] = (), scores: tuple[float, float] = (0.5, 0.1)
+) -> Standing:
+    """Two systems, of which annotators add `away` (g,) to the first, each their share of it."""
+    judged = np.full(len(away), 1 / len(away)) if judged is None else judged
+    added = np.outer(judged * away, [1.0, 0.0])
+    shares = AnnotatorShares(names or tuple(map(str, range(len(away)))), tuple(judged.tolist()), added)
+    half = WITHIN**2 / 2
+    return Standing(("a", "b"), scores, ((half, 0.0), (0.0, half)), 100, shares)
+
+
+def margin(standings: list[Standing]) -> float:
+    (difference,) = Comparison(standings).differences()
+    assert difference.high is not None
+    return difference.high - difference.difference
+
+
+def test_with_equal_shares_the_error_is_the_cluster_robust_one() -> None:
+    away = np.array([2.0, -1.0, 0.5, -1.5, 0.0])
+    own = (away - away.mean()) / 5
+    robust = np.sqrt(5 / 4 * np.sum(own**2))
+    assert margin([topic(away)]) == pytest.approx(2.776445 * robust)  # Student's t with 4 degrees of freedom
+    assert margin([topic(away)] * 3) == pytest.approx(2.776445 * robust)  # a taste that holds in all topics stays
+
+
+def test_annotators_who_agree_leave_the_errors_of_their_answers() -> None:
+    assert margin([topic(np.full(20, 3.0))]) == pytest.approx(1.959964 * WITHIN)
+
+
+@pytest.mark.parametrize("together", [20, 4, 2])
+def test_a_known_spread_is_found_whoever_shares_topics(together: int) -> None:
+    rng, spread, made = np.random.default_rng(together), 0.7, []
+    for _ in range(300):
+        tastes = spread * rng.standard_normal(20)
+        standings = []
+        for _topic in range(30):
+            who = rng.choice(20, together, replace=False)
+            judged = rng.dirichlet(np.full(together, 20.0))
+            answered = tastes[who] + WITHIN * rng.standard_normal(together) / np.sqrt(judged)
+            standings.append(topic(answered, judged, tuple(map(str, who))))
+        found = Comparison(standings).ground.spread
+        assert found is not None
+        made.append(found**2)
+    assert np.mean(made) == pytest.approx(spread**2, rel=0.1)
+
+
+def test_nothing_is_known_of_one_annotator_of_nobody_or_of_those_who_share_no_topic() -> None:
+    alone = topic(np.array([3.0]))
+    unnamed = Standing(alone.systems, alone.scores, alone.covariance, 100)
+    nearly_alone = topic(np.array([3.0, -3.0]), np.array([0.99, 0.01]))
+    for standings, about in (([alone], "one"), ([unnamed], "one"), ([nearly_alone], "these")):
+        ground = Comparison(standings).ground
+        assert (ground.spread, ground.about) == (None, about)
+        assert margin(standings) == pytest.approx(1.959964 * WITHIN)
+    apart = Comparison([topic(np.array([1.0]), names=(name,)) for name in "abcdefgh"])
+    assert (apart.ground.annotators, apart.ground.spread, apart.ground.about) == (8, None, "these")
+
+
+def test_five_annotators_are_a_sample_of_their_kind_and_four_are_not() -> None:
+    about = [Comparison([topic(np.arange(float(g)))]).ground.about for g in (2, 4, 5, 20)]
+    assert about == ["these", "these", "kind", "kind"]
+    dominated = np.array([0.9, *[0.02] * 5])
+    assert Comparison([topic(np.arange(6.0), dominated)]).ground.about == "these"
+
+
+def test_two_systems_that_one_taste_sets_apart_are_not_called_different() -> None:
+    agreed, split = topic(np.full(6, 0.1)), topic(np.array([3.0, 2.5, 2.0, -2.0, -2.5, -3.0]))
+    assert [difference.significant for difference in Comparison([agreed]).differences()] == [True]
+    assert [difference.significant for difference in Comparison([split]).differences()] == [False]
+    rule = StopRule(100)
+    assert [difference.significant for difference in Comparison([split], stop_rule=rule).differences()] == [False]
+
+
+def test_a_handful_of_judgments_is_not_tested() -> None:
+    few = Standing(("a", "b"), (1.0, 0.0), ((1e-9, 0.0), (0.0, 1e-9)), 2)
+    compared = Comparison([few])
+    (difference,) = compared.differences()
+    assert (difference.p, difference.significant, difference.verdict(0.1)) == (None, None, "early")
+    assert [(system.rank_low, system.rank_high) for system in compared.ranked()] == [(1, 2), (1, 2)]
+    assert "too early" in compared.ground.words
+
+
+def test_shares_survive_being_stored() -> None:
+    whole = topic(np.array([2.0, -1.0, 0.5]))
+    kept = covariance.unpack(covariance.pack(whole), {"a": 0.5, "b": 0.1}, 100)
+    assert margin([kept]) == margin([whole])
+    assert covariance.unpack(covariance.pack(whole), {"b": 0.1}, 100).shares is not None
+
+
+@pytest.mark.parametrize("design", [1.0, 1.5])
+def test_what_annotators_add_is_what_judgments_add_to_the_fit(design: float) -> None:
+    rng = np.random.default_rng(3)
+    a = rng.integers(6, size=60)
+    b = (a + rng.integers(1, 6, size=60)) % 6
+    outcome = rng.choice([0.0, 0.5, 1.0], size=60)
+    weights = np.where(np.arange(60) % 3 == 0, design, 1.0)
+    judged = Judgments(a, b, outcome, rng.uniform(0.5, 1, 60), rng.integers(4, size=60), weights)
+    found: Chances = preference_matrix.estimate(judged, 6, KnownSimilarity(np.eye(6)), Settings()).chances
+    assert found.shares is not None
+    assert found.shares.added.sum(axis=1) == pytest.approx(found.values - found.fitted)
+    assert found.shares.judged.sum() == pytest.approx(1.0)
+
+
+def test_a_panel_without_topics_is_none() -> None:
+    assert Panel.of([]) is None
+
+
+def test_agreement_with_people_allows_for_annotators_who_differ() -> None:
+    rng = np.random.default_rng(5)
+    human = rng.normal(size=(8, 12))
+    metric, other = human + rng.normal(size=human.shape), human + 4 * rng.normal(size=human.shape)
+    away = np.array([1.0, 0.5, 0.2, -0.3, -0.6, -0.8])[:, None, None] * human
+
+    def found(moved: dict[str, Vector]) -> MetricDifference:
+        metrics = {"m": metric, "n": other}
+        names = dict.fromkeys(metrics, "")
+        systems, topics = (tuple(map(str, range(size))) for size in human.shape)
+        scores = Scores(systems, topics, {"d": human}, metrics, names, (True,) * 8, without_each=moved)
+        return dimension_agreement(scores, "d", Sampling(draws=200), with_differences=True).differences[0]
+
+    alike, apart = found({"m": np.zeros_like(away)}), found({"m": away})
+    assert None not in (alike.agreement.p, apart.agreement.p, alike.agreement.low, apart.agreement.low)
+    assert apart.agreement.low < alike.agreement.low
+    assert apart.agreement.p > alike.agreement.p
