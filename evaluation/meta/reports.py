@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from evaluation.meta import correlation
 from evaluation.meta.agreement import (
@@ -27,6 +28,7 @@ from evaluation.meta.resampling import Resamples, Statistic, of_mixed, permutati
 from evaluation.meta.scores import Scores
 from evaluation.statistics import bounded, finite, fisher_interval, holm
 from formats.results import (
+    Bounded,
     Correlation,
     DimensionAgreement,
     MetricAgreement,
@@ -86,14 +88,16 @@ def metric_agreement(
     human, metric = scores.human[dimension], scores.metrics[name]
     whole = Resamples.whole(*human.shape)
     value, resampled = agreement(human, metric, whole), agreement(human, metric, resamples)
+    each = [agreement(human, own, whole) for own in _without_each(name, scores)]
+    without = np.array([(own.mean[0], own.pooled[0]) for own in each]).reshape(-1, 2)
     accuracy = pairwise_accuracy(human, metric)
     is_tested = scores.can_test(name)
     topics = tuple(_topics(scores.topics, human, metric, is_tested))
     return MetricAgreement(
         metric=name,
         signature=scores.signatures[name],
-        agreement=bounded(float(value.mean[0]), resampled.mean),
-        agreement_pooled=bounded(float(value.pooled[0]), resampled.pooled),
+        agreement=_widened(bounded(float(value.mean[0]), resampled.mean), without[:, 0]),
+        agreement_pooled=_widened(bounded(float(value.pooled[0]), resampled.pooled), without[:, 1]),
         correlations={at: _correlations(human, metric, at, resamples, is_tested) for at in LEVELS},
         significant={kind: _significant(topics, kind, level) for kind in COEFFICIENTS},
         accuracy=finite(accuracy.value),
@@ -101,6 +105,31 @@ def metric_agreement(
         undefined_topics=undefined_topics(human, metric),
         topics=topics,
     )
+
+
+def _without_each(name: str, scores: Scores) -> Iterable[Matrix]:
+    """The metric's scores without each annotator whose answers they rest on, where that is known."""
+    return (scores.metrics[name] - moved for moved in scores.without_each.get(name, ()))
+
+
+def _error(without: Vector) -> float:
+    """The standard error between annotators of a figure, from its values without each of them (the jackknife)."""
+    return math.sqrt((len(without) - 1) * float(np.var(without))) if len(without) > 1 else 0.0
+
+
+def _widened(interval: Bounded, without: Vector) -> Bounded:
+    """The wider of two intervals: from resamples, and between annotators, without whom the figure has these values."""
+    if interval.value is None or interval.low is None or interval.high is None or len(without) < 2:
+        return interval
+    margin = float(stdtrit(len(without) - 1, 1 - LEVEL / 2)) * _error(without)
+    low, high = min(interval.low, interval.value - margin), max(interval.high, interval.value + margin)
+    return replace(interval, low=low, high=high)
+
+
+def _p_between(value: float, without: Vector) -> float:
+    """Two-sided, that a figure is 0 between annotators; 0 where nothing is known of them."""
+    error = _error(without)
+    return 2 * float(stdtr(len(without) - 1, -abs(value) / error)) if error > 0 else 0.0
 
 
 def _correlations(
@@ -200,9 +229,13 @@ def _difference(
 
     def tested(statistic: Callable[..., Vector], mixed: Statistic, is_tested: bool) -> Tested:
         value = float(statistic(a)[0] - statistic(b)[0])
-        interval = bounded(value, statistic(a, resamples) - statistic(b, resamples))
-        p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng) if sampling.draws and is_tested else None
-        return Tested(interval.value, interval.low, interval.high, p=p)
+        moved = [statistic(np.where(present, own, np.nan))[0] for own in _without_each(names[0], scores)]
+        without = np.array(moved) - statistic(b)[0]
+        interval = _widened(bounded(value, statistic(a, resamples) - statistic(b, resamples)), without)
+        if not (sampling.draws and is_tested):
+            return Tested(interval.value, interval.low, interval.high, p=None)
+        p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng)
+        return Tested(interval.value, interval.low, interval.high, p=max(p, _p_between(value, without)))
 
     n = int(present.any(axis=1).sum())
     agreements = tested(agrees, partial(agreement_of_mixed, human), scores.can_test(*names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.metrics import registry
+from evaluation.metrics.preferences import Preferences
 from evaluation.metrics.registry import Metric
+from evaluation.scoring.between_annotators import without_each
+from formats.results import Standing
 from formats.results.metrics import Basis, Peers
 
 Matrix = NDArray[np.float64]
@@ -33,6 +36,8 @@ class Scores:
 
     `human`: by dimension; `metrics`: by the metric's name; `signatures` likewise. `machines`: of each system, whether
     no person wrote its summaries. `counts`: of each topic, its judgments and its sentences, where these are known.
+    `without_each`: by the metric's name, (g, systems, topics), by how much its scores would be less without each of g
+    annotators, where that is known.
     """
 
     systems: tuple[str, ...]
@@ -42,6 +47,7 @@ class Scores:
     signatures: Mapping[str, str]
     machines: tuple[bool, ...]
     counts: tuple[tuple[int, int], ...] = ()
+    without_each: Mapping[str, Matrix] = field(default_factory=dict)
 
     @property
     def basis(self) -> Basis | None:
@@ -68,6 +74,7 @@ class Scores:
             self.signatures,
             tuple(compress(self.machines, systems)),
             tuple(compress(self.counts, topics)),
+            {name: moved[:, systems][:, :, topics] for name, moved in self.without_each.items()},
         )
 
 
@@ -110,6 +117,7 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
     machines: dict[str, bool] = {}
     names: list[str] = []
     counts: list[tuple[int, int]] = []
+    standings: dict[str, dict[str, Standing]] = {}
     for topic in topics:
         registry.check(metrics, [topic])
         names.append(topic.topic_id)
@@ -121,6 +129,8 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
                 by_people[dimension][cell] = summary.human[dimension]
         for metric in metrics:
             by_metric[metric.name].update(zip(cells, metric.score(topic).tolist(), strict=True))
+            if isinstance(metric, Preferences) and metric.settings.score == "importance":
+                standings.setdefault(metric.name, {})[topic.topic_id] = metric.standing(topic)
 
     systems = sorted(machines)  # whatever the order of a file: seeded intervals are the same
 
@@ -131,6 +141,7 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
         }
 
     signatures = {metric.name: metric.signature for metric in metrics}
+    moved = {name: without_each(own, systems, names) for name, own in standings.items()}
     return Scores(
         tuple(systems),
         tuple(names),
@@ -139,4 +150,5 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
         signatures,
         tuple(machines[system] for system in systems),
         tuple(counts),
+        {name: own for name, own in moved.items() if own is not None},
     )

@@ -104,6 +104,7 @@ def among(scores: Scores, peers: Peers) -> Scores:
         human={name: own for name, matrix in scores.human.items() if np.isfinite(own := matrix[machines]).any()},
         metrics={name: matrix[machines] for name, matrix in scores.metrics.items()},
         machines=tuple(compress(scores.machines, machines)),
+        without_each={name: moved[:, machines] for name, moved in scores.without_each.items()},
     )
     return _with_metrics(own, [name for name in own.metrics if name not in jackknifed])
 

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.annotators.reliability import weighed
-from evaluation.evaluate import estimate, prepare, values
+from evaluation.evaluate import estimate, evaluate, prepare, values
 from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit.preference_matrix import Estimate
 from evaluation.fit.similarity import similarity
 from evaluation.fit.zermelo import Undetermined
 from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register
 from evaluation.scoring.simulations import SHORT, Simulation, with_simulated
+from formats.results import Standing
 from formats.settings import PUBLISHED, SCORING, as_word, counting, idle_among
 
 #: `none` says too little outside of the command line, where it follows --smooth.
@@ -59,6 +60,10 @@ class Preferences:
         similar = similarity(topic.sentences, self.settings.similarity)
         estimated = estimate(topic, topic.judgments, similar, self.settings)
         return np.nan_to_num(values(prepare(topic, similar, self.settings), estimated, self.settings))
+
+    def standing(self, topic: Evidence) -> Standing:
+        """The scores with how sure they are, and what each annotator adds."""
+        return evaluate(topic, self.settings).standing
 
     def scorer(self, topic: Evidence) -> Callable[[Iterable[Judgments]], NDArray[np.float64]]:
         """What gives the scores (b, summaries) from each of b samples of the topic's judgments, in one call.

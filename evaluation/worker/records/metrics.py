@@ -37,9 +37,11 @@ from evaluation.evidence import Evidence, evidence, with_bases
 from evaluation.meta.scores import Scores
 from evaluation.meta.study_reports import with_jackknifed
 from evaluation.metrics import registry
+from evaluation.scoring.between_annotators import without_each
 from evaluation.statistics import finite
 from evaluation.worker.records.derived import publish
 from evaluation.worker.records.evidence import settings_of
+from evaluation.worker.records.results import standings_by_topic
 from formats.metric_names import listed_metrics, rests_on_all_topics
 from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
@@ -214,8 +216,17 @@ def load_study_scores(study_id: int) -> StudyScores | None:
         signatures=signatures,
         machines=tuple(system not in people for system in systems),
         counts=_counts([key for key, _name in topics]),
+        without_each=_without_each(study.pk, systems, topics),
     )
     return StudyScores(study.pk, version, texts_version, scores)
+
+
+def _without_each(study_id: int, systems: Sequence[str], topics: Sequence[tuple[int, str]]) -> Matrices:
+    """What importance owes to each annotator."""
+    names = dict(topics)
+    standings = {names[key]: own for key, own in standings_by_topic(study_id).items() if key in names}
+    moved = without_each(standings, systems, [name for _key, name in topics])
+    return {} if moved is None else {IMPORTANCE: moved}
 
 
 def _counts(topics: Sequence[int]) -> tuple[tuple[int, int], ...]:
