@@ -994,7 +994,8 @@ def test_a_study_by_the_stop_rule_says_so_and_closes_once_all_its_systems_are_de
     tasks.catch_up(study.pk)
     study.refresh_from_db()
     assert study.state == Study.State.OPEN  # six judgments are too few for any verdict
-    scored.judge(study, *(scored.JUDGED * 4))
+    turned = [(topic, second, first, answer) for topic, first, second, answer in scored.JUDGED]
+    scored.judge(study, *(scored.JUDGED * 2), *(turned * 3))
     tasks.catch_up(study.pk)
     study.refresh_from_db()
     assert study.state == Study.State.CLOSED
