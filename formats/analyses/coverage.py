@@ -41,12 +41,9 @@ def _verdict(topics: Sequence[TopicCoverage]) -> str:
     sentences = sum(topic.coverage.sentences for topic in topics)
     loose = sum(len(topic.coverage.strong_components) > 1 for topic in topics)
     if loose:
-        sentence += " " + ngettext(
-            "In %(loose)s, there is more than one strongly connected component: utilities depend on the prior or on "
-            "similar sentences.",
-            "In %(loose)s of them, there is more than one strongly connected component: utilities depend on the prior "
-            "or on similar sentences.",
-            len(topics),
+        sentence += " " + _(
+            "Topics with more than one strongly connected component, where utilities depend on the prior or on similar "
+            "sentences: %(loose)s."
         )
     return sentence % {
         "loose": loose,

@@ -53,11 +53,9 @@ def _verdict(dimension: DimensionAgreement, level: float) -> str:
     that it is too early, while it is."""
     early = _early(dimension)
     compared = [metric for metric in dimension.metrics if metric not in early and metric.agreement.value is not None]
-    if not compared and not early:
-        return _("With so few scores, nothing can be said about agreement with people.")
     about_early = f"{too_early(dimension.basis)} " if early and dimension.basis else ""
     if not compared:
-        return about_early.rstrip()
+        return about_early or _("With so few scores, nothing can be said about agreement with people.")
     first = next(metric for metric in dimension.metrics if metric not in early)
     best = max(compared, key=lambda metric: metric.agreement.value or 0.0)
     about = {"metric": title_of(best.metric), "figure": _figure_of(best), "dimension": dimension.dimension}

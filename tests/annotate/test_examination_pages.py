@@ -54,9 +54,8 @@ def test_the_verdicts_count_topics_sentences_and_the_worst_residual() -> None:
     assert [whole.least, apart.least] == [0, 1]
     said = coverage.show([TopicCoverage("rain", 1, whole), TopicCoverage("snow", 2, apart)], {})
     assert said.verdict == (
-        "Judgments tie the judged sentences of 1 of 2 topics together; 1 of 9 sentences have no judgment. In 2 of "
-        "them, there is more than one strongly connected component: utilities depend on the prior or on similar "
-        "sentences."
+        "Judgments tie the judged sentences of 1 of 2 topics together; 1 of 9 sentences have no judgment. Topics with "
+        "more than one strongly connected component, where utilities depend on the prior or on similar sentences: 2."
     )
     assert said.tables[0].marked == {1}
 
