@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from formats.plots import IntervalRow
+from formats.results.scores import is_tested
 from formats.results.statistics import DECIMALS
 from formats.shown import DASH
 from formats.words import gettext as _
@@ -68,6 +69,23 @@ def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, floa
     ]
     width = times * median_low(widths)
     return Unit(times, least if width <= 0 else min(DECIMALS, max(least, math.ceil(1 - math.log10(width)))))
+
+
+def why_untested(score: str) -> str:
+    """Why no systems are called different on a score, in a sentence; nothing where they may be."""
+    if is_tested(score):
+        return ""
+    if score == "combined":
+        return _(
+            "No differences are tested: the words alone make most of them, so that even answers by a coin would tell "
+            "most systems apart."
+        )
+    if score == "coverage":
+        return _("No differences are tested: they are those of the words, and no answer changes them.")
+    return _(
+        "No differences are tested: the errors of this score are not calibrated, and answers by a coin would tell some "
+        "systems apart."
+    )
 
 
 def what_a_point_is() -> str:

@@ -29,7 +29,7 @@ from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
 from annotate.reports import minutes, rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
-from formats.points import Unit, unit_of
+from formats.points import Unit, unit_of, why_untested
 from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
 from formats.results.needed import Effort, Needed, needed
 from formats.results.statistics import Mean, quantile, rank
@@ -91,6 +91,11 @@ class Board:
     def score(self) -> str:
         """What the systems are ranked by."""
         return str(self.settings.get("score", "importance"))
+
+    @property
+    def why_untested(self) -> str:
+        """Why no systems are called different; nothing where they may be."""
+        return why_untested(self.score)
 
     @property
     def unit(self) -> Unit:
@@ -221,8 +226,9 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     ranked = {score.summary.system.name: score for score in scores if score.score is not None}
     differences = fit.system_differences if fit else ()
     means = [Mean(system, score.score or 0.0, score.se, score.low, score.high, 1) for system, score in ranked.items()]
-    results = _with_kept_ranks(rank(means, differences), fit)
     settings = fit.settings if fit else {}
+    is_tested = not why_untested(settings.get("score", "importance"))
+    results = _with_kept_ranks(rank(means, differences, is_tested=is_tested), fit if is_tested else None)
     topics = Topic.objects.filter(pk=topic.pk)
     return Board(
         scored_by=scored_by,

@@ -20,6 +20,7 @@ from formats.answers import HALF
 from formats.citations import CITATIONS, PROGRAM, ZOPF
 from formats.latex import escaped
 from formats.metric_names import title_of
+from formats.points import why_untested
 from formats.results import Bounded
 from formats.settings import SETTINGS
 
@@ -56,7 +57,10 @@ def datasheet(facts: StudyFacts) -> str:
     """The Human Evaluation Datasheet (HEDS 2.0, Shimorina and Belz 2022) in Markdown, as far as the study knows."""
     parts = {"scores": _scores(facts), "agreement": _agreement(facts)}
     texts = {name: _MARK.sub(_in_brackets, " ".join(sentences)) for name, sentences in parts.items()}
-    return render_to_string("research/datasheet.md", {"facts": facts, "annotators": annotators(facts), **texts})
+    return render_to_string(
+        "research/datasheet.md",
+        {"facts": facts, "annotators": annotators(facts), "why_untested": why_untested(facts.study.score), **texts},
+    )
 
 
 def _in_brackets(match: re.Match[str]) -> str:
@@ -217,7 +221,7 @@ def _smoothing(facts: StudyFacts) -> str:
 _SCORES: dict[str, Any] = {
     "importance": lambda: _(
         "The score of a summary is its importance: what its words say that annotators prefer, less what they say that "
-        "annotators do not; text of average value adds nothing, whatever its length."
+        "annotators do not, in points (hundredths); text of average value adds nothing, whatever its length."
     ),
     "combined": lambda: _(
         "The score of a summary is its coverage of the sources’ words plus four times its importance, which is what "

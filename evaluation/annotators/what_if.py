@@ -22,13 +22,15 @@ def compare(
     after: Sequence[Standing],
     agreements: tuple[Agreement, Agreement],
     lowest: float = -np.inf,
+    *,
+    is_tested: bool = True,
 ) -> WhatIf:
     """The rankings over two versions of the same topics; topics without judgments do not count.
 
-    `lowest`: no score lies below it, and no interval is shown that does.
+    `lowest`: no score lies below it, and no interval is shown that does. Without `is_tested` nothing is significant.
     """
     before, after = _judged(before), _judged(after)
-    comparisons = Comparison(before), Comparison(after)
+    comparisons = [Comparison(topics, is_tested=is_tested) for topics in (before, after)]
     old, new = (
         Outcome(sum(topic.judgments for topic in topics), len(topics), comparison.ranked(lowest), agreement)
         for topics, comparison, agreement in zip((before, after), comparisons, agreements, strict=True)

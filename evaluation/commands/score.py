@@ -13,8 +13,9 @@ from evaluation.commands.tables import Table
 from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate, lowest_score
 from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from evaluation.scoring.ranking import Comparison
-from formats.points import Unit, unit_of, what_a_point_is
+from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Ground, SystemResult, to_json
+from formats.results.scores import is_tested
 from formats.shown import Show, decimals
 
 
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> Output:
     topics = common.with_documents(common.load(options, settings))
     results = _results(topics, settings)
     standings = [result.standing for result in results]
-    comparison = Comparison(standings, options.over)
+    comparison = Comparison(standings, options.over, is_tested=is_tested(settings.score))
     systems, differences = comparison.ranked(lowest_score(settings.score)), comparison.differences()
     label = common.judgments_are_simulated(options)
     if not systems:
@@ -147,10 +148,10 @@ def _systems_table(
     return Table(
         title="All topics",
         notes=(
-            f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}, "
-            "ranks that remain possible given the significant differences (Holm)",
+            f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}"
+            + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
             *([what_a_point_is()] if settings.score == "importance" else []),
-            *([ground.words] if judged else ()),
+            *([why_untested(settings.score) or ground.words] if judged else ()),
         ),
         shows=_shows(settings, unit),
         columns=("rank", "ranks", "system", unit.named(settings.score), "low", "high", "topics"),

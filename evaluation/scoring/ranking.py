@@ -112,15 +112,24 @@ class _Estimates:
 
 
 class Comparison:
-    """Systems beside each other over the same topics, in the order of their names."""
+    """Systems beside each other over the same topics, in the order of their names.
+
+    Without `is_tested` (`formats.results.scores`) differences have intervals and nothing else, ranks no alternatives.
+    """
 
     def __init__(
-        self, standings: Sequence[Standing], over: Over = "judgments", stop_rule: StopRule | None = None
+        self,
+        standings: Sequence[Standing],
+        over: Over = "judgments",
+        stop_rule: StopRule | None = None,
+        *,
+        is_tested: bool = True,
     ) -> None:
         if over == "topics" and stop_rule is not None:
             raise ValueError("the stop rule is about judgments, not about topics")
         self.over = over
-        self.stop_rule = stop_rule
+        self.is_tested = is_tested
+        self.stop_rule = stop_rule if is_tested else None
         self.systems = tuple(sorted({system for standing in standings for system in standing.systems}))
         self._place = {system: k for k, system in enumerate(self.systems)}
         self._judgments = sum(standing.judgments for standing in standings)
@@ -151,7 +160,7 @@ class Comparison:
         significant = self._significant
         better = dict(zip(self.systems, significant.sum(axis=0).tolist(), strict=True))
         worse = dict(zip(self.systems, significant.sum(axis=1).tolist(), strict=True))
-        return rank_beside(self._means(lowest), better, worse)
+        return rank_beside(self._means(lowest), better, worse, is_tested=self.is_tested)
 
     def differences(self) -> tuple[Difference, ...]:
         """Every two systems that share a topic, once; none where there are too many."""
@@ -214,7 +223,7 @@ class Comparison:
     @cached_property
     def _adjusted(self) -> Matrix:
         """(k,): p-values of all pairs tested together."""
-        return self._contrasts.adjusted_p
+        return self._contrasts.adjusted_p if self.is_tested else np.full(len(self._pairs[0]), np.nan)
 
     @cached_property
     def _significant(self) -> Flags:

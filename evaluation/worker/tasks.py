@@ -59,6 +59,7 @@ from evaluation.worker.simulating import simulate
 from formats.late import BASELINE
 from formats.results import AnnotatorFigures, AssessorsReport, SentenceRankings, WhatIfTopic, from_json, to_json
 from formats.results.metrics import Peers
+from formats.results.scores import is_tested
 from formats.sentences import cut
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
@@ -178,9 +179,10 @@ def rank_study(study_id: int) -> None:
     """
     for standings in chain.from_iterable(records.load_standings(study_id) for _time in range(2)):
         topics = standings.topics if standings.settings is not None else ()
-        comparison = Comparison(topics, stop_rule=standings.stop_rule)
-        lowest = lowest_score((standings.settings or {}).get("score", "published"))
-        records.save_ranking(standings, comparison.ranked(lowest), comparison.differences(), comparison.ground)
+        score = (standings.settings or {}).get("score", "published")
+        comparison = Comparison(topics, stop_rule=standings.stop_rule, is_tested=is_tested(score))
+        ranked = comparison.ranked(lowest_score(score))
+        records.save_ranking(standings, ranked, comparison.differences(), comparison.ground)
 
 
 @task(_note("annotators"))
@@ -466,8 +468,9 @@ def answer_what_if(question_id: int) -> None:
         then = _judgments_then(question, loaded)
         agreements = agreement.agreement(loaded.leading.judgments), agreement.agreement(then)
         after = answers if question.kind else fits | answers
-        lowest = lowest_score(question.study.recommended_settings["score"])
-        change = what_if.compare(list(fits.values()), list(after.values()), agreements, lowest)
+        score = question.study.recommended_settings["score"]
+        standings = list(fits.values()), list(after.values())
+        change = what_if.compare(*standings, agreements, lowest_score(score), is_tested=is_tested(score))
         questions.finish(question, to_json(change), loaded.version)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from formats.plots import interval_plot
-from formats.points import Unit, unit_of, what_a_point_is
+from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Difference, Ground
 from formats.results.needed import Needed
 from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
@@ -144,13 +144,13 @@ def _meaning(two: TwoSystems, lead: Lead) -> list[str]:
         equal = _("The two are equal: their difference is surely below %(within)s, however often you looked.")
         return [equal.replace("%(within)s", two.unit.with_unit(f"{two.unit.of(two.equal_within):g}"))]
     if lead.significant is None:
-        return []
+        return [why] if (why := why_untested(two.score)) else []
     return [_("So far the answers do not tell these two apart (p %(p)s, Holm, all pairs).")]
 
 
 def _notes(two: TwoSystems) -> list[str]:
     notes = []
-    if two.lead:
+    if two.lead and not why_untested(two.score):
         notes.append(two.ground.words)
     if two.needed:
         notes.append(two.needed.words)

@@ -52,17 +52,23 @@ class Mean(NamedTuple):
     topics: int
 
 
-def rank(means: Iterable[Mean], differences: Iterable[Difference]) -> tuple[SystemResult, ...]:
-    """The systems by mean score, best first, equals by name; the ranks that significant differences leave open."""
+def rank(
+    means: Iterable[Mean], differences: Iterable[Difference], *, is_tested: bool = True
+) -> tuple[SystemResult, ...]:
+    """The systems by mean score, best first, equals by name; the ranks that significant differences leave open, or
+    the place alone where nothing is tested."""
     significant = [difference for difference in differences if difference.significant]
     return rank_beside(
         means,
         Counter(difference.worse for difference in significant),
         Counter(difference.better for difference in significant),
+        is_tested=is_tested,
     )
 
 
-def rank_beside(means: Iterable[Mean], better: Mapping[str, int], worse: Mapping[str, int]) -> tuple[SystemResult, ...]:
+def rank_beside(
+    means: Iterable[Mean], better: Mapping[str, int], worse: Mapping[str, int], *, is_tested: bool = True
+) -> tuple[SystemResult, ...]:
     """The same, from how many systems are significantly `better`, and `worse`, than each (0 where it is not named)."""
     means = tuple(means)
     rounded = {mean.system: round(mean.score, DECIMALS) for mean in means}
@@ -79,8 +85,8 @@ def rank_beside(means: Iterable[Mean], better: Mapping[str, int], worse: Mapping
                 low=mean.low,
                 high=mean.high,
                 rank=place,
-                rank_low=min(place, 1 + better.get(mean.system, 0)),
-                rank_high=max(place, len(ordered) - worse.get(mean.system, 0)),
+                rank_low=min(place, 1 + better.get(mean.system, 0)) if is_tested else place,
+                rank_high=max(place, len(ordered) - worse.get(mean.system, 0)) if is_tested else place,
                 topics=mean.topics,
             )
         )

@@ -560,6 +560,7 @@ def test_a_topic_as_published_says_when_it_needed_a_prior(client: Client, study:
 
 def test_every_difference_is_shown_once_with_its_p_value(client: Client, study: Study, owner: User) -> None:
     ranking = study.rankings.get(scored_by="published")
+    ranking.settings |= {"score": "importance"}  # three systems, tested
     ahead = {"difference": 0.1, "low": 0.0, "high": 0.2, "significant": True}
     unknown = {"difference": 0.1, "low": None, "high": None, "p": None, "significant": None}
     ranking.differences = [

@@ -23,6 +23,7 @@ from annotate.reports.what_if import changes, unit
 from annotate.views.monitor.pages import STUDY, monitor_page
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, keys, user_of
 from formats.analyses.annotator_agreement import STATISTICS
+from formats.points import why_untested
 from formats.results import WhatIf
 
 
@@ -64,6 +65,7 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
         statistics=[_(title) for title in STATISTICS.values()],
         changes=changes(answer) if answer else (),
         board={"score": (score := study.recommended_settings["score"])},
+        why_untested=why_untested(score),
         unit=unit(answer, score) if answer else None,
         version=version,
         has_worker=has_worker,

@@ -257,7 +257,7 @@ def _order(board: Board) -> str:
 
 def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
     """Every system against every other: by how much it is ahead, and how likely that is by chance."""
-    if not board.differences or len(board.rows) > MATRIX:
+    if board.why_untested or not board.differences or len(board.rows) > MATRIX:
         return []
     differences = {(difference.better, difference.worse): difference for difference in board.differences}
     names = [row.system for row in board.rows]
@@ -305,23 +305,25 @@ def _latex(board: Board) -> Content:
         "version": board.program_version,
     }
     score = render_to_string("research/score_name.html", {"board": board}).strip()
-    columns = [_("Rank"), _("System"), score, _("95% interval"), _("Ranks")]
+    columns = [_("Rank"), _("System"), score, _("95% interval")]
+    columns += [] if board.why_untested else [_("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
     unit = board.unit
-    rows = [_latex_cells(row, unit, has_coverage(board)) for row in board.rows]
+    rows = [_latex_cells(row, board, unit) for row in board.rows]
     failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
     point = [what_a_point_is()] if board.score == "importance" else []
     failures = [_("Could not be scored: %s") % problem for problem in failed]
-    comments = [comment, board.ground.words, *point, *outdated, *failures]
+    comments = [comment, board.why_untested or board.ground.words, *point, *outdated, *failures]
     content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
     return content.encode(), LATEX
 
 
-def _latex_cells(row: LeaderboardRow, unit: Unit, with_coverage: bool) -> list[str]:
+def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
     ranks = str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-    coverage = ["–" if row.coverage is None else f"{row.coverage:.2f}"] if with_coverage else []
-    return [str(row.rank), row.system, unit.show(row.score), unit.interval(row.low, row.high), ranks, *coverage]
+    cells = [str(row.rank), row.system, unit.show(row.score), unit.interval(row.low, row.high)]
+    cells += [] if board.why_untested else [ranks]
+    return cells + (["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else [])
 
 
 _TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex}

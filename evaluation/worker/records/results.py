@@ -50,6 +50,7 @@ from formats.results import (
     from_json,
     to_json,
 )
+from formats.results.scores import is_tested
 
 #: The results of a topic, by `ScoredBy`.
 Results = Mapping[ScoredBy, TopicResult]
@@ -75,7 +76,7 @@ def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Q
     Their curves are those of the previous fits with one more point; `save_curve` fills the gaps.
     """
     compared = {
-        scored_by: _compared(result.standing, snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None)
+        scored_by: _compared(result, snapshot.stop_rule if scored_by == ScoredBy.RECOMMENDED else None)
         for scored_by, result in results.items()
     }
     with transaction.atomic():
@@ -89,11 +90,11 @@ def save_results(snapshot: Snapshot, results: Results, seconds: float, to_ask: Q
     return True
 
 
-def _compared(standing: Standing, stop_rule: StopRule | None) -> dict[str, Any]:
+def _compared(result: TopicResult, stop_rule: StopRule | None) -> dict[str, Any]:
     """The covariance of the scores, the differences between every two systems, and what these rest on."""
-    compared = Comparison([standing], stop_rule=stop_rule)
+    compared = Comparison([result.standing], stop_rule=stop_rule, is_tested=is_tested(result.settings.score))
     differences, ground = to_json(compared.differences()), to_json(compared.ground)
-    return {"covariance": to_json(pack(standing)), "differences": differences, "ground": ground}
+    return {"covariance": to_json(pack(result.standing)), "differences": differences, "ground": ground}
 
 
 def _publish(snapshot: Snapshot, scored_by: str, result: TopicResult, seconds: float, compared: dict[str, Any]) -> None:
