@@ -206,6 +206,8 @@ def _scores(facts: StudyFacts) -> Iterator[str]:
         "Systems are ranked by the mean over topics, with 95%% intervals; differences between systems are tested "
         "two-sided and corrected for their number [[%(holm)s]]."
     ) % {"holm": HOLM}
+    if facts.ground is not None:
+        yield facts.ground.words
 
 
 def _smoothing(facts: StudyFacts) -> str:

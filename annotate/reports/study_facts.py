@@ -17,8 +17,10 @@ from annotate.models import (
     AuditEntry,
     GoldPair,
     Judgment,
+    Ranking,
     Recruitment,
     Result,
+    ScoredBy,
     Sentence,
     SourceDocument,
     Study,
@@ -28,7 +30,7 @@ from annotate.models import (
 from annotate.reports import rests_on
 from annotate.reports.rests_on import RestsOn
 from formats.metric_names import listed_metrics
-from formats.results import Agreement, DimensionAgreement, StudyAgreement
+from formats.results import Agreement, DimensionAgreement, Ground, StudyAgreement
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
 
 #: Settings that are no choice of method: what a study is called, and in which language its texts are.
@@ -45,7 +47,8 @@ class StudyFacts:
 
     `unlike`: the settings that differ from the recommended ones, with their values. `changes`: of settings, by people,
     after the first judgment. `metrics`: those with a figure beside human scores; `scores_compared`, `metrics_tested`:
-    whether the study's own scores have one that is not too early, and any difference a p-value.
+    whether the study's own scores have one that is not too early, and any difference a p-value. `ground`: of whom
+    verdicts on systems hold.
     """
 
     study: Study
@@ -73,6 +76,7 @@ class StudyFacts:
     has_consent: bool
     program_version: str
     changes: Sequence[SettingChange]
+    ground: Ground | None
 
     @property
     def judgments(self) -> int:
@@ -98,6 +102,7 @@ def of_study(study: Study) -> StudyFacts:
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
     gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
+    ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED, judgments__gt=0).first()
     return StudyFacts(
         study=study,
         topics=topics.count(),
@@ -116,6 +121,7 @@ def of_study(study: Study) -> StudyFacts:
         has_consent=bool(recruitment and recruitment.consent),
         program_version=annotate.__version__,
         changes=_changes(study),
+        ground=ranking.own_ground if ranking else None,
     )
 
 

@@ -46,13 +46,10 @@ class Ground:
         if self.is_early:
             yield _("It is too early to tell systems apart: that takes %(least)d judgments or more.")
         if self.about == "one":
-            yield _("The answers are from one annotator, or do not say from whom: what they show is about these alone.")
+            yield _("All answers are from one annotator, or do not say whose they are: results hold for them alone.")
         elif self.about == "kind":
             yield _("Intervals allow for how far the %(n)d annotators differ, so they hold for others like them.")
         elif self.spread is not None:
-            yield _("With few annotators, or few who gave most answers, what they show is about these annotators only.")
+            yield _("Few annotators judged, or few gave most of the answers: results are about these annotators only.")
         else:
-            yield _(
-                "How far annotators differ is not known, since too few judged the same topics: what they show is "
-                "about these annotators only."
-            )
+            yield _("Too few annotators judged the same topics to tell how they differ: results are about them only.")
