@@ -12,7 +12,7 @@ import formats
 from annotate import imports
 from annotate.access import abilities
 from annotate.models import Study
-from annotate.reports import analyses, methods_section, study_facts
+from annotate.reports import analyses, leaderboard, methods_section, study_facts
 from annotate.reports.analyses import Opened
 from formats.analyses.convergence import Curves
 from formats.results import AgreementReport, DocumentSetsReport
@@ -107,3 +107,10 @@ def test_nothing_says_more_than_the_data_show(judged: Callable[[random.Random], 
             assert all(own.judgments is None for own in opened.record.kept.curves.passings)
     text = methods_section.plain(study_facts.of_study(study))
     assert ("compared with the scores" in text) == (judged is coins)
+    board = leaderboard.of_study(study)
+    assert board.ground.words in text
+    assert "hold for them alone" in board.ground.words
+    if judged is not half:
+        assert not any(difference.significant for difference in board.differences)
+        assert {(row.rank_low, row.rank_high) for row in board.rows} == {(1, SYSTEMS)}
+    assert board.ground.is_early == (judged is two)
