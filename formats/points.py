@@ -12,6 +12,7 @@ from formats.results.scores import is_tested
 from formats.results.statistics import DECIMALS
 from formats.shown import DASH
 from formats.words import gettext as _
+from formats.words import ngettext
 
 #: So many points are an importance of 1.
 POINTS = 100.0
@@ -42,7 +43,8 @@ class Unit:
 
     def with_unit(self, number: str) -> str:
         """A number of this unit in a sentence."""
-        return _("%(number)s points") % {"number": number} if self.times == POINTS else number
+        text = ngettext("%(number)s point", "%(number)s points", 1 if number == "1" else 2)
+        return text % {"number": number} if self.times == POINTS else number
 
     def row(self, label: str, value: float, low: float | None, high: float | None, rank: str = "") -> IntervalRow:
         """A line of a plot, which says what the table does."""

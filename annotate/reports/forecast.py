@@ -45,7 +45,8 @@ def of_study(study: Study, record: Record) -> StudyForecast:
     seconds = minutes.effort(study).seconds or SECONDS
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED).first()
     ground = ranking.own_ground if ranking else Ground()
-    return StudyForecast(record, study.judgments_per_topic, seconds, _is_old(study, record), ground)
+    score = study.recommended_settings["score"]
+    return StudyForecast(record, score, study.judgments_per_topic, seconds, _is_old(study, record), ground)
 
 
 def _is_old(study: Study, record: Record) -> bool:

@@ -12,6 +12,7 @@ from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence, Settings
 from evaluation.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
+from formats.points import unit_of, why_untested
 from formats.results import Forecast, to_json
 from formats.results.planning import POWER, SECONDS, work
 from formats.settings import StudySettings
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> Output:
     )
     seconds = options.seconds or planning.seconds_of(topics) or SECONDS
     return Output(
-        tables=[_table(report, seconds, options)],
+        tables=[_table(report, settings.score, seconds, options)],
         rows=_rows(report, seconds, options),
         data={
             **to_json(report),
@@ -124,24 +125,36 @@ def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.N
     return assumed if options.careless is None else replace(assumed, careless=options.careless)
 
 
-def _table(report: Forecast, seconds: float, options: argparse.Namespace) -> Table:
+def _table(report: Forecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
     compared = "those of standard summarizers" if report.are_standard else "those of TOPICS"
     learnt = f"learnt from {report.learnt_from} judgments" if report.learnt_from else "as usual"
     rows = _rows(report, seconds, options)
+    margins = [report.margin(point.se) for point in report.points if point.se is not None]
+    unit = unit_of(score, [(0.0, -margin, margin) for margin in margins])
     notes = [
         f"{report.sampled} of {report.topics} topics, {report.sentences:.0f} sentences on average, "
         f"{report.runs} studies, seed {report.seed}; {report.systems} systems: {compared}",
         f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}",
         f"careless {report.careless:.0%}, ties {report.ties:.0%}; judgments a pair: {report.judgments_per_pair}; "
         f"random pairs {report.random_share:.0%}; {seconds:.0f} s a judgment",
-        "margin: of the 95% interval of a difference of two systems, and its standard deviation (sd); apart: the "
-        f"difference told apart in {POWER:.0%} of studies, all systems compared" + ", at any look" * report.stop_rule,
+        f"{unit.named('margin')}: of the 95% interval of a difference of two systems, and its standard deviation (sd); "
+        f"apart: the difference told apart in {POWER:.0%} of studies, all systems compared"
+        f"{', at any look' * report.stop_rule}",
     ]
-    if options.difference:
+    if why_untested(score):
+        notes.append(why_untested(score))
+    elif options.difference:
         needed = report.needed(options.difference)
         enough = "more than were tried" if needed is None else f"about {needed:,} judgments a topic"
-        notes.append(f"a difference of {options.difference:g} is told apart in {POWER:.0%} of studies with {enough}")
-    return replace(rows, title="How many judgments?", notes=tuple(notes), digits=3)
+        asked = unit.with_unit(f"{unit.times * options.difference:g}")
+        notes.append(f"a difference of {asked} is told apart in {POWER:.0%} of studies with {enough}")
+    return replace(
+        rows,
+        title="How many judgments?",
+        notes=tuple(notes),
+        digits=3,
+        shows=dict.fromkeys(("margin", "sd", "apart"), unit.show),
+    )
 
 
 def _rows(report: Forecast, seconds: float, options: argparse.Namespace) -> Table:

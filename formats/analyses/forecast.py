@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from formats.plots import Line, curve_plot
+from formats.points import Unit, unit_of, why_untested
 from formats.results import Forecast, ForecastPoint, Ground
 from formats.results.planning import PANELS, work
 from formats.shown import DASH, Cell, Choice, Column, Figure, Shown, Table, decimals, figure
@@ -19,24 +20,31 @@ NUMBERS = {"difference": (1e-6, 100.0), "seconds": (0.1, 3600.0), "pay": (0.0, 1
 
 @dataclass(frozen=True, slots=True)
 class StudyForecast:
-    """What was simulated. `planned`: judgments a topic that the study asks for; `seconds`: what one took so far, or is
-    taken to; `is_outdated`: the study is not the one that was simulated any more. `ground`: who has judged so far."""
+    """What was simulated, of a `score`. `planned`: judgments a topic that the study asks for; `seconds`: what one took
+    so far, or is taken to; `is_outdated`: the study is not the one that was simulated any more. `ground`: who has
+    judged so far."""
 
     record: Forecast
+    score: str
     planned: int
     seconds: float
     is_outdated: bool
     ground: Ground
 
+    @property
+    def unit(self) -> Unit:
+        """How differences of the score are read."""
+        margins = [self.record.margin(point.se) for point in self.record.points if point.se is not None]
+        return unit_of(self.score, [(0.0, -margin, margin) for margin in margins])
+
 
 def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
     """By number of judgments: the interval, the difference that is told apart, hours and cost."""
-    record = forecast.record
     difference, seconds, pay = (number(name, asked) for name in NUMBERS)
     table = _table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
     return Shown(
         _verdict(forecast, difference),
-        [*_figure(record), table, *_panels(forecast)],
+        [*_figure(forecast), table, *_panels(forecast)],
         choices=[Choice(name, name, ((own, own),), own) for name in NUMBERS if (own := _said(name, asked))],
         notes=_notes(forecast),
     )
@@ -57,66 +65,69 @@ def _said(name: str, asked: Mapping[str, str]) -> str:
 
 
 def _verdict(forecast: StudyForecast, difference: float | None) -> str:
-    record = forecast.record
-    if difference is not None:
+    record, unit, why = forecast.record, forecast.unit, why_untested(forecast.score)
+    if difference is not None and not why:
+        about = {"difference": unit.with_unit(f"{unit.times * difference:g}")}
         needed = record.needed(difference)
         if needed is None:
             never = _(
-                "Two systems that differ by %(difference)g are not told apart in 80%% of studies, even with the most "
+                "Two systems that differ by %(difference)s are not told apart in 80%% of studies, even with the most "
                 "judgments that were tried."
             )
-            return never % {"difference": difference}
+            return never % about
         sentence = _(
-            "Two systems that differ by %(difference)g are told apart in 80%% of studies with about %(n)d judgments a "
+            "Two systems that differ by %(difference)s are told apart in 80%% of studies with about %(n)d judgments a "
             "topic."
         )
-        return sentence % {"difference": difference, "n": needed}
+        return sentence % (about | {"n": needed})
     with_error = [point for point in record.points if point.se is not None]
     if not with_error:
         return _("Nothing can be said with the numbers of judgments that were tried.")
     point = next((point for point in with_error if point.judgments == forecast.planned), with_error[-1])
-    sentence = _(
-        "With %(n)d judgments a topic, the 95%% interval of the difference of two systems reaches ±%(margin).4f, and "
-        "differences of %(resolved).4f are told apart in 80%% of studies."
-    )
-    se = point.se or 0.0
-    return sentence % {"n": point.judgments, "margin": record.margin(se), "resolved": record.resolved(se)}
+    margin = _("With %(n)d judgments a topic, the 95%% interval of the difference of two systems reaches ±%(margin)s.")
+    resolved = _("Differences of %(resolved)s are told apart in 80%% of studies.")
+    figures = {"margin": record.margin(point.se or 0.0), "resolved": record.resolved(point.se or 0.0)}
+    texts = {name: unit.with_unit(unit.show(own)) for name, own in figures.items()}
+    return f"{margin % (texts | {'n': point.judgments})} {why or resolved % texts}"
 
 
-def _figure(record: Forecast) -> list[Figure]:
+def _figure(forecast: StudyForecast) -> list[Figure]:
+    record, unit = forecast.record, forecast.unit
     points = [(float(point.judgments), point.se, point.sd or 0.0) for point in record.points if point.se is not None]
     if len(points) < 2:
         return []
-    margins = tuple((x, record.margin(se)) for x, se, _sd in points)
-    lines = (
-        Line(_("interval, ±"), margins, tuple(record.margin(sd) for _x, _se, sd in points)),
-        Line(_("told apart"), tuple((x, record.resolved(se)) for x, se, _sd in points)),
-    )
+    margins = tuple((x, unit.times * record.margin(se)) for x, se, _sd in points)
+    lines = [Line(_("interval, ±"), margins, tuple(unit.times * record.margin(sd) for _x, _se, sd in points))]
+    if not why_untested(forecast.score):
+        lines.append(Line(_("told apart"), tuple((x, unit.times * record.resolved(se)) for x, se, _sd in points)))
     draw = partial(
         curve_plot,
         label=_(
             "How far the interval of a difference reaches, by number of judgments; the table says the same in numbers"
         ),
         x_title=_("judgments a topic"),
-        y_title=_("difference of two systems"),
+        y_title=unit.named(_("difference of two systems")),
     )
     caption = _("Band: one standard deviation over simulated studies. The horizontal axis is logarithmic.")
-    return figure("forecast", _("What to expect"), caption, draw, lines)
+    return figure("forecast", _("What to expect"), caption, draw, tuple(lines))
 
 
 def _table(forecast: StudyForecast, difference: float | None, seconds: float, pay: float | None) -> Table:
-    record = forecast.record
-    chance = _("Chance for %(difference)g") % {"difference": difference} if difference is not None else ""
+    record, unit, is_tested = forecast.record, forecast.unit, not why_untested(forecast.score)
+    about = {"difference": unit.with_unit(f"{unit.times * (difference or 0.0):g}")}
+    chance = _("Chance for %(difference)s") % about if difference is not None and is_tested else ""
     columns = (
         Column("judgments", _("Judgments a topic")),
         Column("in_all", _("In all")),
         Column("hours", _("Hours"), decimals(1)),
         Column("cost", _("Cost") if pay is not None else "", decimals(0)),
-        Column("margin", _("± of a difference"), decimals(4)),
-        Column("sd", _("sd"), decimals(5)),
-        Column("resolved", _("Told apart in 80%"), decimals(4)),
+        Column("margin", unit.named(_("± of a difference")), unit.show),
+        Column("sd", unit.named(_("sd")), unit.show),
+        Column("resolved", unit.named(_("Told apart in 80%")) if is_tested else "", unit.show),
         Column("chance", chance, _percent),
     )
+
+    told = _("“Told apart in 80%”: the difference at which that happens in 80 of 100 studies, all systems compared.")
 
     def row(point: ForecastPoint) -> tuple[Cell, ...]:
         needs = work(record.topics * point.judgments, seconds, pay)
@@ -135,9 +146,9 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
         tuple(map(row, record.points)),
         note=_(
             "“±”: how far the 95% interval of the difference of two systems over all topics reaches to either side. "
-            "“Told apart in 80%”: the difference at which that happens in 80 of 100 studies, all systems compared. The "
-            "number that the study plans stands out."
-        ),
+            "The number that the study plans stands out."
+        )
+        + (" " + told if is_tested else ""),
         marked=frozenset(k for k, point in enumerate(record.points) if point.judgments == forecast.planned),
     )
 
@@ -149,7 +160,8 @@ def _panels(forecast: StudyForecast) -> list[Table]:
     if spread is None or not planned:
         return []
     rows = tuple((n, forecast.record.margin_of(planned[0], spread, n)) for n in PANELS)
-    columns = Column("annotators", _("Annotators")), Column("margin", _("± of a difference"), decimals(4))
+    unit = forecast.unit
+    columns = Column("annotators", _("Annotators")), Column("margin", unit.named(_("± of a difference")), unit.show)
     title = _("With as many judgments as planned, by more or fewer annotators")
     return [Table("annotators", title, columns, rows, note=_("As far as annotators have differed so far."))]
 

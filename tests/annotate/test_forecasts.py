@@ -122,7 +122,7 @@ def test_the_page_counts_hours_money_and_chances(study) -> None:
 
     shown = client.get(page, {"difference": "0.01", "seconds": "30", "pay": "12"})
     text = shown.content.decode()
-    assert "differ by 0.01 are told apart in 80% of studies with about" in text
+    assert "differ by 1 point are told apart in 80% of studies with about" in text
     assert "5.0" in text  # hours for 300 judgments on each of two topics
     (table,) = shown.context["shown"].tables
     (planned,) = (dict(zip(table.json()["columns"], table.rows[k], strict=True)) for k in table.marked)
