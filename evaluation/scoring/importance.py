@@ -40,6 +40,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import rankdata
 
 from evaluation.evidence import Evidence
 from evaluation.fit.chances import Chances, Shares
@@ -54,8 +55,9 @@ Matrix = NDArray[np.float64]
 Sparse = sparse.csr_array[Any, Any]
 Kind = Literal["importance", "combined", "coverage"]
 
-PSEUDO_SENTENCES = 2.0
-"""So many sentences that show no effect of length hold the regression on length down."""
+PSEUDO_SENTENCES = (2.0, 2.0, 0.1)
+"""So many sentences that show no effect of length hold down the slopes of the logarithm, its square, and the rank: few
+for the rank, so that annotators who always choose the longer sentence tell no systems apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class SharedWords:
     """A topic's texts, as far as they matter here; worked out once, whatever the judgments.
 
     `words` (k,): the distinct words of the source; `counts` (n, k): x; `idf` (k,): i; `contains` (s, k): whether the
-    summary has the word; `coverage` (s,): C; `importance` (s, n): weights of the chances; `length` (n, 2): what the
+    summary has the word; `coverage` (s,): C; `importance` (s, n): weights of the chances; `length` (n, 3): what the
     regression on length knows of the sentences; `telling`: which pairs tell the systems apart.
     """
 
@@ -205,18 +207,23 @@ def _idf(x: Sparse) -> Vector:
 
 
 def _length(sentences: tuple[str, ...]) -> Matrix:
-    """(n, 2): the standardized logarithm of the number of characters, and its square, centred."""
+    """(n, 3): the standardized logarithm of the number of characters; its square, centred; the standardized rank."""
     if not sentences:
-        return np.zeros((0, 2))
-    log = np.log([max(len(sentence), 1) for sentence in sentences])
-    standard = (log - log.mean()) / (log.std() or 1.0)
-    return np.column_stack([standard, standard**2 - np.mean(standard**2)])
+        return np.zeros((0, 3))
+    characters = [max(len(sentence), 1) for sentence in sentences]
+    log, rank = _standardized(np.log(characters)), _standardized(rankdata(characters))
+    return np.column_stack([log, log**2 - np.mean(log**2), rank])
+
+
+def _standardized(values: Vector) -> Vector:
+    """Zeros where all are equal."""
+    return np.asarray((values - values.mean()) / (values.std() or 1.0))
 
 
 def _clear(rows: Matrix, length: Matrix) -> Matrix:
     """Rows (r, n), centred and less their ridge regression on length: a symmetric map, so that it may be applied to
     weights as well as to values."""
     centred = rows - rows.mean(axis=1, keepdims=True) if rows.shape[1] else rows
-    slopes = np.linalg.solve(length.T @ length + PSEUDO_SENTENCES * np.eye(2), length.T @ centred.T)
+    slopes = np.linalg.solve(length.T @ length + np.diag(PSEUDO_SENTENCES), length.T @ centred.T)
     cleared: Matrix = centred - (length @ slopes).T
     return cleared

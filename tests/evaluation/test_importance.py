@@ -1,12 +1,13 @@
 """Importance, coverage and combined: followed by hand, and what they promise to whoever would play them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.fit import preference_matrix
@@ -156,10 +157,11 @@ def test_chances_turned_round_turn_the_scores_round(values: np.ndarray):
     assert turned.importance == pytest.approx(-straight.importance, abs=1e-12)
 
 
-def test_a_preference_for_length_alone_says_next_to_nothing():
+@pytest.mark.parametrize("of_length", [np.log, rankdata], ids=["logarithm", "rank"])
+def test_a_preference_for_length_alone_says_next_to_nothing(of_length: Callable[[np.ndarray], np.ndarray]):
     long_first = [f"{'word ' * size}{name}" for name, size in zip("abcdefghijklmnopqrst", range(1, 21), strict=True)]
-    length = np.array([len(sentence) for sentence in long_first])
-    values = 0.5 + 0.5 * (np.log(length) - np.log(length).mean())
+    length = of_length(np.array([len(sentence) for sentence in long_first]))
+    values = 0.5 + 0.2 * (length - length.mean()) / length.std()
     cleared = cleared_values(share_words(topic(long_first, {})), known(values))
     assert np.abs(cleared - 0.5).max() < 0.1 * np.abs(values - 0.5).max()
 
