@@ -63,7 +63,8 @@ class SummaryResult:
     """What one system's summary of the topic earned, and how sure that is.
 
     `score` is None where a summary shares no word with its sources: it has no importance. `se` and the 95% interval are
-    None where nothing can be said. `coverage`: beside importance; `parts`: its sentences, as published.
+    None where nothing can be said. `coverage`: beside importance; `by_length`: the importance that longer sentences
+    alone would give it; `parts`: its sentences, as published.
     """
 
     system: str
@@ -72,6 +73,7 @@ class SummaryResult:
     low: float | None
     high: float | None
     coverage: float | None
+    by_length: float | None
     parts: tuple[Part, ...]
     human: Mapping[str, float]
 
@@ -273,9 +275,11 @@ def _summaries(
 ) -> tuple[SummaryResult, ...]:
     count = len(evidence.summaries)
     parts = texts.terms(strengths) if isinstance(texts, Matched) else ((),) * count
-    coverage = [None] * count if isinstance(texts, Matched) else texts.coverage.tolist()
+    coverage = by_length = [None] * count
+    if not isinstance(texts, Matched):
+        coverage, by_length = texts.coverage.tolist(), texts.by_length.tolist()
     lowest = lowest_score(settings.score)
-    columns = scores.score.tolist(), scores.errors.tolist(), coverage, parts, evidence.summaries
+    columns = scores.score.tolist(), scores.errors.tolist(), coverage, by_length, parts, evidence.summaries
     return tuple(
         SummaryResult(
             system=summary.system,
@@ -284,8 +288,9 @@ def _summaries(
             low=finite(max(lowest, value - Z95 * error) if np.isfinite(error) else error),
             high=finite(value + Z95 * error),
             coverage=covered,
+            by_length=of_length,
             parts=of_summary,
             human=summary.human,
         )
-        for value, error, covered, of_summary, summary in zip(*columns, strict=True)
+        for value, error, covered, of_length, of_summary, summary in zip(*columns, strict=True)
     )

@@ -450,6 +450,7 @@ class Migration(migrations.Migration):
                 ('scored_by', models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published')], default='recommended', max_length=12)),
                 ('score', models.FloatField(null=True)),
                 ('coverage', models.FloatField(null=True)),
+                ('by_length', models.FloatField(null=True)),
                 ('se', models.FloatField(null=True)),
                 ('low', models.FloatField(null=True)),
                 ('high', models.FloatField(null=True)),

@@ -131,8 +131,8 @@ class Score(models.Model):
     """A fit's scores of one summary, with what is needed to compute them by hand.
 
     `score` is None for a summary without a word of its sources, which has no importance and no combined score.
-    `coverage`: in addition to these two. `parts`: of a score as published; `nearest` of a part is the primary key of
-    the source sentence.
+    `coverage`: in addition to these two; `by_length`: the importance that longer sentences alone would give. `parts`:
+    of a score as published; `nearest` of a part is the primary key of the source sentence.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -140,6 +140,7 @@ class Score(models.Model):
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="scores")
     score = models.FloatField(null=True)
     coverage = models.FloatField(null=True)
+    by_length = models.FloatField(null=True)
     se = models.FloatField(null=True)
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)

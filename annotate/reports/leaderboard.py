@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -31,6 +31,7 @@ from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
 from formats.points import Unit, unit_of, why_untested
 from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
+from formats.results.length import ByLength
 from formats.results.needed import Effort, Needed, needed
 from formats.results.statistics import Mean, quantile, rank
 
@@ -56,7 +57,8 @@ class Board:
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
     `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
     that the paper does not have; `without_documents`: about how many nobody is asked. `ground`: of whom verdicts hold.
-    `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes.
+    `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes;
+    `by_length`: how much the length of sentences explains.
     """
 
     scored_by: str
@@ -79,6 +81,7 @@ class Board:
     has_worker: bool
     version: str
     effort: Callable[[], Effort]
+    by_length: Callable[[], ByLength | None]
     of_topic: bool = field(default=False)
     without_documents: int = 0
 
@@ -212,6 +215,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         has_worker=has_worker,
         version=version,
         effort=partial(minutes.effort, study),
+        by_length=partial(_by_length, topics, results),
         without_documents=without_documents,
     )
 
@@ -256,6 +260,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         has_worker=worker_is_there(),
         version=version,
         effort=partial(minutes.effort, topic.study, topics),
+        by_length=partial(_by_length, topics, results),
         of_topic=True,
     )
 
@@ -339,6 +344,12 @@ def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
     without = Score.objects.filter(fit__in=[fit.pk for fit in fits], score=None)
     names = set(without.values_list("summary__system__name", flat=True))
     return tuple(sorted(names - set(ranked)))
+
+
+def _by_length(topics: QuerySet[Topic], results: Iterable[SystemResult]) -> ByLength | None:
+    scores = Score.objects.filter(summary__topic__in=topics, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
+    means = scores.order_by().values_list("summary__system__name").annotate(Avg("by_length"))
+    return ByLength.of({result.system: result.score for result in results}, dict(means))
 
 
 def _rows(

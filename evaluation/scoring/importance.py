@@ -66,7 +66,8 @@ class SharedWords:
 
     `words` (k,): the distinct words of the source; `counts` (n, k): x; `idf` (k,): i; `contains` (s, k): whether the
     summary has the word; `coverage` (s,): C; `importance` (s, n): weights of the chances; `length` (n, 3): what the
-    regression on length knows of the sentences; `telling`: which pairs tell the systems apart.
+    regression on length knows of the sentences; `by_length` (s,): importance, not cleared, by their rank alone;
+    `telling`: which pairs tell the systems apart.
     """
 
     systems: tuple[str, ...]
@@ -77,6 +78,7 @@ class SharedWords:
     coverage: Vector
     importance: Matrix
     length: Matrix
+    by_length: Vector
     telling: Telling
 
     @property
@@ -135,7 +137,8 @@ def share_words(topic: Evidence) -> SharedWords:
         1.0  # to the last digit, for the whole source scores exactly 0
     )
     length = _length(topic.sentences)
-    importance = _clear((x @ ((contains - coverage[:, None]) * idf).T).T / total, length)
+    weights = (x @ ((contains - coverage[:, None]) * idf).T).T / total
+    importance = _clear(weights, length)
     systems = tuple(summary.system for summary in topic.summaries)
     return SharedWords(
         systems=systems,
@@ -146,6 +149,7 @@ def share_words(topic: Evidence) -> SharedWords:
         coverage=coverage,
         importance=importance,
         length=length,
+        by_length=weights @ length[:, 2],
         telling=Telling(importance, systems),
     )
 

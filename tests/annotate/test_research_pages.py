@@ -46,6 +46,7 @@ from annotate.models import (
     Utility,
     WorkerPulse,
 )
+from annotate.reports import leaderboard as boards
 from annotate.reports import rests_on
 from annotate.reports.figure_files import FIGURES
 from annotate.reports.words_in_common import mark_shared
@@ -532,6 +533,18 @@ def test_coverage_stands_beside_importance(client: Client, study: Study, owner: 
         assert one.coverage is not None
         assert f"{one.coverage:.2f}" in page
     assert "Coverage" not in words(client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "published"}))
+
+
+def test_a_board_of_three_systems_says_what_the_length_of_sentences_explains(
+    client: Client, study: Study, owner: User
+) -> None:
+    by_length = boards.of_study(study, "published").by_length()
+    assert by_length is not None
+    assert by_length.systems == 3
+    for name in ("leaderboard", "leaderboard_tex"):
+        answer = client.get(reverse(name, args=[study.pk]), {"scored_by": "published"})
+        assert by_length.words in words(answer)
+    assert boards.of_study(study).by_length() is None  # two systems are ranked
 
 
 def test_a_system_without_a_word_of_its_sources_is_named_and_not_ranked(

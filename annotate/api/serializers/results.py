@@ -20,6 +20,7 @@ from formats.results import (
     WordTerm,
     to_json,
 )
+from formats.results.length import ByLength
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
@@ -192,7 +193,8 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     `added_prior`: how many topics, as published, needed a prior that the paper does not have. `without_documents`: how
     many topics are not in these scores because nobody is asked about them. `version` changes whenever anything here may
     have. `rests_on`: how many judgments of people, machines and simulated annotators count,
-    and how many do not. `ground`: of whom differences and intervals hold.
+    and how many do not. `ground`: of whom differences and intervals hold. `by_length`: how much of
+    the differences the length of sentences explains.
     """
 
     scored_by = serializers.ChoiceField(choices=ScoredBy.choices)
@@ -209,6 +211,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     judgments = serializers.IntegerField()
     simulated = serializers.IntegerField(source="rests_on.counted.simulated")
     rests_on = serializer_of(RestsOn)()
+    by_length = serializer_of(ByLength)(allow_null=True)
     fitted_at = serializers.DateTimeField(allow_null=True)
     settings = serializers.DictField()
     program_version = serializers.CharField()

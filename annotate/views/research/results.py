@@ -313,8 +313,9 @@ def _latex(board: Board) -> Content:
     failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
     point = [what_a_point_is()] if board.score == "importance" else []
+    by_length = [explained.words] if (explained := board.by_length()) else []
     failures = [_("Could not be scored: %s") % problem for problem in failed]
-    comments = [comment, board.why_untested or board.ground.words, *point, *outdated, *failures]
+    comments = [comment, board.why_untested or board.ground.words, *point, *by_length, *outdated, *failures]
     content = formats.write_latex(columns, "rlrccr"[: len(columns)], rows, comments) + "\n"
     return content.encode(), LATEX
 

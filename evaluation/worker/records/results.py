@@ -234,6 +234,7 @@ def _scores(fit_id: int, scored_by: str, snapshot: Snapshot, result: TopicResult
         "summary_id": snapshot.summary_keys,
         "score": [summary.score for summary in summaries],
         "coverage": [summary.coverage for summary in summaries],
+        "by_length": [summary.by_length for summary in summaries],
         "se": [summary.se for summary in summaries],
         "low": [summary.low for summary in summaries],
         "high": [summary.high for summary in summaries],
