@@ -131,8 +131,9 @@ def _even_odds(happened: NDArray[np.bool_]) -> Figure:
 def _fit(left: Vector, p: Vector) -> Figure:
     """Log-likelihood of the answers under the others' strengths, less n ln 1/2, an answer: 0 is what a coin gets.
 
-    `p`: that an honest person prefers the left one.
+    `p`: that an honest person prefers the left one; 1/2 where the others say nothing, and such answers do not count.
     """
+    left, p = left[p != 0.5], p[p != 0.5]
     return mean(left * np.log(p) + (1 - left) * np.log1p(-p) + math.log(2), chance=0.0)
 
 

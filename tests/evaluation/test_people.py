@@ -159,6 +159,7 @@ def test_figures_say_what_was_counted_by_hand() -> None:
     assert (figures["gold"].value, figures["gold"].n) == (0.5, 2)
     assert (figures["circles"].value, figures["circles"].n, figures["circles"].chance) == (1.0, 1, 0.25)
     assert figures["alternation"].value == pytest.approx(1 / 3)
+    assert (figures["fit"].value, figures["fit"].n) == (None, 0)  # nobody else judged these pairs
     assert nobody.figures["answers"].n == 0
     assert nobody.figures["left"].value is None
     assert nobody.flags == ()
