@@ -39,6 +39,7 @@ from evaluation.evaluate import evaluate
 from evaluation.evidence import AS_PUBLISHED
 from evaluation.worker import agenda, claims, records, tasks
 from formats.records import LateSummary
+from formats.results import Ground
 from tests import studies
 
 pytestmark = pytest.mark.django_db
@@ -277,7 +278,7 @@ def test_a_ranking_follows_its_topics_and_never_goes_back() -> None:
     stale = records.load_standings(made.pk)
     assert [standings.scored_by for standings in stale] == ["recommended", "published"]
     Ranking.objects.update(version=10**6)
-    assert not any(records.save_ranking(standings, (), ()) for standings in stale)
+    assert not any(records.save_ranking(standings, (), (), Ground()) for standings in stale)
     assert SystemScore.objects.filter(ranking=ranking).count() == 4
 
 
