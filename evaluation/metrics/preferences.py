@@ -52,14 +52,14 @@ class Preferences:
         return f"preferences: {', '.join(counted)}"
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
-        """A summary without importance adds nothing, as text of average value does: 0.
+        """Not a number for a summary without a word of its sources: it has no importance.
 
         Raises `UndeterminedTopic` where the judgments determine no finite utilities and there is no prior.
         """
         topic = weighed(topic, self.settings)
         similar = similarity(topic.sentences, self.settings.similarity)
         estimated = estimate(topic, topic.judgments, similar, self.settings)
-        return np.nan_to_num(values(prepare(topic, similar, self.settings), estimated, self.settings))
+        return values(prepare(topic, similar, self.settings), estimated, self.settings)
 
     def standing(self, topic: Evidence) -> Standing:
         """The scores with how sure they are, and what each annotator adds."""
@@ -88,7 +88,7 @@ class Preferences:
                     continue
                 if estimated is not None and self.settings.smooth == "kernel":
                     again = estimated.again
-                rows.append(np.nan_to_num(values(texts, estimated, self.settings)))
+                rows.append(values(texts, estimated, self.settings))
             return np.array(rows)
 
         return scores

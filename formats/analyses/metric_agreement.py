@@ -190,7 +190,15 @@ def _note(dimension: DimensionAgreement, report: AgreementReport) -> str:
     )
     early = [too_early(dimension.basis)] if dimension.basis and _early(dimension) else []
     about = {"over": _(_OVER[report.over]), "draws": report.draws, "seed": report.seed}
-    return " ".join([*early, figures, drawn % about])
+    return " ".join([*early, figures, drawn % about, *_unscored(dimension.metrics)])
+
+
+def _unscored(metrics: Sequence[MetricAgreement]) -> Iterable[str]:
+    """Which metrics say nothing of summaries that others score."""
+    scored = {title_of(metric.metric): sum(topic.summaries for topic in metric.topics) for metric in metrics}
+    most = max(scored.values(), default=0)
+    if counts := [f"{title} {most - number}" for title, number in scored.items() if number < most]:
+        yield _("Summaries that others score, and it does not: %(counts)s.") % {"counts": ", ".join(counts)}
 
 
 def _correlations(dimension: DimensionAgreement, level: Level, significance: float) -> Table:

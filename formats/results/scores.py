@@ -91,20 +91,18 @@ class SourceWords:
 def as_metrics(kind: str, score: float | None, coverage: float | None) -> dict[str, float | None]:
     """What a stored score of a kind tells of a summary, by the names of metrics: combined is C + `ODDS` I.
 
-    A summary without a word of its sources has no importance: it adds nothing.
+    None of a summary without a word of its sources: it has no importance and no combined score, and is not ranked.
     """
     if kind == "published":
         return {AS_PRINTED: score}
     if coverage is None:
         return {}
-    own = score or 0.0
-    match kind:
-        case "importance":
-            return {IMPORTANCE: own, COMBINED: coverage + ODDS * own, COVERAGE: coverage}
-        case "combined":
-            return {IMPORTANCE: (own - coverage) / ODDS, COMBINED: own, COVERAGE: coverage}
-        case _:
-            return {COVERAGE: coverage}
+    if kind == "coverage":
+        return {COVERAGE: coverage}
+    if score is None:
+        return {IMPORTANCE: None, COMBINED: None, COVERAGE: coverage}
+    own = score if kind == "importance" else (score - coverage) / ODDS
+    return {IMPORTANCE: own, COMBINED: coverage + ODDS * own, COVERAGE: coverage}
 
 
 def is_tested(score: str) -> bool:

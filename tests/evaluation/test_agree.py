@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def _overall(number: int, system: str) -> float:
     return SUMMARIES[{"fair": "poor", "poor": "fair"}.get(system, system) if number == 1 else system][1]
 
 
-def topic(number: int, **changes: object) -> dict[str, object]:
+def topic(number: int, **changes: object) -> dict[str, Any]:
     return {
         "topic_id": f"T{number}",
         "documents": [{"id": "d", "sentences": DOCUMENT}],
@@ -265,6 +266,21 @@ def test_undefined_figures_are_null_and_dashes(agree: Run, topics: str) -> None:
     assert measured["significant"]["kendall"]["topics"] == 0
     assert "–" in table
     assert "Topics where it is undefined, left out of the mean: JS divergence 3." in table
+
+
+def test_a_summary_without_a_word_of_its_sources_is_missing_and_counted(
+    agree: Run, tmp_path: Path, preferences: str
+) -> None:
+    """As on the board, where it is not ranked."""
+    one = topic(0)
+    foreign = {"system": "foreign", "text": "Zebras graze.", "human": {"overall": 4.0, "style": 2.0}}
+    topics = written(tmp_path / "foreign.jsonl", one | {"summaries": [*one["summaries"], foreign]}, topic(1), topic(2))
+    asked = [topics, "--dimension", "overall", "--preferences", preferences, "--metrics", "preferences,js"]
+
+    own, js = json.loads(agree(*asked, "--format", "json")[1])["dimensions"][0]["metrics"]
+
+    assert [own["topics"][0]["summaries"], js["topics"][0]["summaries"]] == [4, 5]
+    assert re.search(r"Summaries that others score, and it does not: [^.]* 1\.", " ".join(agree(*asked)[1].split()))
 
 
 def test_scores_are_laid_out_by_system_and_topic_with_gaps() -> None:
