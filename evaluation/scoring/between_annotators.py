@@ -115,7 +115,7 @@ def squares_away(standings: Sequence[Standing], place: Mapping[str, int], has: M
     away = np.zeros((len(column), *has.shape))
     for row, standing in enumerate(standings):
         assert standing.shares is not None, "a panel has names"
-        added = np.asarray(standing.shares.added, dtype=np.float64).reshape(-1, len(standing.systems))
+        added = np.asarray(standing.shares.added, dtype=np.float64)
         own = added - np.outer(standing.shares.judged, added.sum(axis=0))
         places = [place[system] for system in standing.systems]
         away[np.ix_([column[name] for name in standing.shares.annotators], [row], places)] = own[:, None]

@@ -101,6 +101,16 @@ def test_a_handful_of_judgments_is_not_tested() -> None:
     assert "too early" in compared.ground.words
 
 
+def test_topics_without_summaries_have_annotators_and_no_differences() -> None:
+    shares = AnnotatorShares(("x", "y"), (0.5, 0.5), np.zeros((2, 0)))
+    bare = Standing((), (), (), 100, shares)
+    stored = covariance.unpack(covariance.pack(bare), {}, 100)
+    for standing in (bare, stored):
+        compared = Comparison([standing])
+        assert (compared.differences(), compared.ground.annotators, compared.ground.spread) == ((), 2, None)
+    assert Comparison([bare, topic(np.arange(2.0), names=("x", "y"))]).ground.annotators == 2
+
+
 def test_shares_survive_being_stored() -> None:
     whole = topic(np.array([2.0, -1.0, 0.5]))
     kept = covariance.unpack(covariance.pack(whole), {"a": 0.5, "b": 0.1}, 100)
