@@ -131,7 +131,8 @@ def one_of_the_processes(trial: Trial) -> None:
     "F26", "an import killed at a random moment, and the same file sent again: all of it once", release=10, seconds=20
 )
 def torn_import(trial: Trial) -> None:
-    """Together with C20: the file comes twice, and only one of the two may bring it in."""
+    """Together with C20: the file comes twice, and only one of the two may bring it in. The other is refused, if it was
+    read before, or changes nothing: what a study has may come again."""
     trial.expected.tracebacks, trial.expected.complete = KILLED, False
     program, topics = Program(trial), 40
     content = bundle(trial, topics)
@@ -147,7 +148,7 @@ def torn_import(trial: Trial) -> None:
         one_of_the_processes(trial)
         assert imported(trial) in ((0, 0), (topics, topics)), f"half an import: {imported(trial)}"
     wait_until(lambda: all(program.state(key) in ("stored", "refused") for key in keys), "the imports")
-    assert sorted(program.state(key) for key in keys) == ["refused", "stored"]
+    assert "stored" in [program.state(key) for key in keys]
     assert imported(trial) == (topics, topics)
     wait_until(lambda: not uncut(trial), "the texts are cut")
 
