@@ -33,7 +33,7 @@ from formats.points import Unit, unit_of, why_untested
 from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
 from formats.results.length import ByLength
 from formats.results.needed import Effort, Needed, needed
-from formats.results.statistics import Mean, quantile, rank
+from formats.results.statistics import Mean, quantile, rank, z_of
 
 #: Of so many systems the order is read out.
 HEARD = 30
@@ -133,7 +133,7 @@ class Board:
         """How many judgments might tell two systems apart, if the clearest difference so far is real."""
         if not self.is_undecided:
             return None
-        return judgments_needed(self, max(self.tested, key=_z))
+        return judgments_needed(self, max(self.tested, key=partial(_z, tests=len(self.tested))))
 
     @property
     def tested(self) -> list[Difference]:
@@ -267,8 +267,8 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
 
 def judgments_needed(board: Board, difference: Difference) -> Needed | None:
     """How many judgments might show a difference that they do not show yet."""
-    clearness, share = _z(difference), difference.planned_share
-    return needed(board.judgments, clearness, len(board.tested), board.effort(), share)
+    tests = len(board.tested)
+    return needed(board.judgments, _z(difference, tests), tests, board.effort(), difference.planned_share)
 
 
 def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
@@ -326,12 +326,14 @@ def _places(scores: Mapping[str, float]) -> dict[str, int]:
     return {system: place for place, system in enumerate(ordered, 1)}
 
 
-def _z(difference: Difference) -> float:
-    """How many standard errors a difference is from 0, by its interval."""
+def _z(difference: Difference, tests: int) -> float:
+    """How many standard errors a difference is from 0, by its interval; no more than its p-value of so many tests would
+    let a normal error have, as few annotators leave much in doubt (evaluation.scoring.between_annotators)."""
     if difference.low is None or difference.high is None:
         return 0.0
     se = (difference.high - difference.low) / 2 / quantile(difference.planned_share)
-    return abs(difference.difference) / se if se else math.inf
+    by_interval = abs(difference.difference) / se if se else math.inf
+    return min(by_interval, z_of(difference.p, tests, difference.planned_share)) if difference.p else by_interval
 
 
 def _failures(topics: QuerySet[Topic]) -> tuple[Failure, ...]:

@@ -39,14 +39,14 @@ class Needed:
     @property
     def words(self) -> str:
         """In one sentence."""
-        ends = ("low", "high")
-        words = _(
-            "If the difference is real, about %(low)s to %(high)s judgments in all might show it; there are %(now)s now"
-        ) % {name: f"{getattr(self, name):,}" for name in (*ends, "now")}
+        words = _("If the difference is real, %(range)s judgments in all might show it; there are %(now)d now") % {
+            "range": _range("%d", self.low if self.low > self.now else 0, self.high),
+            "now": self.now,
+        }
         if self.hours:
-            words += _("; %(low).1f to %(high).1f more hours") % dict(zip(ends, self.hours, strict=True))
+            words += _("; more hours: %(range)s") % {"range": _range("%.1f", *self.hours)}
         if self.annotators:
-            words += _("; %(low)d to %(high)d more annotators") % dict(zip(ends, self.annotators, strict=True))
+            words += _("; more annotators: %(range)s") % {"range": _range("%d", *self.annotators)}
         return f"{words}."
 
 
@@ -64,11 +64,16 @@ def needed(
     factors = [max(1.0, _factor(clearness + se, tests, planned_share)) for se in (1, -1)]
     if factors[1] > FURTHEST:
         return None
-    low, high = (_in_two_digits(judgments * factor) for factor in factors)
+    low, high = (_in_two_digits(judgments * factor) if factor > 1 else judgments for factor in factors)
     missing = [number - judgments for number in (low, high)]
     hours = effort.seconds and (missing[0] * effort.seconds / 3600, missing[1] * effort.seconds / 3600)
     annotators = effort.each and (math.ceil(missing[0] / effort.each), math.ceil(missing[1] / effort.each))
     return Needed(judgments, low, high, hours or None, annotators or None)
+
+
+def _range(form: str, low: float, high: float) -> str:
+    ends = {"low": form % low, "high": form % high}
+    return (_("%(low)s to %(high)s") if low else _("up to %(high)s")) % ends
 
 
 def _factor(clearness: float, tests: int, planned_share: float | None) -> float:

@@ -35,6 +35,12 @@ def quantile(planned_share: float | None) -> float:
     return NormalDist().inv_cdf(1 - LEVEL / 4) / math.sqrt(planned_share)
 
 
+def z_of(p: float, tests: int, planned_share: float | None) -> float:
+    """How many standard errors give a difference this p-value, adjusted for so many tests; by the same rules."""
+    sides, root = (2, 1.0) if planned_share is None else (4, math.sqrt(planned_share))
+    return -NormalDist().inv_cdf(p / sides / tests) / root
+
+
 def share(k: int, n: int, p: float | None = None, chance: float | None = None) -> Figure:
     """k of n with its interval; nothing can be told where n is 0. (scipy's `binomtest` is a hundred times slower.)"""
     low, high = wilson(k, n) if n else (None, None)

@@ -16,6 +16,7 @@ from evaluation.scoring import ranking
 from evaluation.worker import tasks
 from formats.results import CurvePoint, Difference, Standing, to_json
 from formats.results.needed import Effort, needed
+from formats.results.statistics import z_of
 from tests.annotate import making, scored
 
 
@@ -107,7 +108,7 @@ def test_a_long_board_is_searched_by_name_and_keeps_its_ranks(client: Client) ->
 
 def board_of(*intervals: tuple[float, float, float], judgments: int = 100) -> leaderboard.Board:
     """A board whose systems differ by (difference, low, high)."""
-    pairs = (("a", "b", *interval, 0.5, False) for interval in intervals)
+    pairs = (("a", "b", *interval, 0.09, False) for interval in intervals)
     nothing = leaderboard.of_study(making.study())
     return replace(nothing, judgments=judgments, differences=tuple(Difference(*pair) for pair in pairs))
 
@@ -119,6 +120,8 @@ def test_an_undecided_board_says_how_many_judgments_its_clearest_difference_migh
     assert board.needed == needed(100, 2.0, 2, Effort(100))
     assert board.needed is not None
     assert replace(board, effort=lambda: Effort(101)).needed is None
+    doubtful = replace(board, differences=(Difference("a", "b", 9.0, 7.0, 11.0, 0.09, False),) * 2)
+    assert doubtful.needed == needed(100, z_of(0.09, 2, None), 2, Effort(100))  # few annotators: narrow, unsure
     decided = replace(board, differences=(Difference("a", "b", 1.0, 0.5, 1.5, 0.01, True),))
     assert (decided.is_undecided, decided.needed) == (False, None)
     assert board_of().needed is None

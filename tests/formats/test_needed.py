@@ -10,14 +10,14 @@ from formats.results.needed import FURTHEST, Effort, needed
 def test_the_range_is_what_one_standard_error_to_either_side_comes_to() -> None:
     found = needed(632, 2.5, 45, Effort(600, seconds=18.0, each=50.0))
     assert found is not None
-    assert (found.low, found.high) == (640, 3_000)  # 632 (3.26 / 3.5)^2 is less than there are; 632 (3.26 / 1.5)^2
-    assert found.annotators == (1, 48)
+    assert (found.low, found.high) == (632, 3_000)  # 632 (3.26 / 3.5)^2 is less than there are; 632 (3.26 / 1.5)^2
+    assert found.annotators == (0, 48)
     assert found.words == (
-        "If the difference is real, about 640 to 3,000 judgments in all might show it; there are 632 now; "
-        "0.0 to 11.8 more hours; 1 to 48 more annotators."
+        "If the difference is real, up to 3000 judgments in all might show it; there are 632 now; "
+        "more hours: up to 11.8; more annotators: up to 48."
     )
-    assert (bare := needed(632, 2.5, 45, Effort(600))) is not None
-    assert bare.words.endswith("632 now.")
+    assert (bare := needed(632, 2.1, 45, Effort(600))) is not None
+    assert bare.words == "If the difference is real, 700 to 5600 judgments in all might show it; there are 632 now."
 
 
 def test_nothing_is_said_below_a_judgment_a_sentence_or_without_an_end_in_sight() -> None:
