@@ -145,6 +145,7 @@ def _systems_table(
 ) -> Table:
     unit = unit_of(settings.score, [(system.score, system.low, system.high) for system in systems])
     judged = sum(result.judgments > 0 for result in results)
+    ranks = ("ranks",) * is_tested(settings.score)
     return Table(
         title="All topics",
         notes=(
@@ -154,11 +155,11 @@ def _systems_table(
             *([why_untested(settings.score) or ground.words] if judged else ()),
         ),
         shows=_shows(settings, unit),
-        columns=("rank", "ranks", "system", unit.named(settings.score), "low", "high", "topics"),
+        columns=("rank", *ranks, "system", unit.named(settings.score), "low", "high", "topics"),
         rows=tuple(
             (
                 system.rank,
-                _span(system.rank_low, system.rank_high),
+                *(_span(system.rank_low, system.rank_high) for _ in ranks),
                 system.system,
                 system.score,
                 system.low,

@@ -51,7 +51,11 @@ def _verdict(report: Convergence) -> str:
         return too_early(report.basis)
     passings = [own for own in report.passings if own.baseline == against]
     if passings:
-        return words(passings[0], report.sizes[-1])
+        text, first = words(passings[0], report.sizes[-1]), passings[0].metric
+        others = [own for own in report.passings if own.metric == first and own.baseline != against]
+        better = ", ".join(title_of(own.baseline) for own in others if (own.ahead.high or 0.0) < 0)
+        less = _("It agrees less well than: %(metrics)s.") % {"metrics": better}
+        return f"{text} {less}" if better else text
     last = [metric.points[-1] for metric in report.metrics if metric.points and metric.points[-1].agreement is not None]
     if not last:
         return _("With so few judgments and scores, nothing can be said about agreement with people.")
@@ -64,7 +68,7 @@ def words(passing: Passing, most: int) -> str:
     own = passing.ahead
     difference = DASH if own.value is None else f"{own.value:+.3f}"
     about = {"metric": title_of(passing.metric), "baseline": title_of(passing.baseline), "most": most}
-    about |= {"ahead": f"{difference} 95% {interval(own.low, own.high)}", "n": passing.judgments or 0}
+    about |= {"ahead": f"{difference} (95% {interval(own.low, own.high)})", "n": passing.judgments or 0}
     if passing.judgments is not None:
         text = _(
             "From %(n)d judgments a topic on, “%(metric)s” agrees better with people than %(baseline)s; with up to "

@@ -77,14 +77,16 @@ def _verdict(forecast: StudyForecast, difference: float | None) -> str:
             return never % about
         sentence = _(
             "Two systems that differ by %(difference)s are told apart in 80%% of studies with about %(n)d judgments a "
-            "topic."
+            "topic by many annotators."
         )
         return sentence % (about | {"n": needed})
     with_error = [point for point in record.points if point.se is not None]
     if not with_error:
         return _("Nothing can be said with the numbers of judgments that were tried.")
     point = next((point for point in with_error if point.judgments == forecast.planned), with_error[-1])
-    margin = _("With %(n)d judgments a topic, the 95%% interval of the difference of two systems reaches ±%(margin)s.")
+    margin = _(
+        "With %(n)d judgments a topic by many annotators, the 95%% interval of a difference reaches ±%(margin)s."
+    )
     resolved = _("Differences of %(resolved)s are told apart in 80%% of studies.")
     figures = {"margin": record.margin(point.se or 0.0), "resolved": record.resolved(point.se or 0.0)}
     texts = {name: unit.with_unit(unit.show(own)) for name, own in figures.items()}
@@ -145,8 +147,8 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
         columns,
         tuple(map(row, record.points)),
         note=_(
-            "“±”: how far the 95% interval of the difference of two systems over all topics reaches to either side. "
-            "The number that the study plans stands out."
+            "“±”: how far the 95% interval of the difference of two systems over all topics reaches to either side; "
+            "farther where few annotators judge, as they differ. The number that the study plans stands out."
         )
         + (" " + told if is_tested else ""),
         marked=frozenset(k for k, point in enumerate(record.points) if point.judgments == forecast.planned),

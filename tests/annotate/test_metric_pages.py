@@ -13,7 +13,16 @@ from annotate import imports, judging
 from annotate.models import Result, Study
 from evaluation.worker import claims
 from formats.analyses import convergence
-from formats.results import Bounded, Convergence, DimensionAgreement, PairCounts, Passing, StudyConvergence, from_json
+from formats.results import (
+    Baseline,
+    Bounded,
+    Convergence,
+    DimensionAgreement,
+    PairCounts,
+    Passing,
+    StudyConvergence,
+    from_json,
+)
 from tests import kept
 from tests.annotate import scored
 from tests.annotate.making import owner, study
@@ -249,12 +258,12 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
         (Passing("preferences:importance", "rouge-2", None), "no difference in agreement is shown", "not shown"),
         (
             Passing("preferences:importance", "rouge-2", None, Bounded(0.035, -0.02, 0.09)),
-            "is shown between “Preferences: importance” and ROUGE-2: +0.035 95% [-0.020, 0.090].",
+            "is shown between “Preferences: importance” and ROUGE-2: +0.035 (95% [-0.020, 0.090]).",
             "not shown",
         ),
         (
             Passing("preferences:importance", "rouge-2", None, Bounded(-0.1, -0.18, -0.02)),
-            "agrees less well than ROUGE-2: -0.100 95% [-0.180, -0.020].",
+            "agrees less well than ROUGE-2: -0.100 (95% [-0.180, -0.020]).",
             "less well",
         ),
     ],
@@ -262,6 +271,16 @@ def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahea
 def test_words_say_what_is_passed_and_what_is_still_needed(passing: Passing, said: str, shortly: str) -> None:
     assert said in convergence.words(passing, 300)
     assert convergence.shortly(passing) == shortly
+
+
+def test_the_first_sentence_of_curves_names_each_metric_that_agrees_better() -> None:
+    ahead = {"rouge-2": Bounded(0.0, -0.1, 0.1), "js": Bounded(-0.2, -0.3, -0.1), "rouge-1": Bounded(-0.2, -0.4, 0.1)}
+    passings = tuple(Passing("preferences:importance", name, None, own) for name, own in ahead.items())
+    flat = tuple(Baseline(name, "", 0.6, {}) for name in ahead)
+    found = StudyConvergence(Convergence("overall", 1, 0, (150,), (), flat, passings), {}, 0)
+    verdict = convergence.show(convergence.Curves(found, ""), {}).verdict
+    assert "between “Preferences: importance” and ROUGE-2" in verdict
+    assert verdict.endswith("It agrees less well than: JS divergence.")
 
 
 def test_older_curves_stay_with_what_they_rest_on_while_newer_ones_are_worked_out(graded: Study) -> None:

@@ -91,7 +91,10 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_pa
     heads = ["system", "importance", "(points)", "low", "high", "coverage", "responsiveness"]
     assert out.splitlines()[2].split() == heads
     assert "4.500" in out.splitlines()[3]
-    assert "All topics" in out
+    assert "rank  ranks  system" in out.partition("All topics")[2]
+    assert "rank  system" in run("score", file, "--preferences", given, "--as-published")[1], (
+        "untested differences leave all ranks open"
+    )
 
 
 def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(run: Run, judged: list[str]) -> None:
