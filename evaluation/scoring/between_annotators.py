@@ -90,40 +90,17 @@ class Panel:
         return np.asarray(1 - np.square(self.shares).sum(axis=1))
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAndPairs:
-    """One number for each system's score, `own` (s,), and one for how far the row is ahead of the column, `pairs`
-    (s, s), over the topics that have both."""
+def squares_away(standings: Sequence[Standing], systems: Sequence[str], has: Matrix) -> Matrix:
+    """(s, s): sum_k (sum_t e_kt)^2 of how far the row is ahead of the column, over the topics that have both.
 
-    own: Vector
-    pairs: Matrix
-
-    def plus(self, other: OwnAndPairs) -> OwnAndPairs:
-        return OwnAndPairs(self.own + other.own, self.pairs + other.pairs)
-
-    def at_least(self, other: OwnAndPairs) -> OwnAndPairs:
-        return OwnAndPairs(np.maximum(self.own, other.own), np.maximum(self.pairs, other.pairs))
-
-    def times(self, factor: float) -> OwnAndPairs:
-        return OwnAndPairs(factor * self.own, factor * self.pairs)
-
-
-def squares_away(standings: Sequence[Standing], place: Mapping[str, int], has: Matrix) -> OwnAndPairs:
-    """sum_k (sum_t e_kt)^2 over annotators who are known. `place`: of each of s systems; `has` (T, s): whether the
-    topic has the system."""
-    column = _columns(standings)
-    away = np.zeros((len(column), *has.shape))
-    for row, standing in enumerate(standings):
-        assert standing.shares is not None, "a panel has names"
-        added = np.asarray(standing.shares.added, dtype=np.float64)
-        own = added - np.outer(standing.shares.judged, added.sum(axis=0))
-        places = [place[system] for system in standing.systems]
-        away[np.ix_([column[name] for name in standing.shares.annotators], [row], places)] = own[:, None]
-    pairs = np.zeros((len(place),) * 2)
-    for of_annotator in away:
+    Of annotators who are known. `has` (T, s): whether the topic has the system. A column that no system is of stands
+    for a score of 0.
+    """
+    pairs = np.zeros((has.shape[1],) * 2)
+    for of_annotator in _away(standings, systems, has.shape[1]):
         ahead = of_annotator.T @ has
         pairs += np.square(ahead - ahead.T)
-    return OwnAndPairs(np.square(away.sum(axis=1)).sum(axis=0), pairs)
+    return pairs
 
 
 def without_each(standings: Mapping[str, Standing], systems: Sequence[str], topics: Sequence[str]) -> Matrix | None:
@@ -131,21 +108,29 @@ def without_each(standings: Mapping[str, Standing], systems: Sequence[str], topi
 
     `standings` by topic. None where the answers do not say how far annotators differ.
     """
-    judged = {name: own for name, own in standings.items() if own.judgments > 0}
+    judged = {topic: standings[topic] for topic in topics if topic in standings and standings[topic].judgments > 0}
     panel = Panel.of([*judged.values()])
     if panel is None or not panel.is_informative:
         return None
-    row, place = _columns([*judged.values()]), {system: k for k, system in enumerate(systems)}
-    moved = np.zeros((len(row), len(systems), len(topics)))
-    for column, topic in enumerate(topics):
-        own = judged.get(topic)
-        if own is not None and own.shares is not None:
-            shares, added = np.array(own.shares.judged), np.asarray(own.shares.added, dtype=np.float64)
-            left = np.maximum(1 - shares, 1e-9)
-            away = (added - np.outer(shares, added.sum(axis=0))) / left[:, None]
-            rows = [row[annotator] for annotator in own.shares.annotators]
-            moved[np.ix_(rows, [place[system] for system in own.systems], [column])] = away[:, :, None]
+    left = np.maximum(1 - panel.shares, 1e-9)
+    moved = np.zeros((panel.number, len(systems), len(topics)))
+    moved[:, :, [topics.index(topic) for topic in judged]] = (
+        _away([*judged.values()], systems, len(systems)) / left.T[:, :, None]
+    ).transpose(0, 2, 1)
     return moved
+
+
+def _away(standings: Sequence[Standing], systems: Sequence[str], columns: int) -> NDArray[np.float64]:
+    """(g, T, columns): e_kt of each system's score; 0 where a topic has no such system."""
+    row, place = _columns(standings), {system: k for k, system in enumerate(systems)}
+    away = np.zeros((len(row), len(standings), columns))
+    for topic, standing in enumerate(standings):
+        assert standing.shares is not None, "a panel has names"
+        added = np.asarray(standing.shares.added, dtype=np.float64)
+        own = added - np.outer(standing.shares.judged, added.sum(axis=0))
+        places = [place[system] for system in standing.systems]
+        away[np.ix_([row[name] for name in standing.shares.annotators], [topic], places)] = own[:, None]
+    return away
 
 
 def _columns(standings: Sequence[Standing]) -> dict[object, int]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtr, stdtr, stdtrit
 
-from evaluation.scoring.between_annotators import OwnAndPairs, Panel, squares_away
+from evaluation.scoring.between_annotators import Panel, squares_away
 from evaluation.scoring.stopping import StopRule
 from evaluation.statistics import holm
 from formats.results import Difference, Ground, Standing, SystemResult
@@ -151,7 +151,7 @@ class Comparison:
         systems."""
         first, second = self._pairs
         sums, topics = self._judged, self._judged.both[first, second]
-        added = (sums.between.pairs - sums.variances.pairs)[first, second] / np.where(topics > 0, topics, np.nan) ** 2
+        added = (sums.between - sums.variances)[first, second] / np.where(topics > 0, topics, np.nan) ** 2
         added = added[np.isfinite(added)]
         return float(np.sqrt(effective * max(added.mean(), 0.0))) if len(added) else None
 
@@ -190,7 +190,7 @@ class Comparison:
         topics = np.where(judged.own > 0, judged.own, others.own)
         score = np.where(judged.own > 0, judged.score, others.score) / np.maximum(topics, 1)
         squares = judged.squares - judged.own * score**2
-        variances = judged.variances.own, judged.between.own
+        variances = judged.variances[:-1, -1], judged.between[:-1, -1]
         estimates = self._estimates(score, *variances, squares, judged.own, topics)
         means = []
         columns = (estimates.value, np.fmax(estimates.se, estimates.between), estimates.margin, topics)
@@ -217,7 +217,7 @@ class Comparison:
         value /= topics
         value[np.abs(value) < 10.0**-DECIMALS] = 0.0
         squares = sums.apart[a, b] - judged * value**2
-        variances = sums.variances.pairs[a, b], sums.between.pairs[a, b]
+        variances = sums.variances[a, b], sums.between[a, b]
         return self._estimates(value, *variances, squares, judged, topics)
 
     @cached_property
@@ -261,7 +261,8 @@ class Comparison:
             scores[row, places] = standing.scores
             centred[row, places] = scores[row, places] - (scores[row, places].mean() if places else 0.0)
             has[row, places] = 1.0
-        variances = self._variances(standings, has, np.ones(len(standings)))
+        compared = np.column_stack([has, np.ones(len(has))])
+        variances = self._variances(standings, compared)
         return _Sums(
             own=has.sum(axis=0),
             score=scores.sum(axis=0),
@@ -270,28 +271,28 @@ class Comparison:
             ahead=_over_topics(centred, has),
             apart=self._apart(centred, has),
             variances=variances,
-            between=self._between(standings, has, variances),
+            between=self._between(standings, compared, variances),
         )
 
-    def _variances(self, standings: Sequence[Standing], has: Matrix, factors: Matrix) -> OwnAndPairs:
-        """Sums over topics, times their factors."""
-        covariance, variances = np.zeros((len(self.systems),) * 2), np.zeros(has.shape)
-        for row, (standing, factor) in enumerate(zip(standings, factors.tolist(), strict=True)):
+    def _variances(self, standings: Sequence[Standing], has: Matrix, factors: Matrix | float = 1.0) -> Matrix:
+        """Of how far the row is ahead of the column: sums over topics, times their factors."""
+        covariance, variances = np.zeros((has.shape[1],) * 2), np.zeros(has.shape)
+        for row, (standing, factor) in enumerate(zip(standings, np.broadcast_to(factors, len(has)), strict=True)):
             places = [self._place[system] for system in standing.systems]
             own = factor * np.asarray(standing.covariance, dtype=np.float64).reshape(len(places), len(places))
             variances[row, places] = np.diag(own)
             covariance[np.ix_(places, places)] += own
         spread = _over_topics(variances, has)
-        return OwnAndPairs(np.diag(covariance).copy(), spread + spread.T - 2 * covariance)
+        return spread + spread.T - 2 * covariance
 
-    def _between(self, standings: Sequence[Standing], has: Matrix, variances: OwnAndPairs) -> OwnAndPairs:
+    def _between(self, standings: Sequence[Standing], has: Matrix, variances: Matrix) -> Matrix:
         """Those that hold for other annotators, too; nan where nobody can say."""
         panel = self._panel
         if panel is None or not panel.is_informative or not standings:
-            return variances.times(np.nan)
-        chance = self._variances(standings, has, panel.chance)
-        away = squares_away(standings, self._place, has)
-        return variances.plus(away.plus(chance.times(-1.0)).times(panel.inflation)).at_least(away)
+            return np.full(variances.shape, np.nan)
+        away = squares_away(standings, self.systems, has)
+        added = panel.inflation * (away - self._variances(standings, has, panel.chance))
+        return np.asarray(np.maximum(variances + added, away))
 
     def _apart(self, scores: Matrix, has: Matrix) -> Matrix:
         """Sums of squared differences, where they are asked for."""
@@ -305,7 +306,7 @@ class Comparison:
 class _Sums:
     """Over topics, for each system (s,) or each two (s, s) that a topic has: `own`, `both`: how many; `score`,
     `squares`: of the scores; `ahead`: of the row's score; `apart`: of squared differences; `variances` that judgments
-    leave, and those `between` annotators."""
+    leave, and those `between` annotators: (s + 1, s + 1), the last column for a score of 0, so each system's own."""
 
     own: Matrix
     score: Matrix
@@ -313,8 +314,8 @@ class _Sums:
     both: Matrix
     ahead: Matrix
     apart: Matrix
-    variances: OwnAndPairs
-    between: OwnAndPairs
+    variances: Matrix
+    between: Matrix
 
 
 def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags:
