@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from evaluation.scoring.ranking import rank_systems
+from evaluation.scoring.ranking import Comparison
 from formats.results import AnnotatorShares, ScoreCovariance, Standing
 from formats.results.statistics import MOST_COMPARED
 
@@ -41,7 +41,11 @@ class Factor:
 
 def pack(standing: Standing) -> ScoreCovariance:
     """What is kept of a topic's covariance; of many systems in single precision, with the ranks that it leaves them."""
-    return replace(_packed(standing), **_packed_shares(standing.shares))
+    packed, shares = _packed(standing), standing.shares
+    if shares is None:
+        return packed
+    added = base64.b64encode(np.asarray(shares.added, dtype="<f8").tobytes()).decode()
+    return replace(packed, annotators=shares.annotators, judged=shares.judged, added=added)
 
 
 def _packed(standing: Standing) -> ScoreCovariance:
@@ -50,43 +54,26 @@ def _packed(standing: Standing) -> ScoreCovariance:
         return ScoreCovariance(standing.systems)
     if len(standing.systems) <= MOST_COMPARED:
         return ScoreCovariance(standing.systems, tuple(map(tuple, matrix.tolist())))
-    ranks = {result.system: (result.rank_low, result.rank_high) for result in rank_systems([standing])}
+    ranks = {result.system: (result.rank_low, result.rank_high) for result in Comparison([standing]).ranked()}
     factor = base64.b64encode(_factor(matrix).astype("<f4").tobytes()).decode()
     return ScoreCovariance(standing.systems, factor=factor, ranks=tuple(ranks[name] for name in standing.systems))
 
 
-def _packed_shares(shares: AnnotatorShares | None) -> dict[str, Any]:
-    if shares is None:
-        return {}
-    added = base64.b64encode(np.asarray(shares.added, dtype="<f8").tobytes()).decode()
-    return {"annotators": shares.annotators, "judged": shares.judged, "added": added}
-
-
 def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int) -> Standing:
     """What the topic says of the systems that have these scores; each must be one of those that were packed."""
-    return replace(_unpacked(packed, scores, judgments), shares=_shares(packed, scores))
-
-
-def _shares(packed: ScoreCovariance, scores: Mapping[str, float]) -> AnnotatorShares | None:
-    if not packed.annotators:
-        return None
-    added = np.frombuffer(base64.b64decode(packed.added), dtype="<f8").reshape(len(packed.annotators), -1)
-    columns = [k for k, system in enumerate(packed.systems) if system in scores]
-    return AnnotatorShares(packed.annotators, packed.judged, added[:, columns])
-
-
-def _unpacked(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int) -> Standing:
-    if not packed.factor and not packed.matrix:
-        systems = tuple(system for system in packed.systems if system in scores)
-        covariance = np.full((len(systems), len(systems)), np.nan)
-        return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments)
-    if not packed.factor:
-        return packed.standing(scores, judgments)
-    rows = np.frombuffer(base64.b64decode(packed.factor), dtype="<f4").astype(np.float64)
-    rows = rows.reshape(len(packed.systems), -1)
     places = [k for k, system in enumerate(packed.systems) if system in scores]
     systems = tuple(packed.systems[k] for k in places)
-    return Standing(systems, tuple(scores[system] for system in systems), Factor(rows[places]), judgments)
+    covariance: Any = np.full((len(places), len(places)), np.nan)
+    if packed.factor:
+        rows = np.frombuffer(base64.b64decode(packed.factor), dtype="<f4").astype(np.float64)
+        covariance = Factor(rows.reshape(len(packed.systems), -1)[places])
+    elif packed.matrix:
+        covariance = np.array(packed.matrix)[np.ix_(places, places)]
+    shares = None
+    if packed.annotators:
+        added = np.frombuffer(base64.b64decode(packed.added), dtype="<f8").reshape(len(packed.annotators), -1)
+        shares = AnnotatorShares(packed.annotators, packed.judged, added[:, places])
+    return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments, shares)
 
 
 def _factor(matrix: Matrix) -> Matrix:

@@ -168,14 +168,6 @@ class ScoreCovariance:
     judged: tuple[float, ...] = ()
     added: str = ""
 
-    def standing(self, scores: Mapping[str, float], judgments: int) -> Standing:
-        """What the topic says of the systems that have these scores; each must be one of `systems`."""
-        rows = [k for k, system in enumerate(self.systems) if system in scores]
-        systems = tuple(self.systems[k] for k in rows)
-        whole = len(rows) == len(self.systems)
-        matrix = self.matrix if whole else tuple(tuple(self.matrix[i][j] for j in rows) for i in rows)
-        return Standing(systems, tuple(scores[system] for system in systems), matrix, judgments)
-
 
 @dataclass(frozen=True, slots=True)
 class SystemResult:
