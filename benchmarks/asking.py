@@ -40,7 +40,7 @@ from evaluation.evidence import Evidence, Judgments, Settings, evidence
 from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.similarity import DECIMALS, Similarity, similarity
 from evaluation.scoring import asking, importance, simulate
-from evaluation.scoring.ranking import compare_systems
+from evaluation.scoring.ranking import Comparison
 from formats.results import Standing
 from formats.results.statistics import Z95
 
@@ -128,7 +128,7 @@ def study(topics: Sequence[Texts], share: float, seed: int, later: bool) -> list
         standings = [topic.standing() for topic in asked]
         scores = np.mean([standing.scores for standing in standings], axis=0)
         tau = kendalltau(np.round(scores[counted], 12), np.round(truth[counted], 12)).statistic
-        compared = [pair for pair in compare_systems(standings) if {pair.better, pair.worse} <= names]
+        compared = [pair for pair in Comparison(standings).differences() if {pair.better, pair.worse} <= names]
         off = np.array([pair.difference - of[pair.better] + of[pair.worse] for pair in compared])
         margins = np.array([np.nan if pair.high is None else pair.high - pair.difference for pair in compared])
         measured.append(

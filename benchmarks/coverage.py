@@ -43,7 +43,7 @@ from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit import preference_matrix, sampling
 from evaluation.fit.chances import fitted_chances
 from evaluation.scoring import asking, importance
-from evaluation.scoring.ranking import Over, compare_systems
+from evaluation.scoring.ranking import Comparison, Over
 from formats.results import Standing
 from formats.settings import SmoothChoice
 
@@ -201,8 +201,9 @@ def study(topics: Sequence[Fitted], over: Over, everywhere: Vector) -> tuple[flo
     """The figures of one study."""
     truths = [topic.truth if over == "judgments" else everywhere for topic in topics]
     truth = dict(zip(topics[0].standing.systems, np.mean(truths, axis=0).tolist(), strict=True))
-    equal = compare_systems([less(topic.standing, own) for topic, own in zip(topics, truths, strict=True)], over)
-    compared = compare_systems([topic.standing for topic in topics], over)
+    standings = [less(topic.standing, own) for topic, own in zip(topics, truths, strict=True)]
+    equal = Comparison(standings, over).differences()
+    compared = Comparison([topic.standing for topic in topics], over).differences()
     called = [comparison for comparison in compared if comparison.significant]
     return (
         float(np.mean([comparison.low is not None and comparison.low <= 0 for comparison in equal])),

@@ -38,7 +38,7 @@ from evaluation.meta.resampling import Resamples
 from evaluation.meta.scores import Scores, collect, judged_topics
 from evaluation.metrics.registry import metric
 from evaluation.scoring import importance, simulate
-from evaluation.scoring.ranking import compare_systems
+from evaluation.scoring.ranking import Comparison
 from formats import Summary, Text, Topic
 from formats.results import Standing
 
@@ -164,7 +164,7 @@ def board(of_topics: Sequence[Standing], systems: Sequence[str]) -> Board:
     table = np.full((len(systems), len(of_topics)), np.nan)
     for column, standing in enumerate(of_topics):
         table[[systems.index(system) for system in standing.systems], column] = standing.scores
-    significant = [difference.significant for difference in compare_systems(of_topics)]
+    significant = [difference.significant for difference in Comparison(of_topics).differences()]
     return Board(table, float(np.mean([different or False for different in significant])))
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.worlds import world
 from evaluation.evaluate import evaluate
 from evaluation.evidence import Evidence, Settings
-from evaluation.scoring.ranking import rank_systems
+from evaluation.scoring.ranking import Comparison
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from formats.results import Standing
 
@@ -63,7 +63,7 @@ def firsts(topics: list[JudgedTopic]) -> Callable[[tuple[int, ...]], str]:
         standings = [
             standing(number, tuple(key for key in left_out if key in topic.keys)) for number, topic in enumerate(topics)
         ]
-        return rank_systems(standings)[0].system
+        return Comparison(standings).ranked()[0].system
 
     return first
 

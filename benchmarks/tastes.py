@@ -27,7 +27,7 @@ from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit import preference_matrix
 from evaluation.fit.similarity import similarity
 from evaluation.scoring.importance import score, share_words
-from evaluation.scoring.ranking import compare_systems
+from evaluation.scoring.ranking import Comparison
 from formats.results import Standing
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
@@ -90,8 +90,8 @@ def study(
 def figures(standings: Sequence[Standing], truths: Sequence[np.ndarray]) -> tuple[float, ...]:
     """Coverage, family-wise error, wrong way round, power of one study."""
     by_system = dict(zip(standings[0].systems, np.mean(truths, axis=0).tolist(), strict=True))
-    equal = compare_systems([less(standing, own) for standing, own in zip(standings, truths, strict=True)])
-    called = [pair for pair in compare_systems(standings) if pair.significant]
+    equal = Comparison([less(standing, own) for standing, own in zip(standings, truths, strict=True)]).differences()
+    called = [pair for pair in Comparison(standings).differences() if pair.significant]
     return (
         float(np.mean([pair.low is not None and pair.low <= 0 for pair in equal])),
         float(any(pair.significant for pair in equal)),

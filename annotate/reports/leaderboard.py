@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -232,7 +233,9 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     means = [Mean(system, score.score or 0.0, score.se, score.low, score.high, 1) for system, score in ranked.items()]
     settings = fit.settings if fit else {}
     is_tested = not why_untested(settings.get("score", "importance"))
-    results = _with_kept_ranks(rank(means, differences, is_tested=is_tested), fit if is_tested else None)
+    significant = [own for own in differences if own.significant]
+    better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
+    results = _with_kept_ranks(rank(means, better, worse, is_tested=is_tested), fit if is_tested else None)
     topics = Topic.objects.filter(pk=topic.pk)
     return Board(
         scored_by=scored_by,

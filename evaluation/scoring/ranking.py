@@ -24,7 +24,7 @@ from evaluation.scoring.between_annotators import Panel, squares_away
 from evaluation.scoring.stopping import StopRule
 from evaluation.statistics import holm
 from formats.results import Difference, Ground, Standing, SystemResult
-from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank_beside
+from formats.results.statistics import DECIMALS, LEVEL, MOST_COMPARED, Mean, rank
 
 Over = Literal["judgments", "topics"]
 Matrix = NDArray[np.float64]
@@ -35,24 +35,6 @@ Places = NDArray[np.int64]
 DIFFERENT, ENOUGH_TO_TEST = 0.9, 9.5
 #: Topics that agree so well by luck once in a hundred times are no sample of their own.
 TOO_WELL = 0.01
-
-
-def rank_systems(
-    standings: Sequence[Standing], over: Over = "judgments", lowest: float = -np.inf
-) -> tuple[SystemResult, ...]:
-    """The systems by mean score, best first; equals by name.
-
-    Topics without judgments do not count, but for a system that has no others. `lowest`: no score lies below it, and
-    no interval is shown that does.
-    """
-    return Comparison(standings, over).ranked(lowest)
-
-
-def compare_systems(
-    standings: Sequence[Standing], over: Over = "judgments", stop_rule: StopRule | None = None
-) -> tuple[Difference, ...]:
-    """Every two systems that share a topic, once; none where there are more than `MOST_COMPARED` systems."""
-    return Comparison(standings, over, stop_rule).differences()
 
 
 @dataclass(frozen=True)
@@ -156,11 +138,15 @@ class Comparison:
         return float(np.sqrt(effective * max(added.mean(), 0.0))) if len(added) else None
 
     def ranked(self, lowest: float = -np.inf) -> tuple[SystemResult, ...]:
-        """The systems by mean score with the ranks that significant differences leave them."""
+        """The systems by mean score, best first, with the ranks that significant differences leave them.
+
+        Topics without judgments do not count, but for a system that has no others. `lowest`: no score lies below it,
+        and no interval is shown that does.
+        """
         significant = self._significant
         better = dict(zip(self.systems, significant.sum(axis=0).tolist(), strict=True))
         worse = dict(zip(self.systems, significant.sum(axis=1).tolist(), strict=True))
-        return rank_beside(self._means(lowest), better, worse, is_tested=self.is_tested)
+        return rank(self._means(lowest), better, worse, is_tested=self.is_tested)
 
     def differences(self) -> tuple[Difference, ...]:
         """Every two systems that share a topic, once; none where there are too many."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist
 from typing import NamedTuple
 
 from formats.results.annotators import Figure
-from formats.results.scores import Difference, SystemResult
+from formats.results.scores import SystemResult
 
 Z95 = 1.959963984540054
 LEVEL = 0.05
@@ -59,23 +58,13 @@ class Mean(NamedTuple):
 
 
 def rank(
-    means: Iterable[Mean], differences: Iterable[Difference], *, is_tested: bool = True
-) -> tuple[SystemResult, ...]:
-    """The systems by mean score, best first, equals by name; the ranks that significant differences leave open, or
-    the place alone where nothing is tested."""
-    significant = [difference for difference in differences if difference.significant]
-    return rank_beside(
-        means,
-        Counter(difference.worse for difference in significant),
-        Counter(difference.better for difference in significant),
-        is_tested=is_tested,
-    )
-
-
-def rank_beside(
     means: Iterable[Mean], better: Mapping[str, int], worse: Mapping[str, int], *, is_tested: bool = True
 ) -> tuple[SystemResult, ...]:
-    """The same, from how many systems are significantly `better`, and `worse`, than each (0 where it is not named)."""
+    """The systems by mean score, best first, equals by name.
+
+    Ranks are those that remain possible with so many systems significantly `better`, and `worse`, than each (0 where it
+    is not named); the place alone where nothing is tested.
+    """
     means = tuple(means)
     rounded = {mean.system: round(mean.score, DECIMALS) for mean in means}
     ordered = sorted(rounded.values(), reverse=True)

@@ -49,7 +49,7 @@ def test_intervals_that_overlap_do_not_hide_a_difference_that_is_sure() -> None:
     names = fit.covariance["systems"]
     n = len(names)
     tied = tuple(tuple(0.01 if i == j else 0.00999 for j in range(n)) for i in range(n))
-    compared = ranking.compare_systems([Standing(tuple(names), tuple(0.1 * k for k in range(n)), tied, 100)])
+    compared = ranking.Comparison([Standing(tuple(names), tuple(0.1 * k for k in range(n)), tied, 100)]).differences()
     tested = fit.settings | {"score": "importance"}
     Fit.objects.filter(pk=fit.pk).update(differences=to_json(compared), settings=tested)
     for k, name in enumerate(names):

@@ -17,7 +17,7 @@ from evaluation.evidence import AS_PUBLISHED, UNDETERMINED_PRIOR, Evidence, Judg
 from evaluation.fit import zermelo
 from evaluation.fit.similarity import similarity
 from evaluation.scoring.importance import cleared_values, share_words
-from evaluation.scoring.ranking import compare_systems
+from evaluation.scoring.ranking import Comparison
 
 EXAMPLE = json.loads((Path(__file__).parents[1] / "data" / "model_example.json").read_text())
 
@@ -106,7 +106,7 @@ def test_coverage_needs_no_judgments_and_has_no_interval() -> None:
     assert [s.score for s in judged.summaries] == [s.coverage for s in judged.summaries]
     assert [s.score for s in judged.summaries] == [s.score for s in unjudged.summaries]
     assert {(s.se, s.low, s.high) for s in judged.summaries} == {(None, None, None)}
-    assert {s.significant for s in compare_systems([judged.standing])} == {None}
+    assert {s.significant for s in Comparison([judged.standing]).differences()} == {None}
 
 
 def test_a_summary_without_a_word_of_its_sources_has_no_importance_and_no_rank() -> None:

@@ -14,7 +14,7 @@ from evaluation.fit import preference_matrix
 from evaluation.fit.chances import Chances
 from evaluation.fit.similarity import similarity
 from evaluation.scoring.importance import SharedWords, WordScores, cleared_values, score, share_words, source_words
-from evaluation.scoring.ranking import compare_systems, rank_systems
+from evaluation.scoring.ranking import Comparison
 from formats.results import SourceWords
 
 # All of one length, so that nothing is taken for it.
@@ -141,12 +141,12 @@ def test_a_foreign_and_an_empty_summary_have_no_importance_and_no_rank():
     )
     assert np.isnan(found.importance).tolist() == [False, False, False, True, True, True]
     for kind in ("importance", "combined"):
-        assert {one.system for one in rank_systems([found.of(kind).standing])} == set(SUMMARIES)
+        assert {one.system for one in Comparison([found.of(kind).standing]).ranked()} == set(SUMMARIES)
     assert found.coverage[3:].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_an_interval_of_importance_may_reach_below_0():
-    ranked = rank_systems([scores(NEWS, SUMMARIES, [0.9, 0.1, 0.6, 0.4]).of("importance").standing], lowest=-np.inf)
+    ranked = Comparison([scores(NEWS, SUMMARIES, [0.9, 0.1, 0.6, 0.4]).of("importance").standing]).ranked(-np.inf)
     assert ranked[-1].low is not None
     assert ranked[-1].low < ranked[-1].score < 0
 
@@ -169,7 +169,7 @@ def test_a_preference_for_length_alone_says_next_to_nothing(of_length: Callable[
 def test_where_nobody_has_judged_all_importance_is_0_and_nothing_is_sure():
     found = score(share_words(topic(NEWS, SUMMARIES)), Chances.without_judgments(4), 0)
     assert found.importance == pytest.approx(np.zeros(3), abs=1e-12)
-    assert [one.se for one in rank_systems([found.of("importance").standing])] == [None] * 3
+    assert [one.se for one in Comparison([found.of("importance").standing]).ranked()] == [None] * 3
 
 
 def test_order_of_upload_names_and_sides_change_nothing():
@@ -200,7 +200,7 @@ def test_a_coin_separates_nobody():
     for _ in range(8):
         judgments = replace(some_judgments(int(rng.integers(1000)), 60), outcome=rng.integers(0, 2, 60).astype(float))
         standings.append(judged(topic(NEWS, SUMMARIES), judgments).of("importance").standing)
-    assert not any(difference.significant for difference in compare_systems(standings))
+    assert not any(difference.significant for difference in Comparison(standings).differences())
 
 
 def test_the_covariance_is_that_of_independent_errors_of_the_chances():

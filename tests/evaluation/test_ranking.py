@@ -1,5 +1,6 @@
 """Systems in order over topics, the ranks they may have, and which differences are sure."""
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, ttest_rel
 
 from evaluation.scoring import covariance
-from evaluation.scoring.ranking import Comparison, compare_systems, rank_systems
+from evaluation.scoring.ranking import Comparison
 from formats.results import Standing
 from formats.results.statistics import rank
 
@@ -27,13 +28,13 @@ standings = st.lists(
 
 
 def test_a_systems_score_is_the_mean_over_its_topics() -> None:
-    ranking = rank_systems([standing({"a": 0.5, "b": 0.1}), standing({"a": 0.7})])
+    ranking = Comparison([standing({"a": 0.5, "b": 0.1}), standing({"a": 0.7})]).ranked()
 
     assert [(r.system, r.score, r.topics) for r in ranking] == [("a", 0.6, 2), ("b", 0.1, 1)]
 
 
 def test_intervals_of_means_come_from_the_topics_covariances() -> None:
-    a, _ = rank_systems([standing({"a": 0.5, "b": 0.4}, sd=0.03), standing({"a": 0.7, "b": 0.6}, sd=0.04)])
+    a, _ = Comparison([standing({"a": 0.5, "b": 0.4}, sd=0.03), standing({"a": 0.7, "b": 0.6}, sd=0.04)]).ranked()
 
     assert a.se == pytest.approx(0.05 / 2)
     assert a.low == pytest.approx(0.6 - norm.ppf(0.975) * 0.025)
@@ -41,8 +42,8 @@ def test_intervals_of_means_come_from_the_topics_covariances() -> None:
 
 
 def test_what_two_scores_share_does_not_blur_their_difference() -> None:
-    apart = compare_systems([standing({"a": 0.5, "b": 0.45}, sd=0.03)])[0]
-    together = compare_systems([standing({"a": 0.5, "b": 0.45}, sd=0.03, shared=0.96)])[0]
+    apart = Comparison([standing({"a": 0.5, "b": 0.45}, sd=0.03)]).differences()[0]
+    together = Comparison([standing({"a": 0.5, "b": 0.45}, sd=0.03, shared=0.96)]).differences()[0]
 
     assert (apart.better, apart.worse) == ("a", "b")
     assert apart.difference == pytest.approx(0.05)
@@ -54,7 +55,8 @@ def test_what_two_scores_share_does_not_blur_their_difference() -> None:
 
 
 def test_differences_are_over_common_topics_only() -> None:
-    found = compare_systems([standing({"a": 0.9, "b": 0.5}), standing({"a": 0.1}), standing({"b": 0.9, "c": 0.2})])
+    topics = [standing({"a": 0.9, "b": 0.5}), standing({"a": 0.1}), standing({"b": 0.9, "c": 0.2})]
+    found = Comparison(topics).differences()
 
     assert [(d.better, d.worse, round(d.difference, 9), d.topics) for d in found] == [
         ("a", "b", 0.4, 1),
@@ -63,7 +65,7 @@ def test_differences_are_over_common_topics_only() -> None:
 
 
 def test_ranks_may_be_those_that_significant_differences_leave() -> None:
-    ranking = rank_systems([standing({"a": 0.50, "b": 0.49, "c": 0.30, "d": 0.10})])
+    ranking = Comparison([standing({"a": 0.50, "b": 0.49, "c": 0.30, "d": 0.10})]).ranked()
 
     assert [(r.system, r.rank, r.rank_low, r.rank_high) for r in ranking] == [
         ("a", 1, 1, 2),
@@ -79,11 +81,13 @@ def test_of_too_many_systems_the_same_ranks_are_told_and_no_differences(monkeypa
     few = Comparison(topics)
     differences = few.differences()
     assert len(differences) == 30 * 29 / 2
+    significant = [difference for difference in differences if difference.significant]
+    better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
     monkeypatch.setattr("evaluation.scoring.ranking.MOST_COMPARED", 29)
     many = Comparison(topics)
 
     assert many.differences() == ()
-    assert many.ranked() == few.ranked() == rank(few._means(-np.inf), differences)
+    assert many.ranked() == few.ranked() == rank(few._means(-np.inf), better, worse)
 
 
 def test_what_is_kept_of_many_systems_says_the_same_of_their_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,25 +101,25 @@ def test_what_is_kept_of_many_systems_says_the_same_of_their_ranks(monkeypatch: 
 
     assert len(packed.factor) < 30 * 6 * 4 * 4 / 3
     np.testing.assert_allclose(np.asarray(kept.covariance), slopes @ slopes.T, atol=1e-8)
-    ranks = {r.system: (r.rank_low, r.rank_high) for r in rank_systems([whole])}
+    ranks = {r.system: (r.rank_low, r.rank_high) for r in Comparison([whole]).ranked()}
     assert dict(zip(packed.systems, packed.ranks, strict=True)) == ranks
-    assert {r.system: (r.rank_low, r.rank_high) for r in rank_systems([kept])} == ranks
+    assert {r.system: (r.rank_low, r.rank_high) for r in Comparison([kept]).ranked()} == ranks
     some = covariance.unpack(packed, {"s3": 1.0, "s1": 2.0}, 100)
     np.testing.assert_allclose(np.asarray(some.covariance), (slopes @ slopes.T)[[1, 3]][:, [1, 3]], atol=1e-8)
 
 
 def test_equals_share_a_rank() -> None:
-    ranking = rank_systems([standing({"b": 0.3, "a": 0.1 + 0.2, "c": 0.1})])
+    ranking = Comparison([standing({"b": 0.3, "a": 0.1 + 0.2, "c": 0.1})]).ranked()
 
     assert [(r.system, r.rank) for r in ranking] == [("a", 1), ("b", 1), ("c", 3)]
 
 
 def test_topics_without_judgments_do_not_count_but_for_who_has_no_others() -> None:
-    ranking = rank_systems([standing({"a": 0.5}), standing({"a": 0.1, "b": 0.2}, judgments=0)])
+    ranking = Comparison([standing({"a": 0.5}), standing({"a": 0.1, "b": 0.2}, judgments=0)]).ranked()
 
     assert [(r.system, r.score, r.topics, r.se) for r in ranking] == [("a", 0.5, 1, 0.01), ("b", 0.2, 1, None)]
     assert ranking[1].low is ranking[1].high is None
-    (difference,) = compare_systems([standing({"a": 0.5}), standing({"a": 0.1, "b": 0.2}, judgments=0)])
+    (difference,) = Comparison([standing({"a": 0.5}), standing({"a": 0.1, "b": 0.2}, judgments=0)]).differences()
     assert difference.p is difference.low is difference.high is difference.significant is None
     assert (ranking[0].rank_low, ranking[0].rank_high) == (1, 2)
 
@@ -123,7 +127,7 @@ def test_topics_without_judgments_do_not_count_but_for_who_has_no_others() -> No
 def test_over_topics_a_difference_is_judged_like_a_paired_t_test() -> None:
     a, b = [0.5, 0.62, 0.41, 0.7], [0.42, 0.6, 0.3, 0.61]
     topics = [standing({"a": x, "b": y}, sd=0.001) for x, y in zip(a, b, strict=True)]
-    (difference,) = compare_systems(topics, over="topics")
+    (difference,) = Comparison(topics, over="topics").differences()
 
     assert difference.p == pytest.approx(ttest_rel(a, b).pvalue)
     interval = ttest_rel(a, b).confidence_interval()
@@ -136,7 +140,7 @@ def test_over_topics_the_judgments_errors_are_not_counted_twice() -> None:
     covered = []
     for _ in range(400):
         topics = [standing({"a": a, "b": b}, sd=0.1) for a, b in rng.normal(0.5, 0.1, (10, 2))]
-        (difference,) = compare_systems(topics, over="topics")
+        (difference,) = Comparison(topics, over="topics").differences()
         covered.append(difference.low <= 0)
     assert np.mean(covered) == pytest.approx(0.95, abs=0.025)
 
@@ -144,15 +148,15 @@ def test_over_topics_the_judgments_errors_are_not_counted_twice() -> None:
 def test_of_many_topics_that_differ_by_the_judgments_errors_alone_both_questions_have_one_answer() -> None:
     rng = np.random.default_rng(4)
     topics = [standing({"a": a, "b": b}, sd=0.1) for a, b in rng.normal(0.5, 0.1, (2000, 2))]
-    (judged,), (sampled,) = (compare_systems(topics, over) for over in ("judgments", "topics"))
+    (judged,), (sampled,) = (Comparison(topics, over).differences() for over in ("judgments", "topics"))
 
     assert sampled.high - sampled.low == pytest.approx(judged.high - judged.low, rel=0.05)
 
 
 def test_topics_without_known_errors_still_speak_for_topics_like_them() -> None:
     topics = [standing({"a": a, "b": b}, sd=float("nan")) for a, b in [(0.5, 0.42), (0.62, 0.6), (0.41, 0.3)]]
-    assert compare_systems(topics)[0].p is None
-    assert compare_systems(topics, over="topics")[0].p == pytest.approx(
+    assert Comparison(topics).differences()[0].p is None
+    assert Comparison(topics, over="topics").differences()[0].p == pytest.approx(
         ttest_rel([0.5, 0.62, 0.41], [0.42, 0.6, 0.3]).pvalue
     )
 
@@ -161,35 +165,35 @@ def test_one_topic_given_twice_is_no_sample_of_topics() -> None:
     """t = .1 / .2 at one degree of freedom, where Student's distribution is Cauchy's."""
     topics = [standing({"a": 0.5, "b": 0.4}, sd=0.2), standing({"a": 0.5, "b": 0.4}, sd=0.2)]
 
-    assert compare_systems(topics, over="topics")[0].p == pytest.approx(1 - 2 * np.arctan(0.5) / np.pi)
-    assert rank_systems(topics, over="topics")[0].se == pytest.approx(0.2 / 2**0.5)
+    assert Comparison(topics, over="topics").differences()[0].p == pytest.approx(1 - 2 * np.arctan(0.5) / np.pi)
+    assert Comparison(topics, over="topics").ranked()[0].se == pytest.approx(0.2 / 2**0.5)
 
 
 def test_one_topic_says_nothing_about_other_topics() -> None:
     topic = [standing({"a": 0.5, "b": 0.1})]
 
-    assert rank_systems(topic, over="topics")[0].se is None
-    assert compare_systems(topic, over="topics")[0].significant is None
+    assert Comparison(topic, over="topics").ranked()[0].se is None
+    assert Comparison(topic, over="topics").differences()[0].significant is None
 
 
 def test_where_nothing_is_in_doubt_a_difference_is_sure() -> None:
-    (sure,) = compare_systems([standing({"a": 0.5, "b": 0.1}, sd=0.0)])
-    (equal,) = compare_systems([standing({"a": 0.5, "b": 0.5}, sd=0.0)])
+    (sure,) = Comparison([standing({"a": 0.5, "b": 0.1}, sd=0.0)]).differences()
+    (equal,) = Comparison([standing({"a": 0.5, "b": 0.5}, sd=0.0)]).differences()
 
     assert (sure.p, sure.significant) == (0.0, True)
     assert (equal.p, equal.significant) == (1.0, False)
 
 
 def test_nothing_to_rank_gives_an_empty_ranking() -> None:
-    assert rank_systems([]) == ()
-    assert compare_systems([]) == ()
-    assert rank_systems([standing({})]) == ()
+    assert Comparison([]).ranked() == ()
+    assert Comparison([]).differences() == ()
+    assert Comparison([standing({})]).ranked() == ()
 
 
 @given(standings)
 def test_a_rank_lies_in_its_range_and_the_order_is_that_of_the_scores(found: list[Standing]) -> None:
     for over in ("judgments", "topics"):
-        ranking = rank_systems(found, over)
+        ranking = Comparison(found, over).ranked()
 
         assert all(1 <= r.rank_low <= r.rank <= r.rank_high <= len(ranking) for r in ranking)
         assert all(x.score >= y.score - 1e-12 and x.rank <= y.rank for x, y in pairwise(ranking))
@@ -207,7 +211,7 @@ def test_the_order_of_topics_and_systems_does_not_matter(found: list[Standing], 
         shuffled.append(Standing(systems, scores, matrix, one.judgments))
     random.shuffle(shuffled)  # type: ignore[attr-defined]
 
-    for before, after in zip(rank_systems(found), rank_systems(shuffled), strict=True):
+    for before, after in zip(Comparison(found).ranked(), Comparison(shuffled).ranked(), strict=True):
         assert (after.system, after.rank, after.topics) == (before.system, before.rank, before.topics)
         assert after.score == pytest.approx(before.score, abs=1e-12)
         assert (after.rank_low, after.rank_high) == (before.rank_low, before.rank_high)

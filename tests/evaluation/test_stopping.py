@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from evaluation.scoring.ranking import Comparison, compare_systems
+from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
 from formats.results import Difference
 from tests.evaluation.test_ranking import standing
@@ -43,7 +43,8 @@ def test_of_random_walks_one_in_twenty_ever_crosses_the_bound() -> None:
 
 def test_differences_by_the_stop_rule_say_so_and_are_less_sure() -> None:
     topics = [standing({"a": 0.5, "b": 0.4}, sd=0.02)]
-    (once,), (always,) = compare_systems(topics), compare_systems(topics, stop_rule=StopRule(planned=400))
+    (once,) = Comparison(topics).differences()
+    (always,) = Comparison(topics, stop_rule=StopRule(planned=400)).differences()
     assert (once.planned_share, always.planned_share) == (None, 0.25)
     assert once.low is not None
     assert always.low is not None
