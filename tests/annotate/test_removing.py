@@ -234,7 +234,7 @@ def test_a_ranking_of_a_system_that_was_removed_meanwhile_is_thrown_away(study: 
     take_out(study, "system", System.objects.get(study=study, name="=hat").pk)
     for one in standings:
         comparison = Comparison(one.topics)
-        assert not records.save_ranking(one, comparison.ranked(-1.0), comparison.differences())
+        assert not records.save_ranking(one, comparison.ranked(-1.0), comparison.differences(), comparison.ground)
     assert set(board(study)) == {"lead & co_"}
 
 
