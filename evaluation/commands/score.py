@@ -15,6 +15,7 @@ from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from evaluation.scoring.ranking import Comparison
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Ground, SystemResult, to_json
+from formats.results.length import ByLength
 from formats.results.scores import is_tested
 from formats.shown import Show, decimals
 
@@ -153,6 +154,7 @@ def _systems_table(
             + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
             *([what_a_point_is()] if settings.score == "importance" else []),
             *([why_untested(settings.score) or ground.words] if judged else ()),
+            *([explained.words] if judged and (explained := _by_length(systems, results)) else ()),
         ),
         shows=_shows(settings, unit),
         columns=("rank", *ranks, "system", unit.named(settings.score), "low", "high", "topics"),
@@ -169,6 +171,16 @@ def _systems_table(
             for system in systems
         ),
     )
+
+
+def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) -> ByLength | None:
+    """Over the topics with judgments."""
+    owed: dict[str, list[float]] = {system.system: [] for system in systems}
+    for summary in (summary for result in results if result.judgments for summary in result.summaries):
+        if summary.by_length is not None and summary.system in owed:
+            owed[summary.system].append(summary.by_length)
+    means = {system: sum(values) / len(values) for system, values in owed.items() if values}
+    return ByLength.of({system.system: system.score for system in systems}, means)
 
 
 def _span(low: int, high: int) -> str:

@@ -97,6 +97,15 @@ def test_the_table_shows_scores_with_intervals_and_human_scores(run: Run, tmp_pa
     )
 
 
+def test_a_board_says_how_much_the_length_of_sentences_explains(run: Run, tmp_path: Path) -> None:
+    texts = ("Trump won.", "Voters queued in the rain for hours.", "It rained.", "Trump won in the rain.")
+    summaries = [{"system": f"s{k}", "text": text} for k, text in enumerate(texts)]
+    file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
+    judged = write_jsonl(tmp_path / "p.jsonl", *preferences())
+    assert "The length of sentences explains " in run.out("score", file, "--preferences", judged)
+    assert "The length" not in run.out("score", file)
+
+
 def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(run: Run, judged: list[str]) -> None:
     _, out, _ = run(*judged, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
