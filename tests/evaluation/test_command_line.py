@@ -103,7 +103,8 @@ def test_a_board_says_how_much_the_length_of_sentences_explains(run: Run, tmp_pa
     file = write_jsonl(tmp_path / "t.jsonl", topic(summaries=summaries))
     judged = write_jsonl(tmp_path / "p.jsonl", *preferences())
     assert "The length of sentences explains " in run.out("score", file, "--preferences", judged)
-    assert "The length" not in run.out("score", file)
+    two = write_jsonl(tmp_path / "two.jsonl", topic(summaries=summaries[:2]))
+    assert "The length" not in run.out("score", two, "--preferences", judged)
 
 
 def test_csv_has_a_row_for_each_summary_and_system_with_every_digit(run: Run, judged: list[str]) -> None:
