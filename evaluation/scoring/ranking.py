@@ -67,7 +67,7 @@ class _Estimates:
 
         They are those between annotators where these differ by more than chance, or are too few to tell. No p-value is
         below its own between annotators; nor would correcting all of these for the number find much, since Student's
-        tails are long (benchmarks/results/coverage.md).
+        tails are long (benchmarks/results/tastes.md).
         """
         within = self._p(self.se, self.freedom)
         freedom = self._between_freedom
@@ -117,8 +117,8 @@ class Comparison:
         self._judgments = sum(standing.judgments for standing in standings)
         judged = [standing for standing in standings if standing.judgments > 0]
         self._panel = Panel.of(judged)
-        self._judged = self._sums(judged)
-        self._others = self._sums([standing for standing in standings if standing.judgments <= 0])
+        self._judged = self._sums(judged, self._panel)
+        self._others = self._sums([standing for standing in standings if standing.judgments <= 0], None)
 
     @cached_property
     def ground(self) -> Ground:
@@ -237,9 +237,9 @@ class Comparison:
         annotators = 0.0 if self._panel is None else self._panel.effective
         return _Estimates(value, se, freedom, topics, of_kind, annotators, self.stop_rule, self._judgments)
 
-    def _sums(self, standings: Sequence[Standing]) -> _Sums:
-        """Over some topics. Scores are taken from the middle of each topic for what is compared, so that nothing is
-        lost where large numbers differ by little."""
+    def _sums(self, standings: Sequence[Standing], panel: Panel | None) -> _Sums:
+        """Over some topics, which this panel judged. Scores are taken from the middle of each topic for what is
+        compared, so that nothing is lost where large numbers differ by little."""
         s = len(self.systems)
         scores, centred, has = (np.zeros((len(standings), s)) for _ in range(3))
         for row, standing in enumerate(standings):
@@ -257,7 +257,7 @@ class Comparison:
             ahead=_over_topics(centred, has),
             apart=self._apart(centred, has),
             variances=variances,
-            between=self._between(standings, compared, variances),
+            between=self._between(standings, panel, compared, variances),
         )
 
     def _variances(self, standings: Sequence[Standing], has: Matrix, factors: Matrix | float = 1.0) -> Matrix:
@@ -271,10 +271,9 @@ class Comparison:
         spread = _over_topics(variances, has)
         return spread + spread.T - 2 * covariance
 
-    def _between(self, standings: Sequence[Standing], has: Matrix, variances: Matrix) -> Matrix:
+    def _between(self, standings: Sequence[Standing], panel: Panel | None, has: Matrix, variances: Matrix) -> Matrix:
         """Those that hold for other annotators, too; nan where nobody can say."""
-        panel = self._panel
-        if panel is None or not panel.is_informative or not standings:
+        if panel is None or not panel.is_informative:
             return np.full(variances.shape, np.nan)
         away = squares_away(standings, self.systems, has)
         added = panel.inflation * (away - self._variances(standings, has, panel.chance))

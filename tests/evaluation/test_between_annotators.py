@@ -101,6 +101,17 @@ def test_a_handful_of_judgments_is_not_tested() -> None:
     assert "too early" in compared.ground.words
 
 
+def test_topics_that_nobody_judged_change_nothing_for_those_that_annotators_did() -> None:
+    judged = [topic(np.array([2.0, -1.0, 0.5])) for _topic in range(3)]
+    unjudged = Standing(("a", "b", "c"), (0.0, 0.0, 0.0), np.full((3, 3), np.nan), 0)
+    together = Comparison([*judged, unjudged])
+    assert together.ground == Comparison(judged).ground
+    pairs = {(pair.better, pair.worse): pair for pair in together.differences()}
+    (alone,) = Comparison(judged).differences()
+    assert (pairs["a", "b"].low, pairs["a", "b"].high) == (alone.low, alone.high)
+    assert {pairs["a", "c"].p, pairs["b", "c"].p} == {None}
+
+
 def test_topics_without_summaries_have_annotators_and_no_differences() -> None:
     shares = AnnotatorShares(("x", "y"), (0.5, 0.5), np.zeros((2, 0)))
     bare = Standing((), (), (), 100, shares)
