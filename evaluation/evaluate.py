@@ -21,10 +21,11 @@ from evaluation.fit.uncertainty import Covariance
 from evaluation.scoring.importance import SharedWords, cleared_values, share_words, source_words
 from evaluation.scoring.importance import score as score_words
 from evaluation.scoring.published import Matched, match
+from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.scores import Scores
 from evaluation.statistics import finite
 from formats.results import CurvePoint, Part, SourceWords, Standing
-from formats.results.statistics import Z95
+from formats.results.statistics import Z95, Mean
 from formats.settings import ScoreChoice
 
 Vector = NDArray[np.float64]
@@ -148,7 +149,7 @@ def evaluate(
     strengths = np.full(n, 1 / max(n, 1)) if estimated is None else estimated.strengths
     se = None if estimated is None else estimated.covariance.errors()
     values, words = _details(texts, estimated, strengths)
-    scores = score(texts, estimated, settings)
+    standing = score(texts, estimated, settings).standing_by(evidence.annotators)
     return TopicResult(
         topic_id=evidence.topic_id,
         settings=settings,
@@ -166,8 +167,8 @@ def evaluate(
         residual=0.0 if estimated is None else estimated.fit.residual,
         iterations=0 if estimated is None else estimated.fit.iterations,
         kernel=None if estimated is None else estimated.kernel,
-        summaries=_summaries(evidence, texts, scores, strengths, settings),
-        standing=scores.standing_by(evidence.annotators),
+        summaries=_summaries(evidence, texts, standing, strengths, settings),
+        standing=standing,
         words=words,
         estimate=estimated,
     )
@@ -271,26 +272,28 @@ def _details(
 
 
 def _summaries(
-    evidence: Evidence, texts: Texts, scores: Scores, strengths: Vector, settings: Settings
+    evidence: Evidence, texts: Texts, standing: Standing, strengths: Vector, settings: Settings
 ) -> tuple[SummaryResult, ...]:
+    """With the intervals that the topic's board has, so that these, too, hold for other annotators."""
     count = len(evidence.summaries)
     parts = texts.terms(strengths) if isinstance(texts, Matched) else ((),) * count
     coverage = by_length = [None] * count
     if not isinstance(texts, Matched):
         coverage, by_length = texts.coverage.tolist(), texts.by_length.tolist()
-    lowest = lowest_score(settings.score)
-    columns = scores.score.tolist(), scores.errors.tolist(), coverage, by_length, parts, evidence.summaries
+    ranked = {mean.system: mean for mean in Comparison([standing]).means(lowest_score(settings.score))}
+    unranked = Mean("", np.nan, None, None, None, 0)
     return tuple(
         SummaryResult(
             system=summary.system,
-            score=finite(value),
-            se=finite(error),
-            low=finite(max(lowest, value - Z95 * error) if np.isfinite(error) else error),
-            high=finite(value + Z95 * error),
+            score=finite(own.score),
+            se=own.se,
+            low=own.low,
+            high=own.high,
             coverage=covered,
             by_length=of_length,
             parts=of_summary,
             human=summary.human,
         )
-        for value, error, covered, of_length, of_summary, summary in zip(*columns, strict=True)
+        for covered, of_length, of_summary, summary in zip(coverage, by_length, parts, evidence.summaries, strict=True)
+        for own in [ranked.get(summary.system, unranked)]
     )

@@ -146,7 +146,7 @@ class Comparison:
         significant = self._significant
         better = dict(zip(self.systems, significant.sum(axis=0).tolist(), strict=True))
         worse = dict(zip(self.systems, significant.sum(axis=1).tolist(), strict=True))
-        return rank(self._means(lowest), better, worse, is_tested=self.is_tested)
+        return rank(self.means(lowest), better, worse, is_tested=self.is_tested)
 
     def differences(self) -> tuple[Difference, ...]:
         """Every two systems that share a topic, once; none where there are too many."""
@@ -171,7 +171,8 @@ class Comparison:
             planned_share=None if self.stop_rule is None else self.stop_rule.share(self._judgments),
         )
 
-    def _means(self, lowest: float) -> list[Mean]:
+    def means(self, lowest: float = -np.inf) -> list[Mean]:
+        """The systems by name, with their mean scores; no interval is shown below the `lowest` score."""
         judged, others = self._judged, self._others
         topics = np.where(judged.own > 0, judged.own, others.own)
         score = np.where(judged.own > 0, judged.score, others.score) / np.maximum(topics, 1)

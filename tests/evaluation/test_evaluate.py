@@ -257,6 +257,23 @@ def test_scores_as_published_come_with_intervals_that_start_at_nought_at_the_lea
     np.testing.assert_allclose([s.se for s in result.summaries], np.sqrt(np.diag(result.standing.covariance)))
 
 
+def test_a_summarys_interval_is_that_of_the_topics_board_and_allows_for_annotators() -> None:
+    rng = np.random.default_rng(2)
+    a = rng.integers(4, size=400)
+    b = (a + rng.integers(1, 4, size=400)) % 4
+    who = rng.integers(2, size=400)
+    outcome = np.where(who == 0, a < b, a > b).astype(float)  # two annotators of opposite taste
+    topic = example(judgments=Judgments(a, b, outcome, np.ones(400), who))
+    unnamed, named = evaluate(topic), evaluate(replace(topic, annotators=("x", "y")))
+    ranked = {own.system: own for own in Comparison([named.standing]).ranked()}
+    for own, other in zip(named.summaries, unnamed.summaries, strict=True):
+        if own.system not in ranked:
+            assert (own.score, own.se, own.low, own.high) == (None,) * 4
+            continue
+        assert (own.score, own.low, own.high) == (other.score, ranked[own.system].low, ranked[own.system].high)
+        assert own.low < other.low < other.high < own.high
+
+
 def test_intervals_of_scores_cover_what_they_claim() -> None:
     """Bradley-Terry judges without smoothing: of 1,600 intervals at nominal 95%, between 90% and 99% hold the truth."""
     covered = []

@@ -87,7 +87,7 @@ def test_of_too_many_systems_the_same_ranks_are_told_and_no_differences(monkeypa
     many = Comparison(topics)
 
     assert many.differences() == ()
-    assert many.ranked() == few.ranked() == rank(few._means(-np.inf), better, worse)
+    assert many.ranked() == few.ranked() == rank(few.means(-np.inf), better, worse)
 
 
 def test_what_is_kept_of_many_systems_says_the_same_of_their_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
