@@ -191,6 +191,7 @@ def _with_prior(
             return uncertainty.around(fit.utilities, beside.posterior())
         return uncertainty.about(fit.utilities, Pairs.of(W), similarity)
 
+    @cache
     def differences() -> tuple[Pairs, Vector]:
         return _with_variances(W, spread())
 
@@ -218,6 +219,7 @@ def _with_kernel(
             return uncertainty.about(fit.utilities, pairs, similarity, mode)
         return uncertainty.around(fit.utilities, posterior())
 
+    @cache
     def differences() -> tuple[Pairs, Vector]:
         if n > uncertainty.DENSE and len(pairs) > uncertainty.MOST_PAIRS:
             return _with_variances(W, spread())
