@@ -128,9 +128,13 @@ def collect(topics: Iterable[Evidence], dimensions: Sequence[str], metrics: Sequ
             for dimension in summary.human.keys() & by_people:
                 by_people[dimension][cell] = summary.human[dimension]
         for metric in metrics:
-            by_metric[metric.name].update(zip(cells, metric.score(topic).tolist(), strict=True))
             if isinstance(metric, Preferences) and metric.settings.score == "importance":
-                standings.setdefault(metric.name, {})[topic.topic_id] = metric.standing(topic)
+                own = metric.scores(topic)
+                standings.setdefault(metric.name, {})[topic.topic_id] = own.standing_by(topic.annotators)
+                scored = own.score
+            else:
+                scored = metric.score(topic)
+            by_metric[metric.name].update(zip(cells, scored.tolist(), strict=True))
 
     systems = sorted(machines)  # whatever the order of a file: seeded intervals are the same
 

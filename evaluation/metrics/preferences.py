@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.annotators.reliability import weighed
-from evaluation.evaluate import estimate, evaluate, prepare, values
+from evaluation.evaluate import Texts, estimate, prepare, score, values
 from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit.preference_matrix import Estimate
 from evaluation.fit.similarity import similarity
 from evaluation.fit.zermelo import Undetermined
 from evaluation.metrics.registry import Family, Need, Options, UnknownMetric, register
+from evaluation.scoring.scores import Scores
 from evaluation.scoring.simulations import SHORT, Simulation, with_simulated
-from formats.results import Standing
 from formats.settings import PUBLISHED, SCORING, as_word, counting, idle_among
 
 #: `none` says too little outside of the command line, where it follows --smooth.
@@ -56,14 +56,17 @@ class Preferences:
 
         Raises `UndeterminedTopic` where the judgments determine no finite utilities and there is no prior.
         """
+        return values(*self._fitted(topic), self.settings)
+
+    def scores(self, topic: Evidence) -> Scores:
+        """The same with how sure they are, and what each annotator adds."""
+        return score(*self._fitted(topic), self.settings)
+
+    def _fitted(self, topic: Evidence) -> tuple[Texts, Estimate | None]:
         topic = weighed(topic, self.settings)
         similar = similarity(topic.sentences, self.settings.similarity)
         estimated = estimate(topic, topic.judgments, similar, self.settings)
-        return values(prepare(topic, similar, self.settings), estimated, self.settings)
-
-    def standing(self, topic: Evidence) -> Standing:
-        """The scores with how sure they are, and what each annotator adds."""
-        return evaluate(topic, self.settings).standing
+        return prepare(topic, similar, self.settings), estimated
 
     def scorer(self, topic: Evidence) -> Callable[[Iterable[Judgments]], NDArray[np.float64]]:
         """What gives the scores (b, summaries) from each of b samples of the topic's judgments, in one call.
