@@ -294,7 +294,7 @@ def bound_metrics(study_id: int) -> None:
     One turn, because other work waits; the next one continues from there.
     """
     began = time.perf_counter()
-    loaded = records.load_study_scores(study_id)
+    loaded = records.load_study_scores(study_id, with_annotators=True)
     if loaded is None:
         return
     for part, stored in records.stored_agreements(study_id).items():

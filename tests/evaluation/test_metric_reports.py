@@ -53,8 +53,9 @@ def lines(person: bool = False) -> list[dict[str, object]]:
     ]
 
 
-def stored(tmp_path: Path, *, person: bool = False, **more: object) -> tuple[Study, Path]:
-    """A study of them, with judgments, and the file that it came from."""
+def stored(tmp_path: Path, *, person: bool = False, contrary: bool = False, **more: object) -> tuple[Study, Path]:
+    """A study of them, with judgments, and the file that it came from. `contrary`: a second annotator says of most
+    pairs the opposite."""
     file = tmp_path / "topics.jsonl"
     file.write_text("".join(json.dumps(line | more) + "\n" for line in lines(person)))
     bundle = formats.read(file)
@@ -63,6 +64,8 @@ def stored(tmp_path: Path, *, person: bool = False, **more: object) -> tuple[Stu
         for topic in bundle.topics
         for a, b in ((0, 2), (1, 2), (0, 3), (1, 3), (3, 2))
     )
+    if contrary:
+        preferences += tuple(replace(own, winner="b", annotator="w2") for own in preferences if own.b != "d:3")
     study = studies.study()
     imports.store(study, replace(bundle, preferences=preferences))
     with (tmp_path / "preferences.jsonl").open("wb") as written:
@@ -110,9 +113,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agenda.Kind, "is_rested", lambda *_: True)
 
 
-@pytest.mark.parametrize("peers", ["machines", "all"])
-def test_the_website_says_of_metrics_what_the_command_line_says(tmp_path: Path, run: Run, peers: str) -> None:
-    study, file = stored(tmp_path, person=True)
+@pytest.mark.parametrize(("peers", "contrary"), [("machines", False), ("machines", True), ("all", True)])
+def test_the_website_says_of_metrics_what_the_command_line_says(
+    tmp_path: Path, run: Run, peers: str, contrary: bool
+) -> None:
+    study, file = stored(tmp_path, person=True, contrary=contrary)
     caught_up(study)
     names = [name.removesuffix(":jackknife") for name in by_name(report(study, peers))]
     asked = ["--metrics", ",".join(names), "--peers", peers, "--dimension", "overall", "--compare", "--format", "json"]

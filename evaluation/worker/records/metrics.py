@@ -190,8 +190,8 @@ def _beside() -> Any:
 
 
 @snapshot()
-def load_study_scores(study_id: int) -> StudyScores | None:
-    """All scores of a study's summaries; None if the study is gone."""
+def load_study_scores(study_id: int, *, with_annotators: bool = False) -> StudyScores | None:
+    """All scores of a study's summaries, with what they owe to each annotator if asked; None if the study is gone."""
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return None
@@ -216,7 +216,7 @@ def load_study_scores(study_id: int) -> StudyScores | None:
         signatures=signatures,
         machines=tuple(system not in people for system in systems),
         counts=_counts([key for key, _name in topics]),
-        without_each=_without_each(study.pk, systems, topics),
+        without_each=_without_each(study.pk, systems, topics) if with_annotators else {},
     )
     return StudyScores(study.pk, version, texts_version, scores)
 
