@@ -42,6 +42,8 @@ from formats.results.statistics import LEVEL
 
 #: Correlations of fewer systems have no p-value: three in a row are chance.
 FEWEST_SYSTEMS = 5
+#: Between which a share lies.
+SHARES = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,8 @@ def metric_agreement(
     return MetricAgreement(
         metric=name,
         signature=scores.signatures[name],
-        agreement=_widened(bounded(float(value.mean[0]), resampled.mean), without[:, 0]),
-        agreement_pooled=_widened(bounded(float(value.pooled[0]), resampled.pooled), without[:, 1]),
+        agreement=_widened(bounded(float(value.mean[0]), resampled.mean), without[:, 0], SHARES),
+        agreement_pooled=_widened(bounded(float(value.pooled[0]), resampled.pooled), without[:, 1], SHARES),
         correlations={at: _correlations(human, metric, at, resamples, is_tested) for at in LEVELS},
         significant={kind: _significant(topics, kind, level) for kind in COEFFICIENTS},
         accuracy=finite(accuracy.value),
@@ -117,13 +119,14 @@ def _error(without: Vector) -> float:
     return math.sqrt((len(without) - 1) * float(np.var(without))) if len(without) > 1 else 0.0
 
 
-def _widened(interval: Bounded, without: Vector) -> Bounded:
-    """The wider of two intervals: from resamples, and between annotators, without whom the figure has these values."""
+def _widened(interval: Bounded, without: Vector, within: tuple[float, float]) -> Bounded:
+    """The wider of two intervals: from resamples, and between annotators, without whom the figure has these values.
+    `within`: no figure of the kind lies outside."""
     if interval.value is None or interval.low is None or interval.high is None or len(without) < 2:
         return interval
     margin = float(stdtrit(len(without) - 1, 1 - LEVEL / 2)) * _error(without)
-    low, high = min(interval.low, interval.value - margin), max(interval.high, interval.value + margin)
-    return replace(interval, low=low, high=high)
+    low, high = np.clip([interval.value - margin, interval.value + margin], *within).tolist()
+    return replace(interval, low=min(interval.low, low), high=max(interval.high, high))
 
 
 def _p_between(value: float, without: Vector) -> float:
@@ -227,20 +230,20 @@ def _difference(
     def correlates(scores: Matrix, drawn: Resamples = whole) -> Vector:
         return correlate(human, scores, "system", correlation.pearson, drawn)
 
-    def tested(statistic: Callable[..., Vector], mixed: Statistic, is_tested: bool) -> Tested:
+    def tested(statistic: Callable[..., Vector], mixed: Statistic, is_tested: bool, most: float) -> Tested:
         value = float(statistic(a)[0] - statistic(b)[0])
         moved = [statistic(np.where(present, own, np.nan))[0] for own in _without_each(names[0], scores)]
         without = np.array(moved) - statistic(b)[0]
-        interval = _widened(bounded(value, statistic(a, resamples) - statistic(b, resamples)), without)
+        interval = _widened(bounded(value, statistic(a, resamples) - statistic(b, resamples)), without, (-most, most))
         if not (sampling.draws and is_tested):
             return Tested(interval.value, interval.low, interval.high, p=None)
         p = permutation_test(a, b, mixed, sampling.over, sampling.draws, rng)
         return Tested(interval.value, interval.low, interval.high, p=max(p, _p_between(value, without)))
 
     n = int(present.any(axis=1).sum())
-    agreements = tested(agrees, partial(agreement_of_mixed, human), scores.can_test(*names))
+    agreements = tested(agrees, partial(agreement_of_mixed, human), scores.can_test(*names), 1.0)
     has_p = scores.can_test(*names) and n >= FEWEST_SYSTEMS
-    correlations = tested(correlates, of_mixed(correlates), has_p)
+    correlations = tested(correlates, of_mixed(correlates), has_p, 2.0)
     between = float(correlate(a, b, "system", correlation.pearson, whole)[0])
     t, p = williams(float(correlates(a)[0]), float(correlates(b)[0]), between, n)
     return MetricDifference(*names, agreements, correlations, finite(t), finite(p) if has_p else None)

@@ -164,3 +164,6 @@ def test_agreement_with_people_allows_for_annotators_who_differ() -> None:
     assert None not in (alike.agreement.p, apart.agreement.p, alike.agreement.low, apart.agreement.low)
     assert apart.agreement.low < alike.agreement.low
     assert apart.agreement.p > alike.agreement.p
+    two = found({"m": 3 * away[::5]})  # with one degree of freedom, Student's quantile alone is 12.7
+    assert -1 <= two.agreement.low <= two.agreement.high <= 1
+    assert -2 <= two.pearson.low <= two.pearson.high <= 2
