@@ -189,7 +189,7 @@ def directions(judgments: Judgments, pairs: Pairs, weights: Matrix, likelihood_f
     beyond the fit. The other arguments are those of `chances`."""
     design = _Design.of(judgments, pairs, likelihood_for)
     moved = _divided(design.factor, weights.T)
-    counts = design.counts[np.searchsorted(pairs.numbers, _numbers(judgments, pairs))]
+    counts = design.counts[_places(judgments, pairs)]
     return np.asarray(counts[:, None] * (moved[judgments.a] - moved[judgments.b]))
 
 
@@ -259,7 +259,7 @@ def _of_unequal(utilities: Vector, pairs: Pairs, variances: Vector, judgments: J
 def _shares(judgments: Judgments, pairs: Pairs, won: Vector, lost: Vector, factor: Matrix | None) -> Shares:
     """`won`, `lost` (k,): what a win of the first sentence of each pair adds to it, and what a loss takes from it."""
     n, annotators = pairs.n, int(judgments.annotator.max()) + 1
-    place = np.searchsorted(pairs.numbers, _numbers(judgments, pairs))
+    place = _places(judgments, pairs)
     share = np.where(judgments.a < judgments.b, judgments.outcome, 1 - judgments.outcome)
     surplus = judgments.weight * (share * won[place] - (1 - share) * lost[place])
     gained, given = judgments.annotator * n + pairs.first[place], judgments.annotator * n + pairs.second[place]
@@ -318,6 +318,11 @@ def _numbers(judgments: Judgments, pairs: Pairs) -> NDArray[np.int64]:
     return np.minimum(judgments.a, judgments.b) * pairs.n + np.maximum(judgments.a, judgments.b)
 
 
+def _places(judgments: Judgments, pairs: Pairs) -> NDArray[np.int64]:
+    """(m,): the pair of each judgment."""
+    return np.searchsorted(pairs.numbers, _numbers(judgments, pairs))
+
+
 def _expected(gaps: Vector, wins: Vector | float, judged: Vector | float, variances: Vector) -> Vector:
     """(k,): P of pairs from their fitted log odds, without so many judgments, of which the first won `wins`."""
     expected = expit(gaps)
@@ -335,7 +340,7 @@ def _excess(judged: Vector, n: int) -> float:
 def _ties(judgments: Judgments, pairs: Pairs) -> Vector:
     """(k,): the weight of the judgments of each pair that prefer neither."""
     weights = np.where(judgments.outcome == HALF, judgments.weight, 0.0)
-    return totals(np.searchsorted(pairs.numbers, _numbers(judgments, pairs)), weights, len(pairs))
+    return totals(_places(judgments, pairs), weights, len(pairs))
 
 
 def _shared(pairs: Pairs, ties: Vector, expected: Vector, unit: float) -> float:
