@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
-from formats.results.statistics import LEVEL
+from formats.results.statistics import LEVEL, z_of
 from formats.words import gettext as _
 
 #: No number is given beyond so many times the judgments that there are.
@@ -78,8 +77,7 @@ def _range(form: str, low: float, high: float) -> str:
 
 def _factor(clearness: float, tests: int, planned_share: float | None) -> float:
     """By the stop rule before the plan is full, the share of it that is there counts as well."""
-    sides = 2 if planned_share is None else 4
-    factor = (NormalDist().inv_cdf(1 - LEVEL / sides / tests) / clearness) ** 2
+    factor = (z_of(LEVEL, tests, None if planned_share is None else 1.0) / clearness) ** 2
     return math.sqrt(factor / planned_share) if planned_share and factor * planned_share < 1 else factor
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from formats.results.statistics import LEVEL, quantile
+from formats.results.statistics import LEVEL, quantile, z_of
 
 #: How sure a study wants to be that two systems that differ are told apart.
 POWER = 0.8
@@ -97,8 +97,7 @@ class Forecast:
 
     @property
     def _critical(self) -> float:
-        sides = 4 if self.stop_rule else 2
-        return NormalDist().inv_cdf(1 - LEVEL / (sides * max(self.comparisons, 1)))
+        return z_of(LEVEL, max(self.comparisons, 1), 1.0 if self.stop_rule else None)
 
 
 def _crossing(errors: Sequence[tuple[int, float]], wanted: float) -> int | None:
