@@ -186,7 +186,8 @@ def _note(dimension: DimensionAgreement, report: AgreementReport) -> str:
     )
     drawn = _(
         "Intervals by a bootstrap over %(over)s, %(draws)s resamples, seed %(seed)s; p by permutation (Deutsch et al. "
-        "2021), corrected by Holm for all differences."
+        "2021), corrected by Holm for all differences. Agreement by importance also allows for how far annotators "
+        "differ, where that is known."
     )
     early = [too_early(dimension.basis)] if dimension.basis and _early(dimension) else []
     about = {"over": _(_OVER[report.over]), "draws": report.draws, "seed": report.seed}
