@@ -33,7 +33,7 @@ def agreement_tables(report: AgreementReport, label: str) -> Iterator[Table | sh
 def agreement_rows(report: AgreementReport) -> Table:
     """One row for each dimension, metric and figure."""
     return Table(
-        ("dimension", "metric", "figure", "level", "value", "low", "high", "p", "n"),
+        ("dimension", "metric", "figure", "level", "value", "low", "high", "n"),
         tuple(
             (dimension.dimension, metric.metric, *cells)
             for dimension in report.dimensions
@@ -44,15 +44,15 @@ def agreement_rows(report: AgreementReport) -> Table:
 
 
 def _figures(metric: MetricAgreement) -> Iterator[tuple[Cell, ...]]:
-    yield "agreement", "summary", *_three(metric.agreement), None, None
-    yield "agreement_pooled", "summary", *_three(metric.agreement_pooled), None, None
+    yield "agreement", "summary", *_three(metric.agreement), None
+    yield "agreement_pooled", "summary", *_three(metric.agreement_pooled), None
     for level, correlations in metric.correlations.items():
         for kind, value in correlations.items():
-            yield kind, level, *_three(value), value.p, value.n
+            yield kind, level, *_three(value), value.n
     for kind, topics in metric.significant.items():
-        yield f"{kind}_significant", "summary", topics.share, None, None, None, topics.topics
-    yield "pairwise_accuracy", "summary", metric.accuracy, None, None, None, None
-    yield "epsilon", "summary", metric.epsilon, None, None, None, None
+        yield f"{kind}_significant", "summary", topics.share, None, None, topics.topics
+    yield "pairwise_accuracy", "summary", metric.accuracy, None, None, None
+    yield "epsilon", "summary", metric.epsilon, None, None, None
 
 
 def _overviews(report: AgreementReport) -> Iterator[Table]:

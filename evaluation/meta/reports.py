@@ -40,7 +40,7 @@ from formats.results import (
 from formats.results.metrics import Level, Over
 from formats.results.statistics import LEVEL
 
-#: Correlations of fewer systems have no p-value: three in a row are chance.
+#: Differences between correlations of fewer systems have no p-value: three in a row are chance.
 FEWEST_SYSTEMS = 5
 #: Between which a share lies.
 SHARES = (0.0, 1.0)
@@ -100,7 +100,7 @@ def metric_agreement(
         signature=scores.signatures[name],
         agreement=_widened(bounded(float(value.mean[0]), resampled.mean), without[:, 0], SHARES),
         agreement_pooled=_widened(bounded(float(value.pooled[0]), resampled.pooled), without[:, 1], SHARES),
-        correlations={at: _correlations(human, metric, at, resamples, is_tested) for at in LEVELS},
+        correlations={at: _correlations(human, metric, at, resamples) for at in LEVELS},
         significant={kind: _significant(topics, kind, level) for kind in COEFFICIENTS},
         accuracy=finite(accuracy.value),
         epsilon=finite(accuracy.epsilon),
@@ -135,22 +135,17 @@ def _p_between(value: float, without: Vector) -> float:
     return 2 * float(stdtr(len(without) - 1, -abs(value) / error)) if error > 0 else 0.0
 
 
-def _correlations(
-    human: Matrix, metric: Matrix, level: Level, resamples: Resamples, is_tested: bool
-) -> dict[str, Correlation]:
+def _correlations(human: Matrix, metric: Matrix, level: Level, resamples: Resamples) -> dict[str, Correlation]:
     data = whole_data(human, metric, level)
-    is_whole = level != "summary"
     whole = Resamples.whole(*human.shape)
     correlations = {}
     for kind, coefficient in COEFFICIENTS.items():
         value = float(correlate(human, metric, level, coefficient, whole)[0])
         interval = bounded(value, correlate(human, metric, level, coefficient, resamples))
-        n = len(data[0][0]) if is_whole else len(data) - undefined_topics(human, metric)
-        has_p = is_whole and is_tested and (level != "system" or n >= FEWEST_SYSTEMS)
-        p = _p_values(kind, np.array([value]), data)[0] if has_p else math.nan
-        low, high = fisher_interval(value, n) if is_whole and kind == "pearson" else (None, None)
+        n = len(data) - undefined_topics(human, metric) if level == "summary" else len(data[0][0])
+        low, high = fisher_interval(value, n) if level == "system" and kind == "pearson" else (None, None)
         correlations[kind] = Correlation(
-            interval.value, interval.low, interval.high, n=n, p=finite(p), fisher_low=low, fisher_high=high
+            interval.value, interval.low, interval.high, n=n, fisher_low=low, fisher_high=high
         )
     return correlations
 

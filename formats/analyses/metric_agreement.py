@@ -203,14 +203,13 @@ def _unscored(metrics: Sequence[MetricAgreement]) -> Iterable[str]:
 
 
 def _correlations(dimension: DimensionAgreement, level: Level, significance: float) -> Table:
-    """Within topics there is no p-value of the mean; the share of topics that have a significant one stands instead."""
+    """Within topics with the share of topics that have a significant one."""
     is_mean = level == "summary"
     share = _("%% of topics, p < %(level)s") % {"level": f"{significance:g}".removeprefix("0")}
     columns = [Column("metric"), Column("", _("Metric"), as_text)]
     for kind, (name, letter) in COEFFICIENTS.items():
         columns += [Column(kind, letter, decimals(3), name), *_bounds(f"{kind}_", _("95% interval"), name)]
-        columns += [Column(f"{kind}_n"), Column(f"{kind}_share", share, _percent, name)] if is_mean else []
-        columns += [] if is_mean else [Column(f"{kind}_n"), Column(f"{kind}_p", "p", p_value, name)]
+        columns += [Column(f"{kind}_n"), *([Column(f"{kind}_share", share, _percent, name)] if is_mean else ())]
     return Table(
         f"correlation-{level}",
         _(LEVELS[level]),
@@ -222,14 +221,12 @@ def _correlations(dimension: DimensionAgreement, level: Level, significance: flo
                     cell
                     for kind in COEFFICIENTS
                     for own in [metric.correlations[level][kind]]
-                    for cell in (*bounded(own), own.n, metric.significant[kind].share if is_mean else own.p)
+                    for cell in (*bounded(own), own.n, *((metric.significant[kind].share,) if is_mean else ()))
                 ),
             )
             for metric in dimension.metrics
         ),
-        note=_undefined(dimension.metrics)
-        if is_mean
-        else _("No p with fewer than five systems, or while it is too early."),
+        note=_undefined(dimension.metrics) if is_mean else "",
         marked=_own(dimension),
     )
 

@@ -109,12 +109,11 @@ class SystemPairs:
 class Correlation(Bounded):
     """A correlation over n items with its bootstrap interval; None where it is undefined.
 
-    At the level of summaries n counts topics and there is no `p`. `fisher_low`, `fisher_high`: the 95% interval by
-    Fisher's z, of Pearson's alone.
+    At the level of summaries n counts topics. There is no p-value: it would take items for independent that share
+    systems and topics. `fisher_low`, `fisher_high`: the 95% interval by Fisher's z, of systems' Pearson alone.
     """
 
     n: int
-    p: float | None = None
     fisher_low: float | None = None
     fisher_high: float | None = None
 

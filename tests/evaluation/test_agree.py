@@ -262,7 +262,7 @@ def test_undefined_figures_are_null_and_dashes(agree: Run, topics: str) -> None:
         "low": None,
         "high": None,
         "n": 0,
-    } | dict.fromkeys(("p", "fisher_low", "fisher_high"))
+    } | dict.fromkeys(("fisher_low", "fisher_high"))
     assert measured["significant"]["kendall"]["topics"] == 0
     assert "–" in table
     assert "Topics where it is undefined, left out of the mean: JS divergence 3." in table
