@@ -52,7 +52,7 @@ from formats.results import (
     StudyConvergence,
     from_json,
 )
-from formats.results.metrics import StudyPairs
+from formats.results.metrics import StudyPairs, main_first
 from formats.results.scores import PREFERENCES
 from formats.results.statistics import LEVEL
 from formats.settings import KINDS_COUNTED
@@ -271,7 +271,7 @@ def _by_dimension(study: Study, analysis: str) -> dict[tuple[str, ...], Result]:
     """What is kept by dimension and peers, machines first; records are read when they are asked for."""
     kept = Result.objects.defer("record").by_keys(study, analysis)
     rows = {(dimension, peers): row for (peers, dimension), row in kept.items()}
-    return {keys: rows[keys] for keys in sorted(rows, key=lambda keys: (keys[0], keys[1] != "machines"))}
+    return {keys: rows[keys] for keys in sorted(rows, key=lambda keys: (main_first(keys[0]), keys[1] != "machines"))}
 
 
 def _pairs_of_systems(study: Study) -> Stored:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from formats.metric_names import scorer_name, title_of
 from formats.results import PairCount, PairCounts, SystemPairs
-from formats.results.metrics import CountedPairs, StudyPairs
+from formats.results.metrics import CountedPairs, StudyPairs, main_first
 from formats.shown import Cell, Choice, Column, Shown, Table, as_text
 from formats.words import gettext as _
 from formats.words import gettext_noop
@@ -39,7 +39,7 @@ CORRECTIONS = {
 
 def show(report: StudyPairs, asked: Mapping[str, str]) -> Shown:
     """Of one dimension: people's counts, then every metric's."""
-    names = [(counts.by, counts.by) for counts in report.human]
+    names = [(name, name) for name in sorted((counts.by for counts in report.human), key=main_first)]
     dimension = Choice.of("dimension", _("Scored by people for"), names, asked)
     people = next(counts for counts in report.human if counts.by == dimension.chosen)
     return Shown(_verdict(people, report.metrics), [counts_table([people], report.metrics)], choices=[dimension])

@@ -20,6 +20,14 @@ Values = Literal["pyramid", "references", "given"]
 #: Of two systems: both machines, a machine and a person, two persons.
 PairKind = Literal["machines", "mixed", "humans"]
 CountedPairs = Literal["all", "machines", "mixed"]
+#: The dimensions of human scores that readers want to see first, where there are any of them.
+MAIN = ("overall", "responsiveness", "relevance")
+
+
+def main_first(dimension: str) -> tuple[int, str]:
+    """To sort dimensions by: the main ones, then all others by name."""
+    name = dimension.casefold()
+    return MAIN.index(name) if name in MAIN else len(MAIN), dimension
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def graded_study() -> Study:
             documents=scored.RAIN.documents,
             references=scored.RAIN.references if number else (),
             summaries=tuple(
-                formats.Summary(system, text, human={"overall": grade + number, "style_2": grade % 3})
+                formats.Summary(system, text, human={"overall": grade + number, "fluency_2": grade % 3})
                 for system, (text, grade) in GRADES.items()
             ),
         )
@@ -71,7 +71,7 @@ def judge_enough(made: Study) -> None:
     scored.score_with_metrics(made)
 
 
-def test_the_page_compares_every_metric_with_people_preferences_first(graded: Study) -> None:
+def test_the_page_compares_every_metric_with_people_overall_preferences_first(graded: Study) -> None:
     text = text_of(signed_in(graded), address(graded, "metric-agreement"))
     table = text.partition("<tbody>")[2]
     named = [table.index(name) for name in ("Preferences: importance", "Preferences: as published", "ROUGE-2")]
@@ -83,7 +83,7 @@ def test_the_page_compares_every_metric_with_people_preferences_first(graded: St
 
 def test_another_dimension_can_be_chosen(graded: Study) -> None:
     client, page = signed_in(graded), address(graded, "metric-agreement")
-    assert "Agreement with human style_2" in text_of(client, page, dimension="style_2")
+    assert "Agreement with human fluency_2" in text_of(client, page, dimension="fluency_2")
     assert "Agreement with human overall" in text_of(client, page, dimension="nothing")
 
 
@@ -180,8 +180,8 @@ def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Stu
     early = text_of(client, address(graded, "pairs-of-systems")).partition("<tbody>")[2]
     assert "Preferences: importance" not in early
     judge_enough(graded)
-    text = text_of(client, address(graded, "pairs-of-systems") + "?dimension=style_2").partition("<tbody>")[2]
-    assert text.index("People: style_2") < text.index("Preferences: importance") < text.index("ROUGE-2")
+    text = text_of(client, address(graded, "pairs-of-systems") + "?dimension=fluency_2").partition("<tbody>")[2]
+    assert text.index("People: fluency_2") < text.index("Preferences: importance") < text.index("ROUGE-2")
     assert "People: overall" not in text
     assert "Benjamini" in text
     assert "Pyramid needs Pyramids" not in text, "the page of agreement says it"
@@ -240,8 +240,8 @@ def curves_of(dimension: str) -> Convergence:
 
 def test_the_page_of_curves_says_from_how_many_judgments_on_preferences_are_ahead(graded: Study) -> None:
     client = signed_in(graded)
-    text = text_of(client, address(graded, "convergence") + "?dimension=style_2")
-    assert "Agreement with human style_2 by number of judgments" in text
+    text = text_of(client, address(graded, "convergence") + "?dimension=fluency_2")
+    assert "Agreement with human fluency_2 by number of judgments" in text
     assert "The curves rest on: 3 by people (computed" in " ".join(text.split())
     assert "judgments a topic" in text
     assert "first &amp; best" not in text

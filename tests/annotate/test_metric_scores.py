@@ -118,7 +118,7 @@ def test_the_file_says_what_is_stored(graded: Study) -> None:
     (row,) = (row for row in rows if (row["topic"], row["system"]) == ("T1", "third"))
     stored = ComputedScore.objects.get(summary=summary_of(graded), metric="rouge-2").score
     assert float(row["rouge-2"]) == stored
-    assert (row["person"], row["given:BERTScore"], row["human:style_2"]) == ("false", "0.61", "0.0")
+    assert (row["person"], row["given:BERTScore"], row["human:fluency_2"]) == ("false", "0.61", "0.0")
     assert rows[0]["given:BERTScore"] == ""
 
 

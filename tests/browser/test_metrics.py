@@ -65,9 +65,9 @@ def test_every_analysis_fits_a_phone_and_can_be_used_by_everybody(page: Page, we
 
 
 def test_another_dimension_is_chosen_without_scripts(plain_page: Page, study: Study) -> None:
-    for name, said in ((AGREEMENT, "style_2:"), ("convergence", "style_2 by number of judgments")):
+    for name, said in ((AGREEMENT, "fluency_2:"), ("convergence", "fluency_2 by number of judgments")):
         sign_in(plain_page, making.owner(study), address(study, name))
-        plain_page.get_by_label("Scored by people for").select_option("style_2")
+        plain_page.get_by_label("Scored by people for").select_option("fluency_2")
         plain_page.get_by_role("button", name="Show").click()
         expect(plain_page.get_by_role("heading", name=f"Agreement with human {said}").first).to_be_visible()
         assert fits(plain_page)
