@@ -49,8 +49,8 @@ def show(report: AgreementReport, _asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(dimension: DimensionAgreement, level: float) -> str:
-    """The metric that agrees best, the first metric, and how many of the others differ from that; of preferences only
-    that it is too early, while it is."""
+    """The metric that agrees best, the first metric, and how many of the others are better or worse than that; of
+    preferences only that it is too early, while it is."""
     early = _early(dimension)
     compared = [metric for metric in dimension.metrics if metric not in early and metric.agreement.value is not None]
     about_early = f"{too_early(dimension.basis)} " if early and dimension.basis else ""
@@ -63,13 +63,14 @@ def _verdict(dimension: DimensionAgreement, level: float) -> str:
     if best is not first:
         text += " " + _("%(first)s: %(figure)s.") % {"first": title_of(first.metric), "figure": _figure_of(first)}
     if dimension.differences and not early:
-        corrected = [difference.agreement.holm for difference in dimension.differences]
-        n = sum(p is not None and p <= level for p in corrected)
-        about = {"n": str(n), "all": str(len(corrected)), "first": title_of(first.metric)}
+        tested = [difference.agreement for difference in dimension.differences]
+        ahead = [own.value or 0.0 for own in tested if own.holm is not None and own.holm <= level]
+        counts = {"better": sum(value < 0 for value in ahead), "worse": sum(value > 0 for value in ahead)}
+        about = {"all": str(len(tested)), "first": title_of(first.metric)} | {k: str(n) for k, n in counts.items()}
         sentence = ngettext(
-            "%(n)s of %(all)s other metric differs significantly from %(first)s (Holm).",
-            "%(n)s of %(all)s other metrics differ significantly from %(first)s (Holm).",
-            len(corrected),
+            "Of %(all)s other metric, %(better)s agrees significantly better than %(first)s, %(worse)s worse (Holm).",
+            "Of %(all)s other metrics, %(better)s agree significantly better than %(first)s, %(worse)s worse (Holm).",
+            len(tested),
         )
         text += " " + sentence % about
     return about_early + text

@@ -102,7 +102,7 @@ def test_intervals_and_tests_are_of_the_figures_that_they_stand_beside(graded: S
     judge_enough(graded)
     text = text_of(client, address(graded, "metric-agreement"))
     assert "ahead by" in text
-    assert "differ significantly from Preferences: importance (Holm)" in text
+    assert re.search(r"other metrics, \d agree significantly better than Preferences: importance, \d worse", text)
     assert "are being worked out" not in text
     row = kept.rows("metrics", "machines", "overall").get()
     row.record["metrics"][0]["agreement"]["value"] = 0.125
@@ -115,6 +115,18 @@ def test_intervals_and_tests_are_of_the_figures_that_they_stand_beside(graded: S
     rows = rows_of(client, address(graded, "metric-agreement", "agreement"))
     assert (rows[0]["agreement"], rows[0]["low"], rows[1]["low"] != "") == ("0.125", "", True)
     assert {row["holm"] for row in rows} == {""}
+
+
+def test_the_answer_says_how_many_metrics_are_better_and_how_many_worse(graded: Study) -> None:
+    judge_enough(graded)
+    row = kept.rows("intervals", "machines", "overall").get()
+    better, worse, *_others = row.record["differences"]
+    for difference, ahead in ((better, -0.2), (worse, 0.1)):
+        difference["agreement"] |= {"value": ahead, "holm": 0.01}
+    row.save()
+    text = text_of(signed_in(graded), address(graded, "metric-agreement"))
+    n = len(row.record["differences"])
+    assert f"Of {n} other metrics, 1 agree significantly better than Preferences: importance, 1 worse (Holm)." in text
 
 
 def test_fewer_judgments_than_sentences_or_topics_are_not_tested_and_every_output_says_so(graded: Study) -> None:
