@@ -37,11 +37,24 @@ class Needed:
 
     @property
     def words(self) -> str:
-        """In one sentence."""
-        words = _("If the difference is real, %(range)s judgments in all might show it; there are %(now)d now") % {
-            "range": _range("%d", self.low if self.low > self.now else 0, self.high),
-            "now": self.now,
-        }
+        """In one sentence, of two systems."""
+        return self._words(
+            _("If the difference is real, %(range)s judgments in all might show it; there are %(now)d now")
+        )
+
+    @property
+    def words_of_clearest(self) -> str:
+        """In one sentence, of the clearest difference of a board on which none is certain."""
+        return self._words(
+            _(
+                "If the clearest difference, which is not yet certain, is real, %(range)s judgments in all might show "
+                "it; there are %(now)d now"
+            )
+        )
+
+    def _words(self, sentence: str) -> str:
+        reach = _range("%d", self.low if self.low > self.now else 0, self.high)
+        words = sentence % {"range": reach, "now": self.now}
         if self.hours:
             words += _("; more hours: %(range)s") % {"range": _range("%.1f", *self.hours)}
         if self.annotators:

@@ -18,6 +18,10 @@ def test_the_range_is_what_one_standard_error_to_either_side_comes_to() -> None:
     )
     assert (bare := needed(632, 2.1, 45, Effort(600))) is not None
     assert bare.words == "If the difference is real, 700 to 5600 judgments in all might show it; there are 632 now."
+    assert bare.words_of_clearest == (
+        "If the clearest difference, which is not yet certain, is real, 700 to 5600 judgments in all might show it; "
+        "there are 632 now."
+    )
 
 
 def test_nothing_is_said_below_a_judgment_a_sentence_or_without_an_end_in_sight() -> None:
