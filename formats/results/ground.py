@@ -52,4 +52,7 @@ class Ground:
         elif self.spread is not None:
             yield _("Few annotators judged, or few gave most of the answers: results are about these annotators only.")
         else:
-            yield _("Too few annotators judged the same topics to tell how they differ: results are about them only.")
+            yield _(
+                "How far annotators differ is not known, which takes several on the same topics and two systems: "
+                "results are about these annotators only."
+            )

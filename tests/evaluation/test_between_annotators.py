@@ -119,6 +119,7 @@ def test_topics_without_summaries_have_annotators_and_no_differences() -> None:
     for standing in (bare, stored):
         compared = Comparison([standing])
         assert (compared.differences(), compared.ground.annotators, compared.ground.spread) == ((), 2, None)
+        assert "which takes several on the same topics and two systems" in compared.ground.words
     assert Comparison([bare, topic(np.arange(2.0), names=("x", "y"))]).ground.annotators == 2
 
 
