@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlencode
 
 from formats.metric_names import scorer_name, title_of
 from formats.plots import GridWords, IntervalRow, Mark, interval_plot, scatter_plot, score_grid
+from formats.points import Unit, unit_of
 from formats.results import DocumentSet, DocumentSets, DocumentSetsReport, RankTest, Scatter, ScoreMatrix
+from formats.results.metrics import main_first
+from formats.results.scores import IMPORTANCE
 from formats.shown import DASH, Choice, Column, Figure, Shown, Table, as_text, decimals, figure, interval, p_value
 from formats.words import gettext as _
 from formats.words import ngettext
@@ -16,7 +20,7 @@ from formats.words import ngettext
 
 def show(report: DocumentSetsReport, asked: Mapping[str, str]) -> Shown:
     """Of one dimension: the tests of every scorer, and the chosen scorer's topics and scores."""
-    dimensions = [scorer.by for scorer in report.scorers if scorer.by_human]
+    dimensions = sorted((scorer.by for scorer in report.scorers if scorer.by_human), key=main_first)
     dimension = Choice.of("dimension", _("Scored by people for"), [(name, name) for name in dimensions], asked)
     scorers = [scorer for scorer in report.scorers if not scorer.by_human or scorer.by == dimension.chosen]
     scatters = {scatter.metric: scatter for scatter in report.scatters if scatter.dimension == dimension.chosen}
@@ -213,12 +217,19 @@ def _scores_figure(scorer: DocumentSets) -> list[Figure]:
         authors=_("people"),
         missing=_("no score"),
     )
-    title = _("All scores: %(name)s") % {"name": scorer_name(scorer.by, scorer.by_human)}
+    unit = _unit(scorer.by)
+    title = unit.named(_("All scores: %(name)s") % {"name": scorer_name(scorer.by, scorer.by_human)})
     caption = _(
         "A row for each topic, a column for each system: machines, then people, the highest mean first. A crossed cell "
         "has no score."
     )
-    return figure("scores", title, caption, partial(score_grid, words=words), scorer.matrix)
+    read = tuple(tuple(map(unit.of, row)) for row in scorer.matrix.scores)
+    return figure("scores", title, caption, partial(score_grid, words=words), replace(scorer.matrix, scores=read))
+
+
+def _unit(by: str) -> Unit:
+    """How scores are read in figures; tables are in files alone, as numbers."""
+    return unit_of("importance" if by == IMPORTANCE else "")
 
 
 def _scatter(scatter: Scatter) -> Table:
@@ -245,8 +256,15 @@ def _scatter_figure(scatter: Scatter) -> list[Figure]:
     if scatter.gap is not None:
         more = _("People’s summaries (squares) lie %(gap)s standard deviations of the machines above it on average.")
         caption += " " + more % {"gap": f"{scatter.gap:.2f}"}
-    draw = partial(scatter_plot, label=label, x_title=title_of(scatter.metric), y_title=upwards)
-    return figure("scatter", _scatter_title(scatter), caption, draw, scatter)
+    unit = _unit(scatter.metric)
+    draw = partial(scatter_plot, label=label, x_title=unit.named(title_of(scatter.metric)), y_title=upwards)
+    return figure("scatter", _scatter_title(scatter), caption, draw, _read(scatter, unit))
+
+
+def _read(scatter: Scatter, unit: Unit) -> Scatter:
+    """The same with the metric's scores in the unit."""
+    points = tuple(replace(point, x=unit.times * point.x) for point in scatter.points)
+    return replace(scatter, points=points, slope=None if scatter.slope is None else scatter.slope / unit.times)
 
 
 def gaps(scatters: Sequence[Scatter]) -> Table:

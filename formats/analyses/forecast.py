@@ -13,8 +13,8 @@ from formats.results.planning import PANELS, work
 from formats.shown import DASH, Cell, Choice, Column, Figure, Shown, Table, decimals, figure
 from formats.words import gettext as _
 
-#: What a reader may say, and how it is called: a difference of two systems to tell apart, seconds a judgment, pay an
-#: hour. Each with the least and the most that it may be.
+#: What a reader may say, and how it is called: a difference of two systems to tell apart, in the unit in which people
+#: read the score; seconds a judgment; pay an hour. Each with the least and the most that it may be.
 NUMBERS = {"difference": (1e-6, 100.0), "seconds": (0.1, 3600.0), "pay": (0.0, 1e6)}
 
 
@@ -40,7 +40,8 @@ class StudyForecast:
 
 def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
     """By number of judgments: the interval, the difference that is told apart, hours and cost."""
-    difference, seconds, pay = (number(name, asked) for name in NUMBERS)
+    asked_for, seconds, pay = (number(name, asked) for name in NUMBERS)
+    difference = None if asked_for is None else asked_for / forecast.unit.times
     table = _table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
     return Shown(
         _verdict(forecast, difference),

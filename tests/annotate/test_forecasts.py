@@ -120,7 +120,7 @@ def test_the_page_counts_hours_money_and_chances(study) -> None:
     making.forecast(study)
     studies.change_settings(study, making.owner(study), judgments_per_topic=300)
 
-    shown = client.get(page, {"difference": "0.01", "seconds": "30", "pay": "12"})
+    shown = client.get(page, {"difference": "1", "seconds": "30", "pay": "12"})
     text = shown.content.decode()
     assert "differ by 1 point are told apart in 80% of studies with about" in text
     assert "5.0" in text  # hours for 300 judgments on each of two topics

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from formats.analyses import document_sets
 from formats.points import unit_of, what_a_point_is
-from formats.results import SourceWords
+from formats.results import DocumentSets, DocumentSetsReport, Scatter, ScatterPoint, ScoreMatrix, SourceWords
+from formats.results.scores import IMPORTANCE
+from formats.shown import Figure
 
 
 def test_a_point_is_what_its_sentence_says() -> None:
@@ -42,3 +45,22 @@ def test_the_ends_of_an_interval_of_usual_width_look_different(widths, score) ->
     unit = unit_of(score, [(0.0, 0.0, width) for width in widths])
     assert 10**-unit.decimals <= unit.times * usual / 10 * (1 + 1e-9) or unit.decimals == 12
     assert unit.show(0.0) != unit.show(usual)
+
+
+def test_figures_of_importance_over_document_sets_are_in_points_and_their_files_in_numbers() -> None:
+    matrix = ScoreMatrix(("t",), ("a", "b"), 2, ((0.125, -0.0625),))
+    scorers = tuple(
+        DocumentSets(by, by == "overall", None, None, 0, 0, (), matrix) for by in ("overall", IMPORTANCE, "js")
+    )
+    points = ScatterPoint("a", True, 0.125, 3.0), ScatterPoint("b", True, -0.0625, 1.0)
+    scatters = tuple(Scatter("overall", metric, points, 10.0, 2.0, 0.5) for metric in (IMPORTANCE, "js"))
+    report = DocumentSetsReport("machines", 0.05, scorers, scatters)
+    for by, drawn, unit in ((IMPORTANCE, ("12.500", "-6.250"), "(points)"), ("js", ("0.125", "-0.062"), "")):
+        shown = document_sets.show(report, {"by": by})
+        scores, scatter = (part for part in shown.parts if isinstance(part, Figure))
+        assert all(f": {number}<" in scores.draw(700).body for number in drawn)
+        assert all(f": {number}, " in scatter.draw(700).body for number in drawn)
+        assert scores.title.endswith(unit)
+        assert (unit or "JS divergence<") in scatter.draw(700).body
+        (table,) = (table for table in shown.tables if table.name == "scatter")
+        assert table.rows == (("a", 1, 0.125, 3.0), ("b", 1, -0.0625, 1.0))
