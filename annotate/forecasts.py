@@ -24,7 +24,7 @@ KEPT = 10
 def ask(study: Study, user: User, careless: float | None = None) -> Forecast:
     """Have the worker simulate the study; what is being simulated already is given up. Raises `Refusal`."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None)
+    judged = Sentence.objects.to_judge().of_sources(study)
     if not judged.filter(position__gt=0).exists():
         raise Refusal(_("Upload topics with documents first: no topic has two sentences to judge."))
     asked = Forecast(study=study, user=user, careless=careless)

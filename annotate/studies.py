@@ -127,7 +127,9 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
         imports.cut_again(study)
     study.save(update_fields=list(changes))
     if any(setting.changes_fits for setting in SETTINGS if setting.name in changes):
-        judging.raise_version(Topic.objects.filter(study=study).values_list("pk", flat=True))
+        judging.raise_version(Topic.asked.filter(study=study).values_list("pk", flat=True))
+    if "compares" in changes:
+        imports.keep_in_step(study, Topic.objects.filter(study=study).values_list("pk", flat=True))
     if "judgments_per_pair" in changes:
         judging.keep_needs(study)
     if "metric_names" in changes:
@@ -157,7 +159,7 @@ def plan_judgments(study: Study) -> None:
     """Ask for as many judgments as suits the study's sentences, while nobody has said how many, or has judged."""
     study = _locked(study)
     topics = Topic.objects.filter(study=study).count()
-    sentences = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None).count()
+    sentences = Sentence.objects.to_judge().of_sources(study).count()
     is_decided = study.judgments_per_topic != StudySettings().judgments_per_topic
     if is_decided or not sentences or Assignment.objects.lasting().filter(topic__study=study).exists():
         return

@@ -152,6 +152,11 @@ def not_judged(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:
     return rules_of if len(seen) > 1 else [[""] * len(cuts) for cuts in documents]
 
 
+def wordless(documents: Sequence[Sequence[Cut]]) -> list[list[str]]:
+    """The same of summaries, which are compared whole, whatever they look like: all but those without a letter."""
+    return [["" if _LETTER.search(cut.text) else "no-letters" for cut in cuts] for cuts in documents]
+
+
 def _rule(piece: _Piece) -> str:
     if len(piece.text) > _LONGEST:
         return ""

@@ -19,6 +19,7 @@ Group = Literal["asked", "judging", "quality", "scoring", "stopping", "metrics"]
 ScoreChoice = Literal["importance", "combined", "coverage", "published"]
 SmoothChoice = Literal["kernel", "paper", "none"]
 SimilarityChoice = Literal["tfidf-jaccard", "tfidf", "jaccard"]
+Compares = Literal["sentences", "summaries", "both"]
 CountedKinds = Literal["people", "people-and-machines", "people-and-simulated", "machines", "simulated", "all"]
 
 #: Of which kinds of annotators the judgments count, by the choice of a study. The first one leads: of it the study
@@ -34,6 +35,8 @@ KINDS_COUNTED: Mapping[CountedKinds, tuple[str, ...]] = {
 
 #: What annotators are asked where a study does not say: the paper's question.
 QUESTION = "Which of these two sentences contains more important information?"
+#: The same of whole summaries.
+SUMMARY_QUESTION = "Which summary tells you more of what is important?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +126,17 @@ class StudySettings(Scoring):
     """What a study asks of people, and how their answers become scores. `extra`: what others keep beside it."""
 
     title: Annotated[str, _asked(high=200)] = ""
+    compares: Annotated[Compares, _asked()] = "sentences"
     question: Annotated[str, _asked(high=QUESTION_CHARACTERS)] = QUESTION
+    summary_question: Annotated[str, _asked(high=QUESTION_CHARACTERS)] = SUMMARY_QUESTION
     language: Annotated[str, _asked(high=35)] = "en"
     guidelines: Annotated[str, _asked(high=20_000)] = ""
 
     ties_allowed: Annotated[bool, _judging()] = False
     show_progress: Annotated[bool, _judging()] = True
     judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 300
+    summary_judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 10
+    summary_share: Annotated[float, _judging(low=0, high=1)] = 0.5
     judgments_per_pair: Annotated[int, _judging(low=1, high=100)] = 1
     pairs_per_annotator: Annotated[int, _judging(low=1, high=100_000)] = 30
     random_share: Annotated[float, _judging(low=0, high=1)] = 0.2

@@ -127,7 +127,7 @@ def _with_other_sentences(topic: Topic, document: SourceDocument) -> recutting.R
 @transaction.atomic
 def cut_again(study: Study) -> None:
     """Have all texts cut anew that follow the study's language. Raises `Refusal` once there are judgments."""
-    topics = Topic.with_unfinished.filter(study=study, language="", removal=None)
+    topics = Topic.with_unfinished.filter(study=study, language="", removal=None, summaries_of=None)
     ids = list(topics.values_list("pk", flat=True))
     judged = Refusal(_("Sentences of this topic have already been judged, so they can no longer be edited."), "judged")
     if Judgment.objects.lasting().filter(topic__in=ids).exists():

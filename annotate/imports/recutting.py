@@ -20,7 +20,7 @@ from django.db.models import F, Max, Model
 
 from annotate import judging
 from annotate.models import GoldPair, Judgment, Removal, Sentence, SourceDocument, Topic
-from formats.not_judged import DUPLICATE, not_judged
+from formats.not_judged import DUPLICATE, not_judged, wordless
 from formats.sentences import Cut
 
 BATCH = 500
@@ -88,7 +88,7 @@ class Recut:
         """Make it so, in the caller's transaction. What goes stays as history of `removal`; None where all is new, or
         nobody judged the topic."""
         # First of all: a fit that is under way has another version of the sentences from here on.
-        own = Topic.objects.filter(pk=self.topic.pk)
+        own = Topic.asked.filter(pk=self.topic.pk)
         own.update(text_version=F("text_version") + 1, cut_version=F("text_version") + 1)
         self.forget()
         if removal is not None:
@@ -137,7 +137,7 @@ class Recut:
 
 def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
     """The sentences of a topic, not stored yet, with the marks that the rules give them."""
-    by_rule = not_judged([own for _document, own in cuts])
+    by_rule = (wordless if topic.compares_summaries else not_judged)([own for _document, own in cuts])
     numbered = (
         (document, index, cut, rule)
         for (document, own), rules in zip(cuts, by_rule, strict=True)
@@ -160,10 +160,20 @@ def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
 def recut(topic: Topic, cuts: Cuts) -> Recut:
     """How a topic changes that is to have these documents with these sentences; they need not be stored yet."""
     sentences = rows_of(topic, cuts)
-    _recognize(sentences, Sentence.objects.filter(topic=topic).order_by("position"), _answered(topic))
+    _recognize(sentences, _known(topic), _answered(topic))
     for position, (document, _own) in enumerate(cuts):
         document.position = position
     return Recut(topic, [document for document, _own in cuts], sentences)
+
+
+def _known(topic: Topic) -> Sequence[Sentence]:
+    """The sentences that are there; of compared summaries those that went, too, the last ones first: a summary that is
+    there again, word for word, has its judgments again."""
+    rows = Sentence.objects.filter(topic=topic).order_by("position").select_related("document", "topic")
+    if not topic.compares_summaries:
+        return list(rows)
+    gone = Sentence.objects.filter(topic__summaries_of=topic.summaries_of_id, topic__removal__isnull=False)
+    return [*rows, *gone.order_by("-topic").select_related("document", "topic")]
 
 
 def as_cut(document: SourceDocument) -> tuple[Cut, ...]:
@@ -207,10 +217,12 @@ def _be(sentence: Sentence, row: Sentence) -> None:
         sentence.not_judged = row.not_judged
 
 
-def _by_words(rows: Iterable[Sentence]) -> Mapping[str, list[Sentence]]:
-    by_words: dict[str, list[Sentence]] = defaultdict(list)
+def _by_words(rows: Iterable[Sentence]) -> Mapping[tuple[str, str], list[Sentence]]:
+    """By their words; summaries by that of which system they are as well."""
+    by_words: dict[tuple[str, str], list[Sentence]] = defaultdict(list)
     for row in rows:
-        by_words[" ".join(row.text.split())].append(row)
+        system = row.document.name if row.topic.compares_summaries else ""
+        by_words[system, " ".join(row.text.split())].append(row)
     return by_words
 
 
@@ -233,6 +245,7 @@ def history_of(topic: Topic, removal: Removal) -> Topic:
         position=last + 1,
         cut_version=1,
         removal=removal,
+        summaries_of=topic.summaries_of,
     )
 
 

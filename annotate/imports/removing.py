@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from annotate import judging
 from annotate.audit_log import note
-from annotate.imports import recutting
+from annotate.imports import compared, recutting
 from annotate.imports.holding import hold, refuse_busy
 from annotate.models import (
     GoldPair,
@@ -83,8 +83,10 @@ class Target:
     def counts(self) -> dict[str, int]:
         """How much goes with it; what there is none of is left out."""
         numbers = {name: self.rows[table].count() for name, table in COUNTED.items() if table in self.rows}
+        if Summary in self.rows:
+            numbers["judgments"] = compared.answers_about(self.rows[Summary].select_related("system"))
         if self.kind == Kind.TOPIC and self.topic is not None:
-            answers = judging.answers_in(self.topic)
+            answers = judging.answers_in(*_with_compared([self.topic]))
             numbers["documents"] = SourceDocument.objects.filter(topic=self.topic).count()
             numbers["sentences"] = Sentence.objects.filter(topic=self.topic).count()
             numbers["judgments"] = answers.count()
@@ -166,9 +168,12 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
     )
     _delete(target)
     if kind == Kind.TOPIC:
-        for topic in topics:
+        with_compared = _with_compared(topics)
+        for topic in with_compared:
             judging.void(topic)
-        Topic.objects.filter(pk__in=[topic.pk for topic in topics]).update(removal=removal)
+        Topic.asked.filter(pk__in=[topic.pk for topic in with_compared]).update(removal=removal)
+    elif Summary in target.rows:
+        compared.keep_in_step(study, [topic.pk for topic in topics], removal)
     _compute_anew(study, kind, topics)
     note(study, user, "remove data", **_named(removal), **counts)
     return removal
@@ -238,7 +243,7 @@ def _compute_anew(study: Study, kind: str, topics: Iterable[Topic]) -> None:
 
 def _raise_removed_version(study: Study, topics: Iterable[Topic]) -> None:
     """Let no sum of the topics' versions fall, whatever goes with them: reports would take it for old news."""
-    several = Topic.objects.filter(pk__in=[topic.pk for topic in topics])
+    several = Topic.asked.filter(pk__in=[topic.pk for topic in _with_compared(topics)])
     rows = several.values_list("text_version", "peers_version", "tally__data_version")
     lost = 1 + sum(version or 0 for versions in rows for version in versions)
     study.count_removed(lost)
@@ -295,9 +300,10 @@ def restore_removed(removal: Removal, user: User) -> Removal:
         topics = _put_back(removal, rows)
     Removal.objects.filter(pk=removal.pk).update(restored_at=timezone.now(), rows="")
     if removal.kind == Kind.TOPIC:
-        for topic in topics:
+        for topic in _with_compared(topics):
             judging.revive(study, topic)
-    elif Summary in rows:
+    elif Summary in rows or Topic in rows:
+        compared.keep_in_step(study, [topic.pk for topic in topics], removal)
         judging.raise_version(topic.pk for topic in topics)
     Topic.objects.filter(pk__in=[topic.pk for topic in topics]).score_anew()
     note(study, user, "restore data", **_named(removal))
@@ -346,7 +352,7 @@ def _refuse_taken(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> No
     """What came in since has the name, or what this belongs to is not there."""
     study = removal.study
     if removal.kind == Kind.TOPIC:
-        if Topic.with_unfinished.filter(study=study, name=removal.name, removal=None).exists():
+        if Topic.with_unfinished.filter(study=study, name=removal.name, removal=None, summaries_of=None).exists():
             raise _taken()
         return
     summaries, references = rows.get(Summary, []), rows.get(Reference, [])
@@ -393,7 +399,9 @@ def _put_back(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[T
     if removal.kind == Kind.TOPIC:
         keys = set(Topic.with_unfinished.filter(removal=removal).values_list("pk", flat=True))
         # It is cut anew, should the study's language have changed meanwhile; what was judged never is.
-        Topic.with_unfinished.filter(pk__in=keys).update(removal=None, text_version=F("text_version") + 1)
+        removed = Topic.with_unfinished.filter(pk__in=keys)
+        removed.filter(summaries_of=None).update(text_version=F("text_version") + 1)
+        removed.update(removal=None)
     else:
         keys = {row.topic_id for table in (Summary, Reference) for row in rows.get(table, [])}
         scored = {row.summary_id for batch in recutting.batches(rows.get(HumanScore, [])) for row in batch}
@@ -403,6 +411,12 @@ def _put_back(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[T
             )
         )
     return list(_locked(Topic.objects.filter(pk__in=keys)))
+
+
+def _with_compared(topics: Iterable[Topic]) -> list[Topic]:
+    """These, and their summaries as people compare them."""
+    own = list(topics)
+    return [*own, *Topic.asked.filter(summaries_of__in=[topic.pk for topic in own]).order_by("pk")]
 
 
 def _locked(topics: QuerySet[Topic]) -> QuerySet[Topic]:

@@ -7,7 +7,7 @@ they are of the text before. How the rows were is kept for a day.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice, pairwise, takewhile
@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 import formats
 from annotate.audit_log import note
-from annotate.imports import recutting
+from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.recutting import Recut, batches
 from annotate.models import (
@@ -86,6 +86,7 @@ class Comparison:
 
     changes: list[Change] = field(default_factory=list)
     recuts: list[Recut] = field(default_factory=list)
+    compared: list[Recut] = field(default_factory=list)
     unchanged: Counter[str] = field(default_factory=Counter)
     summaries: list[tuple[int, formats.Summary]] = field(default_factory=list)
     references: list[tuple[int, formats.Text]] = field(default_factory=list)
@@ -102,7 +103,13 @@ class Comparison:
             "replacements": list(changes),
             "replaced": dict(self.changed()),
             "unchanged": dict(self.unchanged),
-            "recuts": list(map(_recut_as_shown, self.recuts)),
+            "recuts": list(map(_recut_as_shown, [*self.recuts, *self.compared])),
+        }
+
+    def topics_of(self, kind: str) -> set[int]:
+        """The keys of the topics of which something of this kind differs."""
+        return {
+            change.row.pk if kind == "topics" else change.row.topic_id for change in self.changes if change.kind == kind
         }
 
     def changed_scores(self) -> Iterator[tuple[int, str, str, str, float]]:
@@ -161,6 +168,7 @@ def compare(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> Comparison
     seen.recuts = [_recut_of(topic, record, cuts[topic.name]) for topic, record in _with_other_documents(study, bundle)]
     _compare_references(seen, keys, bundle)
     _compare_summaries(seen, keys, bundle)
+    seen.compared = compared.with_other_texts(_other_texts(seen))
     _compare_scores(seen, study, bundle)
     return seen
 
@@ -197,6 +205,15 @@ def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: format
                 seen.summaries.append((keys[late.topic], late.summary))
             else:
                 seen.see("summaries", late.topic, late.summary.name, row, _said(columns_of(late.summary)))
+
+
+def _other_texts(seen: Comparison) -> Mapping[int | None, dict[str, str]]:
+    """Of summaries that differ, by topic and system."""
+    texts: dict[int | None, dict[str, str]] = defaultdict(dict)
+    for change in seen.changes:
+        if change.kind == "summaries":
+            texts[change.row.topic_id][change.name] = Summary(**change.columns).whole
+    return texts
 
 
 def _compare_scores(seen: Comparison, study: Study, bundle: formats.Bundle) -> None:
@@ -244,7 +261,7 @@ def _in_words(row: Any) -> str:
         return f"{row.score:g}"
     if isinstance(row, Topic):
         return "\n".join(filter(None, (row.title, row.question)))
-    return row.text if row.sentences is None else "\n".join(row.sentences)
+    return str(row.whole)
 
 
 def cut_changed(study: Study, bundle: formats.Bundle) -> NamedCuts:
@@ -313,10 +330,10 @@ def replace(seen: Comparison, removal: Removal | None, upload: Upload | None = N
         type(change.row)._base_manager.filter(pk=change.row.pk).update(**columns)
     for recut in seen.recuts:
         recut.apply(removal)
-    others = {change.row.topic_id for change in seen.changes if change.kind == "references"}
+    others = seen.topics_of("references")
     others |= {change.row.summary.topic_id for change in seen.changes if change.kind == "human_scores"}
     Topic.objects.filter(pk__in=others).update(peers_version=F("peers_version") + 1)
-    return {change.row.topic_id for change in seen.changes if change.kind == "summaries"}
+    return seen.topics_of("summaries")
 
 
 def keep_before(study: Study, user: User, seen: Comparison, name: str, **source: str) -> Removal | None:
@@ -329,6 +346,8 @@ def keep_before(study: Study, user: User, seen: Comparison, name: str, **source:
     if not rows:
         return None
     counts = seen.changed() + sum((Counter(recut.counts()) for recut in seen.recuts), Counter())
+    counts["judgments"] += sum(recut.judgments[1] for recut in seen.compared)
+    counts = +counts
     removal = Removal.objects.create(
         study=study,
         user=user,

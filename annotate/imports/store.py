@@ -11,6 +11,7 @@ from django.db.models import Max
 
 import formats
 from annotate import judging
+from annotate.imports import compared
 from annotate.imports.cutting import cut_topic
 from annotate.imports.holding import hold
 from annotate.imports.memory import refuse_large_topics
@@ -90,6 +91,7 @@ def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: 
     _store_summaries(study, summaries, upload)
     _store_scores((row for topic_id, summary in summaries for row in _scores_of(topic_id, summary)), upload)
     store_metric_scores(row for topic_id, summary in summaries for row in _metrics_of(topic_id, summary))
+    compared.keep_in_step(study, list(keys.values()), upload=upload)
     return topics
 
 
@@ -103,6 +105,7 @@ def store_late(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Up
     removal = keep_before(study, upload.user, seen, upload.filename, upload=str(upload.key)) if upload else None
     with_summaries = replace(seen, removal, upload) | {topic_id for topic_id, _summary in seen.summaries}
     _store_summaries(study, seen.summaries, upload)
+    compared.keep_in_step(study, with_summaries | seen.topics_of("topics"), removal)
     _store_references(seen.references, upload)
     scores = [
         (keys[score.topic], score.system, score.dimension, score.assessor, score.score) for score in seen.human_scores
@@ -185,14 +188,10 @@ def _store_topics(
 
 def _store_pyramid(topic_id: int, annotation: Annotation, upload: Upload | None) -> None:
     """A Pyramid that is there gives way to a later one."""
-    references = {row.name: _whole(row) for row in Reference.objects.filter(topic=topic_id)}
+    references = {row.name: row.whole for row in Reference.objects.filter(topic=topic_id)}
     rows = Summary.objects.filter(topic=topic_id).select_related("system")
-    columns = _annotation(located(annotation, references, {row.system.name: _whole(row) for row in rows}))
+    columns = _annotation(located(annotation, references, {row.system.name: row.whole for row in rows}))
     PyramidAnnotation.objects.update_or_create(topic_id=topic_id, defaults=columns | {"upload": upload})
-
-
-def _whole(row: Reference | Summary) -> str:
-    return row.text if row.sentences is None else "\n".join(row.sentences)
 
 
 def _annotation(pyramid: Annotation) -> dict[str, Any]:

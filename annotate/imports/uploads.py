@@ -249,7 +249,7 @@ def _end(upload: Upload, bundle: formats.Bundle, changed: NamedCuts, arrivals: j
     judging.lock_study(upload.study_id)
     _move(upload, [State.CONFIRMED], State.STORED, judgments_stored=None)
     late = store_late(upload.study, bundle, changed, upload)
-    judging.open_tallies(Topic.objects.filter(upload=upload))
+    judging.open_tallies(Topic.asked.filter(upload=upload))
     judging.count_in(arrivals, late)
     note(upload.study, upload.user, "store upload", upload=str(upload.key), filename=upload.filename)
 

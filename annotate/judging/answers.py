@@ -143,7 +143,8 @@ def _lock_removed(topic_id: int) -> LockedTopic | None:
     """Lock a topic that was removed, so that nobody restores it meanwhile; None where it is not."""
     removed = Removal.objects.filter(kind=Removal.Kind.TOPIC)
     rows = Topic.with_unfinished.select_for_update(no_key=True).filter(pk=topic_id, removal__in=removed)
-    return next((LockedTopic(*row) for row in rows.values_list("pk", Value(0), Now())), None)
+    of_nothing_drawn = Value(0), Value(False)
+    return next((LockedTopic(*row) for row in rows.values_list("pk", *of_nothing_drawn, Now())), None)
 
 
 def _take_place_again(assignment: Assignment) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
@@ -165,7 +165,10 @@ def _gold(annotator: Annotator) -> Iterator[Check]:
 
 def _prepared(study_id: int, use: str) -> QuerySet[GoldPair]:
     """Pairs that were prepared for a use, of sentences that people are still asked about."""
-    return GoldPair.objects.filter(topic__study=study_id, use=use, better__not_judged="", worse__not_judged="")
+    to_judge = GoldPair.objects.filter(topic__study=study_id, use=use, better__not_judged="", worse__not_judged="")
+    of_sentences = Q(topic__study__compares__in=("sentences", "both"), topic__summaries_of=None)
+    of_summaries = Q(topic__study__compares__in=("summaries", "both"), topic__summaries_of__isnull=False)
+    return to_judge.filter(of_sentences | of_summaries)
 
 
 def _check_of(gold_pair: GoldPair) -> Check:

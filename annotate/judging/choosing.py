@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 
 from annotate.judging import tallies
 from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Suggestion, Tally
+from annotate.models.judging import WANTED_BY
 
 chance = SystemRandom()
 
@@ -23,6 +24,8 @@ Reason = Assignment.Reason
 
 #: So many judgments of a topic anybody may give.
 FEW = 3
+#: Of summaries, where a topic needs few, nobody gives more than this share: two people tell more than one.
+MOST_OF_SUMMARIES = 0.5
 #: How many of the oldest unfinished pairs a draw looks at.
 LOOK = 64
 #: How many random pairs are tried at once, and then, before all that are left are listed: of a topic of which 95 in 100
@@ -60,34 +63,37 @@ def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> 
     """
     study = annotator.study
     takes_places = annotator.kind == Annotator.TAKES_PLACES
-    has_room = topic.taken < study.judgments_per_topic if takes_places else tallies.has_room(topic.pk, annotator)
-    if not has_room or _has_their_share(topic, annotator):
+    most = getattr(study, WANTED_BY.get((study.compares, topic.of_summaries), ""), 0)
+    has_room = topic.taken < most if takes_places else tallies.has_room(topic.pk, annotator)
+    if not has_room or _has_their_share(topic, annotator, most):
         return None
     if thorough and (lapsed := _lapsed(topic, annotator)) is not None:
         return lapsed
     if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
         return started
-    if study.random_share < 1 and (wished := _wished(topic, annotator)) is not None:
+    if (study.random_share < 1 or topic.of_summaries) and (wished := _wished(topic, annotator)) is not None:
         return wished
     return _any_left(topic, annotator) if thorough else _random(topic, annotator)
 
 
-def _has_their_share(topic: LockedTopic, annotator: Annotator) -> bool:
-    """Whether they have given as much of a topic as one annotator may.
+def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int) -> bool:
+    """Whether they have given as much of a topic, of which so many judgments are wanted, as one annotator may.
 
     That is the study's share of its judgments, or three times an even share among those of their kind who joined,
-    whichever is more; never less than an even spread of their own pairs over the topics, nor than a few.
+    whichever is more; never less than an even spread of their own pairs over the topics, nor than a few. Of summaries
+    it is never more than half.
     """
     study = annotator.study
-    least = max(study.person_cap * study.judgments_per_topic, FEW)
+    least = max(study.person_cap * most, FEW)
     if study.person_cap >= 1 or annotator.judged < least:
         return False
     given = Assignment.objects.filter(annotator=annotator, topic=topic.pk, holds_place=True).count()
     if given < least:
         return False
     joined = Annotator.objects.filter(study=study.pk, excluded_at=None, kind=annotator.kind).count()
-    topics = Tally.objects.filter(topic__study=study.pk).count()
-    return given >= max(least, 3 * study.judgments_per_topic / joined, annotator.pairs_wanted / topics)
+    topics = Tally.objects.filter(topic__study=study.pk, of_summaries=topic.of_summaries).count()
+    share = max(least, 3 * most / joined, annotator.pairs_wanted / topics)
+    return given >= (max(FEW, min(share, MOST_OF_SUMMARIES * most)) if topic.of_summaries else share)
 
 
 def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:
@@ -136,7 +142,10 @@ def _wished(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 
 
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """A random pair of the topic's sentences among those that are free for this annotator, if a few tries find one."""
+    """A random pair of the topic's sentences among those that are free for this annotator, if a few tries find one.
+
+    Never of two summaries that say the same, word for word.
+    """
     sentences = Sentence.objects.filter(topic=topic.pk)
     last = sentences.order_by("-position").values_list("position", flat=True).first()
     positions = range((last or 0) + 1)
@@ -145,7 +154,10 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
         to_judge = sentences.filter(position__in=set(chain(*drawn)), not_judged="")
         keys = {sentence.position: sentence.pk for sentence in to_judge}
         candidates = [tuple(sorted(keys[place] for place in two)) for two in drawn if keys.keys() >= set(two)]
-        pair = _first_free(topic, annotator, candidates, {sentence.pk: sentence for sentence in to_judge})
+        by_key = {sentence.pk: sentence for sentence in to_judge}
+        if topic.of_summaries:
+            candidates = [(a, b) for a, b in candidates if by_key[a].text != by_key[b].text]
+        pair = _first_free(topic, annotator, candidates, by_key)
         if pair is not None:
             return Choice(pair, Reason.RANDOM)
     return None
@@ -153,10 +165,12 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
-    keys = sorted(Sentence.objects.to_judge().filter(topic=topic.pk).values_list("pk", flat=True))
+    sentences = Sentence.objects.to_judge().filter(topic=topic.pk)
+    keys = sorted(sentences.values_list("pk", flat=True))
+    texts = dict(sentences.values_list("pk", "text")) if topic.of_summaries else {key: key for key in keys}
     pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)
     gone = set(pairs.filter(NOT_FREE).values_list("first_id", "second_id"))
-    left = [pair for pair in combinations(keys, 2) if pair not in gone]
+    left = [(a, b) for a, b in combinations(keys, 2) if texts[a] != texts[b] and (a, b) not in gone]
     pair = _first_free(topic, annotator, [chance.choice(left)] if left else [])
     return None if pair is None else Choice(pair, Reason.RANDOM)
 

@@ -30,7 +30,10 @@ Choose = Callable[[LockedTopic, Annotator], Choice | None]
 #: How long a drawn pair is kept for its annotator.
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 #: Pairs after which somebody is led to another topic: long enough to learn a subject, short enough not to tire of it.
+#: Of two kinds of questions they are asked one for so long, too.
 RUN = 10
+#: The same by whether they are of summaries, which take longer to read.
+RUNS = {False: RUN, True: 5}
 
 
 def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignment | NoPair:
@@ -83,7 +86,7 @@ def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment
     study, turn = annotator.study, annotator.judged + annotator.skipped + 1
     if (study.gold_share or study.repeat_share) and checks.due(annotator, turn):
         return draw_from(None, annotator, shown)
-    if (annotator.judged + 1) % RUN:
+    if (annotator.judged + 1) % RUNS[topic.of_summaries]:
         here = topic if topic.pk == shown.topic_id else Tally.objects.lock(shown.topic_id, wait=False)
         return draw_from(here, annotator, shown)
     topics = (Tally.objects.lock(key, wait=False) for key in _topics_in_turn(annotator, shown, thorough=False))
@@ -198,18 +201,28 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
     """
     lapsed = Q(Exists(Assignment.objects.filter(LAPSED, topic=OuterRef("topic")))) if thorough else None
     current = besides.topic_id if besides else checks.topic_read(annotator)
-    stay = current is not None and (annotator.judged + (besides is not None)) % RUN != 0
+    judged, of_summaries = annotator.judged + (besides is not None), _is_of_summaries(annotator, current)
+    stay = current is not None and judged % RUNS[of_summaries] != 0
     if stay and current is not None:
         yield current
+    if judged % RUN == 0:
+        of_summaries = chance.random() < annotator.study.summary_share
     topics = Tally.objects.with_room(annotator, lapsed).filter(topic__study=annotator.study_id)
-    columns = "filled", "topic_id", "topic__progress__is_told"
+    columns = "filled", "topic_id", "topic__progress__is_told", "of_summaries"
     filled = list(topics.values_list(*columns))
     # Topics that differ by less than a run count as equally filled, so that people spread over them.
     chance.shuffle(filled)
-    filled.sort(key=lambda row: (row[1] == current, bool(row[2]), row[0] // RUN))
-    for _taken, topic_id, _is_told in filled:
+    filled.sort(key=lambda row: (row[3] != of_summaries, row[1] == current, bool(row[2]), row[0] // RUNS[row[3]]))
+    for _taken, topic_id, *_rest in filled:
         if not (stay and topic_id == current):
             yield topic_id
+
+
+def _is_of_summaries(annotator: Annotator, topic_id: int | None) -> bool:
+    """Asked of the database only where a study compares both."""
+    if annotator.study.compares != "both":
+        return annotator.study.compares == "summaries"
+    return Tally.objects.filter(topic=topic_id, of_summaries=True).exists()
 
 
 # Leases

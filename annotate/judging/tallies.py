@@ -22,7 +22,7 @@ def open_tallies(topics: Iterable[Topic]) -> None:
     new = list(Topic.with_unfinished.filter(pk__in=with_documents.values("topic")))
     places = Pair.objects.filter(topic__in=new, taken__gt=0).order_by().values_list("topic").annotate(Sum("taken"))
     taken = dict(places)
-    tallies = (Tally(topic=topic, taken=taken.get(topic.pk, 0)) for topic in new)
+    tallies = (Tally(topic=topic, taken=taken.get(topic.pk, 0), of_summaries=topic.compares_summaries) for topic in new)
     Tally.objects.bulk_create(tallies, batch_size=BATCH, ignore_conflicts=True)
 
 
@@ -43,7 +43,7 @@ def lock(topic_ids: Iterable[int]) -> list[int]:
 
 def lock_study(study_id: int) -> list[int]:
     """Lock the tallies of all topics of a study: nobody draws or judges there until the transaction ends."""
-    return lock(Topic.objects.filter(study=study_id).values_list("pk", flat=True))
+    return lock(Topic.asked.filter(study=study_id).values_list("pk", flat=True))
 
 
 def has_room(topic_id: int, annotator: Annotator) -> bool:

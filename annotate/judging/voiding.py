@@ -69,9 +69,9 @@ def revive_pairs(topic: Topic) -> None:
     Tally.objects.filter(topic=topic, data_version__gt=0).update(data_version=F("data_version") + 1)
 
 
-def answers_in(topic: Topic) -> QuerySet[Assignment]:
-    """What was answered about a topic and stands."""
-    return Assignment.objects.arrived().filter(topic=topic, state=State.JUDGED)
+def answers_in(*topics: Topic) -> QuerySet[Assignment]:
+    """What was answered about these topics and stands."""
+    return Assignment.objects.arrived().filter(topic__in=topics, state=State.JUDGED)
 
 
 def _reopen(topic: Topic) -> None:

@@ -14,6 +14,10 @@ from annotate.models.study import Study
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
+    def present(self) -> Self:
+        """Not those that were removed, nor those of an upload that is still being stored."""
+        return self.filter(removal=None).exclude(upload__in=Upload.unfinished())
+
     def uncut(self) -> Self:
         """Those whose texts are not cut as they stand now."""
         return self.filter(UNCUT)
@@ -48,12 +52,18 @@ class TopicQuerySet(models.QuerySet["Topic"]):
 TopicManagerBase = models.Manager.from_queryset(TopicQuerySet)
 
 
-class TopicManager(TopicManagerBase["Topic"]):
-    """The topics that are there; not those that were removed, nor those of an upload that is still being stored."""
+class AskedManager(TopicManagerBase["Topic"]):
+    """What people may be asked about: topics, and beside each of them the summaries that are compared there."""
 
     def get_queryset(self) -> TopicQuerySet:
-        present = TopicQuerySet(self.model, using=self._db).filter(removal=None)
-        return present.exclude(upload__in=Upload.unfinished())
+        return TopicQuerySet(self.model, using=self._db).present()
+
+
+class TopicManager(TopicManagerBase["Topic"]):
+    """The topics that are there."""
+
+    def get_queryset(self) -> TopicQuerySet:
+        return TopicQuerySet(self.model, using=self._db).present().filter(summaries_of=None)
 
 
 UNCUT = models.Q(cut_version__lt=models.F("text_version"))
@@ -74,6 +84,10 @@ class Topic(models.Model):
     `peers_version` rises with everything else that metrics rest on: summaries and what people said of them.
     While `upload`, which brings it, is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it.
     So it is while it is removed (`removal`): then it has documents, sentences and judgments that are void, no tally.
+
+    To all that serves and stores judgments, the summaries of a topic are a topic of their own: `summaries_of` is the
+    topic, each of its documents is the summary of the system of this name, in one sentence, and it stands in no list
+    (`asked` has it, `objects` leaves it out). See `annotate.imports.compared`.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topics")
@@ -90,21 +104,33 @@ class Topic(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     upload = models.ForeignKey("Upload", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     removal = models.ForeignKey("Removal", on_delete=models.CASCADE, null=True, blank=True, related_name="topics")
+    summaries_of = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
 
     objects = TopicManager()
+    asked = AskedManager()
     with_unfinished = TopicQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "name"], name="topic_once_a_study", condition=models.Q(removal=None)
+                fields=["study", "name"],
+                name="topic_once_a_study",
+                condition=models.Q(removal=None, summaries_of=None),
+            ),
+            models.UniqueConstraint(
+                fields=["summaries_of"], name="topic_compared_once", condition=models.Q(removal=None)
             ),
             models.UniqueConstraint(fields=["study", "position"], name="topic_one_a_position"),
         ]
 
     def __str__(self) -> str:
         return self.title or self.name
+
+    @property
+    def compares_summaries(self) -> bool:
+        """Whether its texts are the summaries of a topic, to be compared whole."""
+        return self.summaries_of_id is not None
 
     @property
     def is_cut(self) -> bool:
@@ -149,6 +175,11 @@ class TopicText(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def whole(self) -> str:
+        """Its text; one that came in sentences has each on a line."""
+        return self.text if self.sentences is None else "\n".join(self.sentences)
+
 
 class SourceDocument(TopicText):
     """One of the texts that are summarized. `mended` (if any) is how a person cut it, instead of our cutting."""
@@ -165,6 +196,10 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
     def to_judge(self) -> Self:
         """Those that people are asked about."""
         return self.filter(not_judged="")
+
+    def of_sources(self, study: Study) -> Self:
+        """Those of the source documents of a study, whatever else people compare there."""
+        return self.filter(topic__study=study, topic__removal=None, topic__summaries_of=None)
 
     def names(self) -> dict[int, str]:
         """Their public names by their keys."""
@@ -288,6 +323,11 @@ class Summary(Uploaded):
         """The key of each summary of these topics, by the topic's key and the system's name."""
         rows = cls.objects.filter(topic__in=topics).values_list("pk", "topic_id", "system__name")
         return {(topic_id, system): pk for pk, topic_id, system in rows}
+
+    @property
+    def whole(self) -> str:
+        """Its text; one that came in sentences has each on a line."""
+        return self.text if self.sentences is None else "\n".join(self.sentences)
 
     @property
     def recommended(self) -> Any:

@@ -38,6 +38,16 @@ class Progress(NamedTuple):
     minutes_left: int
 
 
+#: Which setting says how many judgments are wanted of a topic, by what annotators compare and whether it is of
+#: summaries; nothing where they are not asked about it.
+WANTED_BY = {
+    ("sentences", False): "judgments_per_topic",
+    ("both", False): "judgments_per_topic",
+    ("both", True): "summary_judgments_per_topic",
+    ("summaries", True): "summary_judgments_per_topic",
+}
+
+
 @dataclass
 class LockedTopic:
     """A topic whose tally is locked, at which time by the database's clock, which every process shares.
@@ -47,6 +57,7 @@ class LockedTopic:
 
     pk: int
     taken: int
+    of_summaries: bool
     now: datetime
     answers: int = 0
 
@@ -55,7 +66,11 @@ class TallyQuerySet(models.QuerySet["Tally"]):
     def lock(self, topic: int, *, wait: bool = True) -> LockedTopic | None:
         """Lock the topic's tally, and see what is taken; None where the topic is gone, or locked by somebody for whom
         we do not `wait`."""
-        rows = self.select_for_update(skip_locked=not wait).filter(topic=topic).values_list("topic_id", "taken", Now())
+        rows = (
+            self.select_for_update(skip_locked=not wait)
+            .filter(topic=topic)
+            .values_list("topic_id", "taken", "of_summaries", Now())
+        )
         return next((LockedTopic(*row) for row in rows), None)
 
     def with_room(self, annotator: Annotator, also: models.Q | None = None) -> Self:
@@ -63,7 +78,10 @@ class TallyQuerySet(models.QuerySet["Tally"]):
 
         With how many are out or in (`filled`): people's stand in the tally.
         """
-        wants_more = models.Q(filled__lt=annotator.study.judgments_per_topic)
+        study, wants_more = annotator.study, models.Q(pk__in=())
+        for (compares, of_summaries), wanted_by in WANTED_BY.items():
+            if compares == study.compares:
+                wants_more |= models.Q(of_summaries=of_summaries, filled__lt=getattr(study, wanted_by))
         filled = self.annotate(filled=_filled("topic", annotator))
         return filled.filter(wants_more if also is None else wants_more | also)
 
@@ -72,12 +90,13 @@ class Tally(models.Model):
     """One row a topic, locked first by everyone who draws or judges there.
 
     `data_version` rises with everything that a fit rests on; `taken` counts the judgments wanted of people on the topic
-    that are out (leased) or in.
+    that are out (leased) or in; `of_summaries`: it is of the summaries of a topic.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="tally")
     data_version = models.PositiveBigIntegerField(default=0)
     taken = models.PositiveIntegerField(default=0)
+    of_summaries = models.BooleanField(default=False)
 
     objects = TallyQuerySet.as_manager()
 

@@ -16,7 +16,15 @@ from django.utils.translation import gettext_lazy as _
 
 from formats.answers import ANSWERS, PREFERENCES, Answer
 from formats.metric_names import METRICS, unknown_metrics
-from formats.settings import KINDS_COUNTED, QUESTION, SCORING, CountedKinds, StudySettings
+from formats.settings import (
+    KINDS_COUNTED,
+    QUESTION,
+    SCORING,
+    SUMMARY_QUESTION,
+    Compares,
+    CountedKinds,
+    StudySettings,
+)
 from formats.topics import LANGUAGE
 
 
@@ -60,11 +68,32 @@ class Study(models.Model):
     title = models.CharField(
         _("title"), max_length=200, help_text=_("For you and your colleagues. Annotators see it too.")
     )
+    compares: models.CharField[Compares, Compares] = models.CharField(
+        _("what annotators compare"),
+        max_length=10,
+        default="sentences",
+        choices=[
+            ("sentences", _("sentences of the source documents")),
+            ("summaries", _("whole summaries")),
+            ("both", _("both")),
+        ],
+        help_text=_(
+            "Sentences are quick to read, score every summary, also those that come later, and say what people want to "
+            "know. Two whole summaries take about three times as long to read, but far fewer answers tell which system "
+            "is better. You can change this at any time; every answer is kept."
+        ),
+    )
     question = models.CharField(
         _("question"),
         max_length=300,
         default=QUESTION,
         help_text=_("Shown above every pair of sentences. Keep it short. A topic can have its own question."),
+    )
+    summary_question = models.CharField(
+        _("question about summaries"),
+        max_length=300,
+        default=SUMMARY_QUESTION,
+        help_text=_("Shown above every pair of summaries. Keep it short."),
     )
     language = models.CharField(
         _("language of the texts"),
@@ -104,6 +133,18 @@ class Study(models.Model):
             "How many answers to collect for each topic. Unless you say otherwise, your first topics set it to about "
             "five a sentence. The leaderboard shows how wide the intervals are, and you can ask for more at any time."
         ),
+    )
+    summary_judgments_per_topic = models.PositiveIntegerField(
+        _("judgments per topic about summaries"),
+        default=10,
+        validators=[MinValueValidator(1), MaxValueValidator(1_000_000)],
+        help_text=_("Five tell more than any automatic metric; more than twenty to fifty add little."),
+    )
+    summary_share = models.FloatField(
+        _("share of pairs about summaries"),
+        default=0.5,
+        validators=SHARE,
+        help_text=_("From 0 to 1, where annotators compare both: how often they are asked about whole summaries."),
     )
     judgments_per_pair = models.PositiveSmallIntegerField(
         _("judgments per pair"),

@@ -50,7 +50,7 @@ def of_study(study: Study, record: Record) -> StudyForecast:
 
 
 def _is_old(study: Study, record: Record) -> bool:
-    judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None)
+    judged = Sentence.objects.to_judge().of_sources(study)
     now = judged.aggregate(topics=Count("topic", distinct=True), sentences=Count("pk"))
     sentences = round(record.topics * record.sentences)  # a mean is stored
     share = 1.0 if record.are_standard else study.random_share

@@ -285,7 +285,11 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     """These studies with how far each is, the newest first."""
     newest_first = list(studies.order_by("-pk"))
     sentences = Counter(
-        counts_by_topic(Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None))
+        counts_by_topic(
+            Sentence.objects.to_judge().filter(
+                topic__study__in=newest_first, topic__removal=None, topic__summaries_of=None
+            )
+        )
     )
     topics: dict[int, list[int]] = {study.pk: [] for study in newest_first}
     for topic_id, study_id in Topic.objects.filter(study__in=newest_first).order_by().values_list("pk", "study_id"):

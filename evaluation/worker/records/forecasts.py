@@ -36,7 +36,7 @@ class StudyToForecast:
 def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None:
     """None if no topic has two sentences left to judge."""
     study = forecast.study
-    judged = Sentence.objects.to_judge().filter(topic__study=study, topic__removal=None, topic__cut_version__gt=0)
+    judged = Sentence.objects.to_judge().of_sources(study).filter(topic__cut_version__gt=0)
     counted = list(judged.order_by("topic__position").values_list("topic").annotate(Count("pk")))
     lengths = tuple(sentences for _topic, sentences in counted)
     loaded = [load_evidence(counted[place][0], split) for place in planning.sample(lengths)]

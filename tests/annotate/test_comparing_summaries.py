@@ -1,0 +1,199 @@
+"""People compare whole summaries: served, judged, replaced, removed and restored as sentences are."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from annotate import imports, judging, studies
+from annotate.models import Annotator, Assignment, Judgment, Removal, Sentence, Study, Summary, Tally, Topic
+from tests.annotate import making
+from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged
+from tests.annotate.making import lines
+
+pytestmark = pytest.mark.django_db
+
+SYSTEMS = ("ann", "bob", "lead", "long")
+
+
+def record(name: str = "M1", **texts: str) -> dict[str, Any]:
+    document = {"id": "d1", "sentences": [f"Sentence {n} of {name}." for n in range(6)]}
+    summaries = [
+        {"system": system, "text": texts.get(system, f"What {system} says of {name}.\n\nAll of it.")}
+        for system in SYSTEMS
+    ]
+    return {"topic_id": name, "title": f"Topic {name}", "documents": [document], "summaries": summaries}
+
+
+def study_of(*records: dict[str, Any], **settings: Any) -> Study:
+    made = making.study(**{"compares": "summaries"} | settings)
+    making.store(made, lines(*records), "topics.jsonl")
+    return made
+
+
+def of_summaries(study: Study) -> Topic:
+    return Topic.asked.get(study=study, summaries_of__isnull=False)
+
+
+def systems(assignment: Assignment) -> set[str]:
+    return {assignment.left.document.name, assignment.right.document.name}
+
+
+def counted(study: Study) -> int:
+    return Judgment.objects.counted().filter(assignment__topic__study=study).count()
+
+
+def test_a_pair_is_two_whole_summaries_of_a_topic() -> None:
+    study = study_of(record())
+    pair = drawn(joined(study))
+    assert pair.topic.compares_summaries
+    assert pair.topic.title == "Topic M1"
+    assert systems(pair) < set(SYSTEMS)
+    assert pair.left.text.endswith(".\n\nAll of it.")
+
+
+def test_no_list_of_topics_has_the_summaries_beside_them() -> None:
+    study = study_of(record())
+    assert [topic.name for topic in study.topics.all()] == ["M1"]
+    assert Sentence.objects.of_sources(study).count() == 6
+
+
+def test_a_study_that_asks_about_sentences_asks_nothing_else() -> None:
+    study = study_of(record(), compares="sentences")
+    assert not drawn(joined(study)).topic.compares_summaries
+    assert not Topic.asked.filter(study=study, summaries_of__isnull=False).exists()
+
+
+def test_what_annotators_compare_changes_at_any_time_and_nothing_is_lost() -> None:
+    study = study_of(record(), compares="sentences")
+    ann = joined(study)
+    judged(ann)
+    for asked in ("summaries", "sentences", "summaries"):
+        study = studies.change_settings(study, making.owner(study), compares=asked)
+        assert judged(Annotator.objects.get(pk=ann.pk)).topic.compares_summaries == (asked == "summaries")
+    assert counted(study) == 4
+    assert_books_balance(study)
+
+
+def test_both_kinds_are_asked_in_the_share_that_was_chosen() -> None:
+    study = study_of(*(record(f"M{n}") for n in range(20)), compares="both", summary_share=0.5, pairs_per_annotator=400)
+    ann = joined(study)
+    kinds = [judged(ann).topic.compares_summaries for _pair in range(100)]
+    assert 20 <= sum(kinds) <= 80
+    changes = sum(before != after for before, after in itertools.pairwise(kinds))
+    assert changes <= 10  # in runs: nobody is torn to and fro
+
+
+def test_a_topic_takes_as_many_answers_about_summaries_as_are_wanted() -> None:
+    study = study_of(record(), summary_judgments_per_topic=5, judgments_per_pair=2, pairs_per_annotator=50)
+    for annotator in (joined(study), joined(study), joined(study)):
+        while not isinstance(judging.draw(annotator), judging.NoPair):
+            judged(annotator)
+    assert Tally.objects.get(topic=of_summaries(study)).taken == counted(study) == 5
+    assert_books_balance(study)
+
+
+def test_nobody_gives_more_than_half_of_what_a_topic_needs() -> None:
+    study = study_of(record(), summary_judgments_per_topic=8, judgments_per_pair=2, pairs_per_annotator=50)
+    ann = joined(study)
+    while not isinstance(judging.draw(ann), judging.NoPair):
+        judged(ann)
+    assert counted(study) == 4
+
+
+def test_two_summaries_that_say_the_same_are_never_a_pair() -> None:
+    same = {"ann": "The same.", "bob": "The same.", "lead": "The same."}
+    study = study_of(record(**same), summary_judgments_per_topic=50, judgments_per_pair=10, pairs_per_annotator=50)
+    seen = []
+    for annotator in (joined(study), joined(study)):
+        while not isinstance(judging.draw(annotator), judging.NoPair):
+            seen.append(systems(judged(annotator)))
+    assert len(seen) == 6
+    assert all("long" in pair for pair in seen)
+
+
+def test_a_summary_without_a_letter_is_not_asked_about() -> None:
+    study = study_of(record(ann="...", bob="123"), summary_judgments_per_topic=50, pairs_per_annotator=50)
+    assert systems(judged(joined(study))) == {"lead", "long"}
+    assert judging.draw(joined(study)) == judging.NoPair.NO_WORK
+
+
+def test_a_replaced_summary_leaves_its_judgments_to_history_and_the_others_stay() -> None:
+    study = study_of(record(), judgments_per_pair=10, pairs_per_annotator=50)
+    for annotator in (joined(study), joined(study)):
+        for _pair in range(4):
+            judged(annotator)
+    about = Assignment.objects.filter(pair__first__document__name="ann") | Assignment.objects.filter(
+        pair__second__document__name="ann"
+    )
+    lost = about.distinct().count()
+    upload = making.receive(study, b"topic,system,text\nM1,ann,Something else.\n", "late.csv")
+    imports.process(upload)
+    (shown,) = upload.preview["recuts"]
+    assert (shown["judgments_kept"], shown["judgments_lost"]) == (8 - lost, lost)
+    imports.confirm(upload, making.owner(study))
+    imports.process(upload)
+    assert counted(study) == 8 - lost
+    assert Sentence.objects.get(topic=of_summaries(study), document__name="ann").text == "Something else."
+    assert_books_balance(study)
+    imports.restore_removed(Removal.objects.get(), making.owner(study))
+    assert counted(study) == 8
+    assert_books_balance(study)
+
+
+def test_a_summary_that_is_removed_and_restored_has_its_judgments_again() -> None:
+    study = study_of(record(), judgments_per_pair=10, pairs_per_annotator=50)
+    for _pair in range(4):
+        judged(annotator := joined(study))
+    judged(annotator)
+    pairs = [systems(row) for row in Assignment.objects.filter(state="judged")]
+    lost = sum("ann" in pair for pair in pairs)
+    key = str(Summary.objects.get(system__name="ann").pk)
+    target = imports.find_target(study, "summary", key)
+    assert target is not None
+    assert target.counts().get("judgments", 0) == lost
+    removal = imports.remove(study, making.owner(study), "summary", key)
+    assert counted(study) == 5 - lost
+    assert not Sentence.objects.filter(topic=of_summaries(study), document__name="ann").exists()
+    imports.restore_removed(removal, making.owner(study))
+    assert counted(study) == 5
+    assert_books_balance(study)
+
+
+def test_a_topic_that_is_removed_takes_its_summaries_along_and_brings_them_back() -> None:
+    study = study_of(record(), pairs_per_annotator=50)
+    for _pair in range(3):
+        judged(joined(study))
+    removal = imports.remove(study, making.owner(study), "topic", str(study.topics.get().pk))
+    assert removal.counts["judgments"] == 3
+    assert counted(study) == 0
+    assert not Topic.asked.filter(study=study).exists()
+    imports.restore_removed(removal, making.owner(study))
+    assert counted(study) == 3
+    assert of_summaries(study)
+    assert_books_balance(study)
+
+
+def test_a_system_that_comes_late_is_compared_and_takes_no_judgment_away() -> None:
+    study = study_of(record(), judgments_per_pair=10, pairs_per_annotator=50)
+    judged(joined(study))
+    making.store(study, b"topic,system,text\nM1,late,Late words.\n", "late.csv")
+    assert counted(study) == 1
+    assert Sentence.objects.filter(topic=of_summaries(study)).count() == 5
+    assert not Removal.objects.exists()
+
+
+def test_whoever_has_a_summary_on_the_screen_that_is_replaced_is_led_to_another_pair() -> None:
+    study = study_of(record(), pairs_per_annotator=50, judgments_per_pair=10)
+    judged(joined(study))
+    pair = drawn(bob := joined(study))
+    for system in systems(pair):
+        making.store(study, f"topic,system,text\nM1,{system},Something else of {system}.\n".encode(), "late.csv")
+    with pytest.raises(Assignment.DoesNotExist):
+        judging.record_judgment(Assignment.objects.get(pk=pair.pk), 1, "left", 5.0)
+    following = drawn(bob)
+    assert following.pk != pair.pk
+    assert following.left.topic_id == following.right.topic_id == of_summaries(study).pk
+    assert_books_balance(study)
