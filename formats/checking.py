@@ -70,6 +70,7 @@ class _Whole:
         self.checkable = existing is not None or bool(draft.topics)
         self.counts: dict[tuple[str, str], int] = {}
         self.documents: dict[str, dict[str, Text]] = {}
+        self.summarized: set[tuple[str, str]] = set()
 
     def check_topics(self) -> None:
         for placed in self.draft.topics:
@@ -130,6 +131,7 @@ class _Whole:
         for topic_id, summaries in joined.items():
             topic = self.topics[topic_id]
             self.topics[topic_id] = replace(topic, summaries=(*topic.summaries, *summaries))
+        self.summarized = summarized | late.keys()
         return tuple(late.values())
 
     def join_scores(self) -> tuple[HumanScore, ...]:
@@ -138,7 +140,6 @@ class _Whole:
             for topic in self.topics.values()
             for summary in topic.summaries
         }
-        late = {(placed.record.topic, placed.record.summary.name) for placed in self.draft.summaries}
         kept: dict[tuple[str, ...], HumanScore] = {}
         for placed in self.draft.human_scores:
             score, place = placed.record, placed.place
@@ -147,7 +148,7 @@ class _Whole:
             own = scored.get(summary)
             if not self._topic_exists(score.topic, place):
                 continue
-            if own is None and summary not in late and not self._system_exists(score, scored, place):
+            if own is None and not self._system_exists(*summary, place.key("system")):
                 continue
             if key in kept or (own and not own.add(score)):
                 place.refuse(
@@ -171,7 +172,6 @@ class _Whole:
             for topic in self.topics.values()
             for summary in topic.summaries
         }
-        late = {(placed.record.topic, placed.record.summary.name) for placed in self.draft.summaries}
         kept: dict[tuple[str, ...], MetricScore] = {}
         for placed in self.draft.metric_scores:
             score, place = placed.record, placed.place
@@ -179,7 +179,7 @@ class _Whole:
             own = metrics.get(summary)
             if not self._topic_exists(score.topic, place):
                 continue
-            if own is None and summary not in late and not self._system_exists(score, metrics, place):
+            if own is None and not self._system_exists(*summary, place.key("system")):
                 continue
             if (*summary, score.metric) in kept or (own is not None and score.metric in own):
                 place.refuse(
@@ -199,24 +199,23 @@ class _Whole:
             self.topics[topic_id] = replace(topic, summaries=summaries)
         return tuple(kept.values())
 
-    def _system_exists(self, score: HumanScore | MetricScore, scored: Iterable[tuple[str, str]], place: Place) -> bool:
-        existing = self.existing.get(score.topic)
+    def _system_exists(self, topic: str, system: str, place: Place) -> bool:
+        existing = self.existing.get(topic)
         stored = existing.systems if existing else frozenset()
-        if not self.checkable or score.system in stored:
+        if not self.checkable or system in stored or (topic, system) in self.summarized:
             return True
-        systems = [system for topic, system in scored if topic == score.topic]
+        systems = [name for other, name in self.summarized if other == topic]
         expected = "a system that summarized topic %(topic)s"
-        place.key("system").refuse_unknown(
-            "system", score.system, [*systems, *stored], expected, topic=shown(score.topic)
-        )
+        place.refuse_unknown("system", system, sorted({*systems, *stored}), expected, topic=shown(topic))
         return False
 
     def check_preferences(self) -> tuple[Preference, ...]:
         for placed in self.draft.preferences:
             preference, place = placed.record, placed.place
             if self.checkable and self._topic_exists(preference.topic, place):
-                self._check_sentence(preference.topic, preference.a, place.key("a"))
-                self._check_sentence(preference.topic, preference.b, place.key("b"))
+                check = self._check_sentence if preference.of == "sentences" else self._system_exists
+                check(preference.topic, preference.a, place.key("a"))
+                check(preference.topic, preference.b, place.key("b"))
         return tuple(placed.record for placed in self.draft.preferences)
 
     def _topic_exists(self, topic_id: str, place: Place) -> bool:

@@ -46,8 +46,9 @@ def read_folder(sources: Iterable[Source], place: Place, draft: Draft) -> None:
         )
         if len(place.complaints.collected) > before:
             continue
-        if not (topic.documents or topic.references):
-            here.refuse("no documents", "documents/*.txt (people judge their sentences), or references/*.txt")
+        if not (topic.documents or topic.references or len(topic.summaries) > 1):
+            expected = "documents/*.txt (people judge their sentences), or references/*.txt, or two summaries/*.txt"
+            here.refuse("no documents", expected)
         elif not draft.add_topic(topic, here):
             return
 

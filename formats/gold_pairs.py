@@ -1,4 +1,4 @@
-"""Pairs of sentences whose right answer somebody knows, as a table: topic,better,worse,use,[explanation]."""
+"""Pairs whose right answer somebody knows, as a table: topic,better,worse,use,[explanation],[of]."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from formats.complaints import Place, shown
+from formats.preferences import of_what
 from formats.study_records import USES, GoldPairRecord, Use
 from formats.tables import Columns, read_rows
 
-COLUMNS = Columns(("topic", "better", "worse", "use"), ("explanation",))
+COLUMNS = Columns(("topic", "better", "worse", "use"), ("explanation", "of"))
 EXPLANATION_CHARACTERS = 2_000
 
 
@@ -17,11 +18,12 @@ def read_gold_pairs(file: BinaryIO, place: Place) -> Iterator[tuple[Place, GoldP
     """Each pair with its place; rows that cannot be taken are complained of and left out."""
     for here, row in read_rows(file, place, COLUMNS):
         use, explanation = row["use"].strip(), row.get("explanation", "").strip()
+        of = of_what(here.key("of"), row.get("of", ""))
         if use not in USES:
             here.key("use").refuse("%(what)s", "one of %(uses)s", what=shown(use), uses=", ".join(USES))
         elif len(explanation) > EXPLANATION_CHARACTERS:
             here.key("explanation").refuse(
                 "%(count)s characters", "at most %(limit)s", count=len(explanation), limit=EXPLANATION_CHARACTERS
             )
-        else:
-            yield here, GoldPairRecord(row["topic"], row["better"], row["worse"], cast(Use, use), explanation)
+        elif of is not None:
+            yield here, GoldPairRecord(row["topic"], row["better"], row["worse"], cast(Use, use), explanation, of)

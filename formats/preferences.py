@@ -1,18 +1,18 @@
-"""Preferences: who preferred which of two sentences, as JSON Lines or as CSV with the same column names."""
+"""Preferences: who preferred which of two sentences or summaries, as JSON Lines or as CSV with the same columns."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, cast, get_args
 
 from formats import shapes, strict_json
 from formats.answers import LETTERS
 from formats.complaints import Place, kind, shown
 from formats.draft import Draft
 from formats.lines import Sink, read_lines
-from formats.records import Preference
+from formats.records import Of, Preference
 from formats.study_records import KINDS, design_weight
 from formats.tables import Columns, number, read_rows, write_rows
 from formats.text import clean, name
@@ -20,9 +20,12 @@ from formats.topics import named
 
 NEEDED = ("topic", "a", "b", "winner")
 OPTIONAL = ("annotator", "seconds", "at")
-COLUMNS = Columns(NEEDED, OPTIONAL, others=True)
+COLUMNS = Columns(NEEDED, (*OPTIONAL, "of"), others=True)
 
-_KEYS = frozenset(NEEDED + OPTIONAL)
+#: What the two sides of a pair must be.
+TWO_OF: Mapping[Of, str] = {"sentences": "two different sentences", "summaries": "summaries of two systems"}
+
+_KEYS = frozenset((*NEEDED, *OPTIONAL, "of"))
 _SENTENCE = re.compile(r"(?P<document>.+):(?P<index>0|[1-9][0-9]{0,6})", re.DOTALL)
 
 
@@ -53,9 +56,19 @@ def read_preferences_csv(file: BinaryIO, place: Place, draft: Draft) -> None:
             return
 
 
-def write_preferences(preferences: Iterable[Preference], file: Sink, form: Literal["jsonl", "csv"] = "jsonl") -> None:
+def write_preferences(
+    preferences: Iterable[Preference],
+    file: Sink,
+    form: Literal["jsonl", "csv"] = "jsonl",
+    *,
+    with_of: bool = False,
+) -> None:
     """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and of other keys only
-    those are there that say who judged (`kind`), why the pair was shown (`reason`) and its `design_weight`."""
+    those are there that say who judged (`kind`), why the pair was shown (`reason`) and its `design_weight`.
+
+    `with_of`: in CSV a column says of each what it is about; without it all must be about sentences.
+    """
+    of = ("of",) if with_of else ()
     if form == "csv":
         rows = (
             (
@@ -63,10 +76,11 @@ def write_preferences(preferences: Iterable[Preference], file: Sink, form: Liter
                 _word(p, "kind") or "human",
                 _word(p, "reason"),
                 p.extra.get("design_weight"),
+                *(p.of for _column in of),
             )
             for p in preferences
         )
-        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight"), rows)
+        write_rows(file, (*NEEDED, *OPTIONAL, "kind", "reason", "design_weight", *of), rows)
         return
     file.writelines(strict_json.line(preference_as_json(preference)).encode() + b"\n" for preference in preferences)
 
@@ -90,6 +104,7 @@ def drawn_for(preference: Preference) -> tuple[str, ...] | None:
 def preference_as_json(preference: Preference) -> dict[str, Any]:
     given: dict[str, Any] = dict(preference.extra)
     given |= {key: getattr(preference, key) for key in NEEDED}
+    given |= {} if preference.of == "sentences" else {"of": preference.of}
     return given | {key: value for key in OPTIONAL if (value := getattr(preference, key)) not in ("", None)}
 
 
@@ -102,9 +117,10 @@ def sentence_name(given: str) -> tuple[str, int] | None:
 def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
     before = len(place.complaints.collected)
     topic = named(place, given, "topic")
-    a, b = _sentence(place, given, "a"), _sentence(place, given, "b")
+    of = of_what(place.key("of"), given.get("of"))
+    a, b = (_side(place, given, key, of) for key in ("a", "b"))
     if a and a == b:
-        place.key("b").refuse("%(name)s on both sides", "two different sentences", name=shown(a))
+        place.key("b").refuse("%(name)s on both sides", TWO_OF[of or "sentences"], name=shown(a))
     winner = given.get("winner")
     if not isinstance(winner, str) or winner not in LETTERS:
         what, (*most, last) = "no such key" if "winner" not in given else kind(winner), LETTERS
@@ -125,8 +141,26 @@ def _preference(place: Place, given: dict[str, Any]) -> Preference | None:
         seconds=_seconds(place, given),
         at=_at(place, given),
         extra=extra,
+        of=of or "sentences",
     )
     return preference if len(place.complaints.collected) == before else None
+
+
+def of_what(place: Place, value: Any) -> Of | None:
+    """What a pair is of, sentences where nothing is said; None and a complaint where it is nothing that is compared."""
+    if value is None or value == "":
+        return "sentences"
+    if isinstance(value, str) and value in get_args(Of):
+        return cast(Of, value)
+    place.refuse("%(what)s", "sentences or summaries", what=kind(value))
+    return None
+
+
+def _side(place: Place, given: Mapping[str, Any], key: str, of: Of | None) -> str:
+    """The name of one of the two; empty where there is none, which was complained of."""
+    if of is None:
+        return ""
+    return named(place, given, key) if of == "summaries" else _sentence(place, given, key)
 
 
 def _sentence(place: Place, given: Mapping[str, Any], key: str) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from formats.pyramid import Annotation
 
 Extra = Mapping[str, Any]
+#: What two texts that people compare are of.
+Of = Literal["sentences", "summaries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Topic:
     """What is summarized, and what was made of it. `language` is a BCP 47 tag; `pyramid`: what people found said;
     `base`: the topic with the earlier documents, of which this one is the update.
 
-    Without documents nobody is asked about it; then it has references or a Pyramid.
+    Without documents nobody is asked about sentences of it; then it has references, a Pyramid or two summaries.
     """
 
     topic_id: str
@@ -67,7 +69,7 @@ class Topic:
 class Preference:
     """One judgment as it is exchanged: `a` was on the left; `winner` is the letter of the answer.
 
-    Sentences are named `<document id>:<index from 0>`.
+    `of`: sentences, which are named `<document id>:<index from 0>`, or whole summaries, named by their systems.
     """
 
     topic: str
@@ -78,6 +80,7 @@ class Preference:
     seconds: float | None = None
     at: str = ""
     extra: Extra = field(default_factory=dict)
+    of: Of = "sentences"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from formats import limits, settings, shapes
 from formats.answers import ANSWERS, SIDES, UNDONE
 from formats.complaints import Place, shown
 from formats.metric_names import METRICS, unknown_metrics
 from formats.not_judged import BY_HAND, RULES
-from formats.records import Topic
+from formats.preferences import TWO_OF
+from formats.records import Of, Topic
 from formats.settings import Setting
 from formats.study_records import (
     KINDS,
@@ -31,6 +32,7 @@ _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _small, _count, _large = shapes.whole(0, 32_767), shapes.whole(0, 2**31 - 1), shapes.whole(0, 2**63 - 1)
 _positive = shapes.whole(1, 32_767)
 _key = shapes.matching(_KEY, "a UUID in small letters")
+_of = shapes.one_of(get_args(Of))
 
 
 def _check_of(setting: Setting) -> shapes.Check:
@@ -90,6 +92,7 @@ ASSIGNMENT: dict[str, shapes.Check] = {
     "expected": shapes.one_of(("", *SIDES)),
     "design_weight": shapes.maybe(shapes.real(0)),
     "drawn_for": shapes.maybe(shapes.systems),
+    "of": _of,
 }
 JUDGMENT: dict[str, shapes.Check] = {
     "assignment": _key,
@@ -120,6 +123,7 @@ HISTORY: dict[str, shapes.Check] = {
     **{name: ASSIGNMENT[name] for name in ("occasion", "reason_shown", "holds_place")},
     **{name: ASSIGNMENT[name] for name in ("created_at", "closed_at", "expected")},
     "answers": shapes.listed(shapes.of_shape(HistoryAnswer, _HISTORY_ANSWER), 32_767),
+    "of": _of,
 }
 GOLD_PAIR: dict[str, shapes.Check] = {
     "topic": shapes.name,
@@ -127,6 +131,7 @@ GOLD_PAIR: dict[str, shapes.Check] = {
     "worse": shapes.words(limits.NAME_CHARACTERS + 10),
     "use": shapes.one_of(USES),
     "explanation": shapes.words(2_000),
+    "of": _of,
 }
 _number, _number_or_null = shapes.real(), shapes.maybe(shapes.real())
 FIT: dict[str, shapes.Check] = {
@@ -167,6 +172,13 @@ HEAD: dict[str, shapes.Check] = {
     "settings": shapes.free,
 }
 
+#: By topic and what two of them are, the names of what may be compared there.
+_Names = dict[tuple[str, Of], set[str]]
+_A_TEXT: Mapping[Of, str] = {
+    "sentences": "a sentence of the topic",
+    "summaries": "a system that summarized the topic",
+}
+
 
 def check_whole(archive: StudyArchive, place: Place) -> None:
     """Every name stands for something, and what must be unique is."""
@@ -180,14 +192,17 @@ def check_whole(archive: StudyArchive, place: Place) -> None:
     for i, topic in enumerate(archive.topics):
         if topic.base and topic.base not in topics:
             at("topics.jsonl")(i).key("base").refuse_unknown("topic", topic.base, topics, "a topic of the study")
-    sentences = _checked_sentences(archive, at("sentences.jsonl"))
+    names: _Names = {
+        **{(topic, "sentences"): names for topic, names in _checked_sentences(archive, at("sentences.jsonl")).items()},
+        **{(name, "summaries"): {own.name for own in topic.summaries} for name, topic in topics.items()},
+    }
     _unique([annotator.pseudonym for annotator in archive.annotators], "annotator", "pseudonym", at("annotators.jsonl"))
-    _check_assignments(archive, topics, sentences, at("assignments.jsonl"))
+    _check_assignments(archive, topics, names, at("assignments.jsonl"))
     _check_judgments(archive, at("judgments.jsonl"))
     _check_reported_pairs(archive, at("reported_pairs.jsonl"))
     _check_history(archive, at("history.jsonl"))
-    _check_fits(archive, topics, sentences, at("fits.jsonl"))
-    _check_gold_pairs(archive, topics, sentences, at("gold_pairs.jsonl"))
+    _check_fits(archive, topics, names, at("fits.jsonl"))
+    _check_gold_pairs(archive, topics, names, at("gold_pairs.jsonl"))
 
 
 def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dict[str, set[str]]:
@@ -214,26 +229,26 @@ def _checked_sentences(archive: StudyArchive, at: Callable[[int], Place]) -> dic
 
 
 def _check_assignments(
-    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+    archive: StudyArchive, topics: Mapping[str, Topic], names: _Names, at: Callable[[int], Place]
 ) -> None:
     annotators = {annotator.pseudonym for annotator in archive.annotators}
-    seen: set[tuple[str, str, frozenset[str], int]] = set()
+    seen: set[tuple[str, str, Of, frozenset[str], int]] = set()
     _unique([assignment.key for assignment in archive.assignments], "key", "key", at)
     for i, assignment in enumerate(archive.assignments):
         if assignment.topic not in topics:
             at(i).key("topic").refuse_unknown("topic", assignment.topic, topics, "a topic of the study")
             continue
         for side, called in (("left", assignment.left), ("right", assignment.right)):
-            if called not in sentences[assignment.topic]:
-                at(i).key(side).refuse("%(name)s", "a sentence of the topic", name=shown(called))
+            if called not in names[assignment.topic, assignment.of]:
+                at(i).key(side).refuse("%(name)s", _A_TEXT[assignment.of], name=shown(called))
         if assignment.left == assignment.right:
-            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(assignment.left))
+            at(i).key("right").refuse("%(name)s on both sides", TWO_OF[assignment.of], name=shown(assignment.left))
         if assignment.annotator not in annotators:
             at(i).key("annotator").refuse_unknown(
                 "annotator", assignment.annotator, annotators, "an annotator of the study"
             )
         sides = frozenset((assignment.left, assignment.right))
-        pair = (assignment.annotator, assignment.topic, sides, assignment.occasion)
+        pair = (assignment.annotator, assignment.topic, assignment.of, sides, assignment.occasion)
         if pair in seen:
             at(i).key("occasion").refuse("the same pair shown twice on one occasion", "a different occasion each time")
         seen.add(pair)
@@ -264,16 +279,17 @@ def _check_history(archive: StudyArchive, at: Callable[[int], Place]) -> None:
     annotators = {annotator.pseudonym for annotator in archive.annotators}
     keys = {assignment.key for assignment in archive.assignments}
     _unique([row.key for row in archive.history], "key", "key", at)
-    sentences: dict[int, tuple[str, HistorySentence]] = {}
+    sentences: dict[int, tuple[str, Of, HistorySentence]] = {}
     seen: set[tuple[str, frozenset[int], int]] = set()
     for i, row in enumerate(archive.history):
         for side, sentence in (("left", row.left), ("right", row.right)):
-            if sentences.setdefault(sentence.number, (row.topic, sentence)) != (row.topic, sentence):
+            own = (row.topic, row.of, sentence)
+            if sentences.setdefault(sentence.number, own) != own:
                 at(i).key(side).refuse("another sentence of number %(number)s", "one each", number=sentence.number)
         if row.key in keys:
             at(i).key("key").refuse("the key %(key)s of an assignment", "another key", key=row.key)
         if row.left.number == row.right.number:
-            at(i).key("right").refuse("%(name)s on both sides", "two different sentences", name=shown(row.left.text))
+            at(i).key("right").refuse("%(name)s on both sides", TWO_OF[row.of], name=shown(row.left.text))
         if row.annotator not in annotators:
             at(i).key("annotator").refuse_unknown("annotator", row.annotator, annotators, "an annotator of the study")
         pair = (row.annotator, frozenset((row.left.number, row.right.number)), row.occasion)
@@ -286,9 +302,7 @@ def _check_history(archive: StudyArchive, at: Callable[[int], Place]) -> None:
     _unique([name for _i, name in revisions], "judgment", "answers", lambda j: at(revisions[j][0]))
 
 
-def _check_fits(
-    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
-) -> None:
+def _check_fits(archive: StudyArchive, topics: Mapping[str, Topic], names: _Names, at: Callable[[int], Place]) -> None:
     _unique(
         [f"{fit.topic}, version {fit.data_version}, {fit.scored_by}" for fit in archive.fits], "fit", "data_version", at
     )
@@ -296,26 +310,26 @@ def _check_fits(
         if fit.topic not in topics:
             at(i).key("topic").refuse_unknown("topic", fit.topic, topics, "a topic of the study")
             continue
-        for called in sorted(fit.utilities.keys() - sentences[fit.topic]):
+        for called in sorted(fit.utilities.keys() - names[fit.topic, "sentences"]):
             at(i).key("utilities").refuse("%(name)s", "sentences of the topic", name=shown(called))
         for called in sorted(fit.scores.keys() - {summary.name for summary in topics[fit.topic].summaries}):
             at(i).key("scores").refuse("%(name)s", "systems that summarized the topic", name=shown(called))
 
 
 def _check_gold_pairs(
-    archive: StudyArchive, topics: Mapping[str, Topic], sentences: Mapping[str, set[str]], at: Callable[[int], Place]
+    archive: StudyArchive, topics: Mapping[str, Topic], names: _Names, at: Callable[[int], Place]
 ) -> None:
-    seen: set[tuple[str, frozenset[str]]] = set()
+    seen: set[tuple[str, Of, frozenset[str]]] = set()
     for i, gold_pair in enumerate(archive.gold_pairs):
         if gold_pair.topic not in topics:
             at(i).key("topic").refuse_unknown("topic", gold_pair.topic, topics, "a topic of the study")
             continue
         for key, called in (("better", gold_pair.better), ("worse", gold_pair.worse)):
-            if called not in sentences[gold_pair.topic]:
-                at(i).key(key).refuse("%(name)s", "a sentence of the topic", name=shown(called))
+            if called not in names[gold_pair.topic, gold_pair.of]:
+                at(i).key(key).refuse("%(name)s", _A_TEXT[gold_pair.of], name=shown(called))
         if gold_pair.better == gold_pair.worse:
-            at(i).key("worse").refuse("%(name)s on both sides", "two different sentences", name=shown(gold_pair.worse))
-        pair = (gold_pair.topic, frozenset((gold_pair.better, gold_pair.worse)))
+            at(i).key("worse").refuse("%(name)s on both sides", TWO_OF[gold_pair.of], name=shown(gold_pair.worse))
+        pair = (gold_pair.topic, gold_pair.of, frozenset((gold_pair.better, gold_pair.worse)))
         if pair in seen:
             at(i).key("worse").refuse("the same pair for the second time", "each once")
         seen.add(pair)

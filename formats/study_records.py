@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from formats.records import Extra, Topic
+from formats.records import Extra, Of, Topic
 from formats.settings import StudySettings
 
 Kind = Literal["human", "machine", "simulated"]
@@ -58,7 +58,8 @@ class AnnotatorRecord:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRecord:
-    """A pair as it was shown. `key` is a UUID; `left` and `right` are names of sentences; an open one has no end.
+    """A pair as it was shown. `key` is a UUID; `left` and `right` are names of sentences, or of the systems whose
+    summaries they are (`of`); an open one has no end.
 
     `expected`: the side that was known to be right, if it was. `design_weight`: how many times likelier the pair would
     have been drawn if all that were left had been equally likely; None where its reason alone says how it was drawn.
@@ -80,6 +81,7 @@ class AssignmentRecord:
     expected: str = ""
     design_weight: float | None = None
     drawn_for: Sequence[str] | None = None
+    of: Of = "sentences"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class JudgmentRecord:
 
 @dataclass(frozen=True, slots=True)
 class HistorySentence:
-    """A sentence that was judged, in words: it may be gone. `number` tells it from others, from 0 in an archive."""
+    """A sentence, or a system's summary, that was judged, in words: it may be gone. `number` tells it from others, from
+    0 in an archive; `document`: where it stood, or the system."""
 
     number: int
     document: str
@@ -117,7 +120,7 @@ class HistoryAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRecord:
-    """A pair that was judged before its topic, or a sentence of it, was removed or replaced, with all its answers."""
+    """A pair that was judged before its topic, or a text of the two, was removed or replaced, with all its answers."""
 
     key: str
     topic: str
@@ -131,17 +134,20 @@ class HistoryRecord:
     closed_at: str | None
     expected: str
     answers: Sequence[HistoryAnswer]
+    of: Of = "sentences"
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPairRecord:
-    """Two sentences of a topic, by their names, of which somebody said which is right; what for and why."""
+    """Two sentences or summaries (`of`) of a topic, by their names, of which somebody said which is right; what for and
+    why."""
 
     topic: str
     better: str
     worse: str
     use: Use
     explanation: str = ""
+    of: Of = "sentences"
 
 
 @dataclass(frozen=True, slots=True)

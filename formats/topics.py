@@ -29,7 +29,10 @@ LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}")
 EMPTY_SUMMARY = "an empty summary"
 INVISIBLE_SUMMARY = "a summary of invisible characters only"
 #: What a topic without any of these would be for.
-NO_DOCUMENTS = ("no documents", "documents (people judge their sentences), or references or a Pyramid for metrics")
+NO_DOCUMENTS = (
+    "no documents",
+    "documents (people judge their sentences), or references or a Pyramid for metrics, or two summaries to compare",
+)
 
 
 def read_topics(file: BinaryIO, place: Place, draft: Draft) -> None:
@@ -69,7 +72,8 @@ def topic_from(place: Place, given: dict[str, Any]) -> Topic | None:
     topic = replace(topic, pyramid=_pyramid(place, given, topic))
     for number, summary in enumerate(topic.summaries):
         check_reference(place.key("summaries").key(number), summary, [text.name for text in topic.references])
-    if not (topic.documents or topic.references or topic.pyramid) and len(place.complaints.collected) == before:
+    is_of_use = topic.documents or topic.references or topic.pyramid or len(topic.summaries) > 1
+    if not is_of_use and len(place.complaints.collected) == before:
         place.key("documents").refuse(*NO_DOCUMENTS)
     return topic if len(place.complaints.collected) == before else None
 

@@ -398,6 +398,16 @@ def lines() -> Iterator[Case]:
         '{"topic": "M1", "a": "d1:0", "b": "d1:1", "winner": "a", "kind": ["human"], "weight": 1e308}',
         Refused("t.jsonl:1: kind", ""),
     )
+    of_summaries = '{"topic": "M1", "of": "summaries", "a": "lead", "b": "long", "winner": "a"}'
+    for said, line in {
+        "an unknown system": of_summaries.replace("long", "lang"),
+        "one system twice": of_summaries.replace("long", "lead"),
+        "a sentence": of_summaries.replace("long", "d1:0"),
+        "100,000 characters": of_summaries.replace("long", "l" * 100_000),
+    }.items():
+        yield case(f"a judgment between summaries with {said}", line, Refused("t.jsonl:1: b", ""))
+    for said in ('{"summaries": 1}', "[]", "true", "1e308", '"sentence"'):
+        yield case(f"a judgment of {said}", of_summaries.replace('"summaries"', said), Refused("t.jsonl:1: of", ""))
     yield case(
         "a moment beyond all calendars",
         '{"topic": "M1", "a": "d1:0", "b": "d1:1", "winner": "a", "at": "9999-12-31T23:59:59-14:00"}',

@@ -5,11 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from hypothesis import strategies as st
 
 from formats.pyramid import Annotation, Contributor, Part, Peer, Pyramid, Scu
-from formats.records import Preference, Summary, Text, Topic
+from formats.records import Of, Preference, Summary, Text, Topic
 
 _characters = st.characters(
     codec="utf-8",
@@ -119,13 +120,17 @@ moments = st.datetimes(timezones=st.timezones()).map(lambda moment: moment.isofo
 @st.composite
 def preference(draw: st.DrawFn, with_extra: bool = True) -> Preference:
     document, left, right = draw(names), draw(st.integers(0, 99)), draw(st.integers(0, 99))
+    sentences = (f"{document}:{left}", f"{document}:{right + 100}")
+    of = draw(st.sampled_from(get_args(Of)))
+    a, b = sentences if of == "sentences" else draw(st.lists(names, min_size=2, max_size=2, unique=True))
     return Preference(
         draw(names),
-        f"{document}:{left}",
-        f"{document}:{right + 100}",
+        a,
+        b,
         draw(st.sampled_from(["a", "b", "tie"])),
         annotator=draw(st.just("") | names),
         seconds=draw(st.none() | st.floats(0, 1e6)),
         at=draw(st.just("") | moments),
         extra=draw(extras) if with_extra else {},
+        of=of,
     )

@@ -25,7 +25,7 @@ SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
 slow = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
-def written(write: object, records: object, path: Path, **options: str) -> Path:
+def written(write: object, records: object, path: Path, **options: object) -> Path:
     with path.open("wb") as file:
         write(records, file, **options)  # type: ignore[operator]
     return path
@@ -56,9 +56,46 @@ def test_preferences_come_back_exactly_from_json_lines(tmp_path: Path, preferenc
 def test_preferences_come_back_from_csv_with_a_word_on_who_judged(
     tmp_path: Path, preferences: list[Preference]
 ) -> None:
-    path = written(formats.write_preferences, preferences, tmp_path / "preferences.csv", form="csv")
+    path = written(formats.write_preferences, preferences, tmp_path / "preferences.csv", form="csv", with_of=True)
 
     assert formats.read(path) == Bundle(preferences=tuple(replace(one, extra={"kind": "human"}) for one in preferences))
+
+
+def test_preferences_between_sentences_are_written_as_before_there_were_others() -> None:
+    lines, table = io.BytesIO(), io.BytesIO()
+    preferences = [Preference("T", "d:0", "d:1", "a", annotator="w1")]
+    formats.write_preferences(preferences, lines)
+    formats.write_preferences(preferences, table, "csv")
+
+    assert lines.getvalue() == b'{"a":"d:0","annotator":"w1","b":"d:1","topic":"T","winner":"a"}\n'
+    assert table.getvalue() == (
+        b"topic,a,b,winner,annotator,seconds,at,kind,reason,design_weight\r\nT,d:0,d:1,a,w1,,,human,,\r\n"
+    )
+
+
+def test_preferences_between_summaries_name_systems_of_the_same_files_or_of_before(tmp_path: Path) -> None:
+    zipped = tmp_path / "preferences.csv"
+    zipped.write_text("topic,a,b,winner,of\nT,lead,b:0,a,summaries\nT,d:0,d:1,b,\nT,d:0,d:1,b,sentences\n")
+    known = formats.Existing({"T": formats.ExistingTopic({"d": 2}, frozenset({"lead", "b:0"}))})
+
+    assert [one.of for one in formats.read(zipped, existing=known).preferences] == ["summaries", *["sentences"] * 2]
+
+    folder = tmp_path / "data"
+    folder.mkdir()
+    prompt = {
+        "topic_id": "T",
+        "question": "Why?",
+        "summaries": [{"system": "x", "text": "So."}, {"system": "y", "text": ""}],
+    }
+    (folder / "topics.jsonl").write_text(json.dumps(prompt))
+    (folder / "more.csv").write_text("topic,system,text\nT,late,No.\n")
+    (folder / "preferences.csv").write_text("topic,a,b,winner,of\nT,x,late,a,summaries\nT,x,lat,a,summaries\n")
+    with pytest.raises(formats.Refused) as refused:
+        formats.read(folder)
+    assert [formats.message(complaint) for complaint in refused.value.complaints] == [
+        'preferences.csv:3: b: found "lat", which is unknown (most similar: "late"); '
+        'expected a system that summarized topic "T"'
+    ]
 
 
 def test_design_weights_come_back_from_csv(tmp_path: Path) -> None:

@@ -46,6 +46,10 @@ ASSIGNMENT = AssignmentRecord(KEY, "T", "w1", "d:0", "d:1", 0, "random", "judged
 SKIPPED = AssignmentRecord(
     SKIPPED_KEY, "T", "w1", "d:1", "d:0", 1, "random", "skipped", "broken", False, AT, AT, drawn_for=("lead",)
 )
+#: One of the systems is called as a sentence is.
+OF_SUMMARIES = dataclasses.replace(
+    ASSIGNMENT, key="0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c4", left="lead", right="d:1", of="summaries"
+)
 STUDY = StudyArchive(
     settings=StudySettings(title="Trial", question="Which is more important?", extra={"mine": [1, 2.5, None]}),
     program_version="0.1.0",
@@ -53,13 +57,13 @@ STUDY = StudyArchive(
         Topic(
             "T",
             (Text("d", "One. Two."),),
-            summaries=(Summary("lead", "One.", human={"r": 4.0}),),
+            summaries=(Summary("lead", "One.", human={"r": 4.0}), Summary("d:1", "")),
             pyramid=Annotation(Pyramid("", (Scu("1", "said", (Contributor((Part("One", None),)),)),)), {}, "J"),
         ),
     ),
     sentences=(SentenceRecord("T", "d", 0, 0, "One."), SentenceRecord("T", "d", 1, 0, "Two.")),
     annotators=(AnnotatorRecord("w1", "human", AT),),
-    assignments=(ASSIGNMENT, SKIPPED),
+    assignments=(ASSIGNMENT, SKIPPED, OF_SUMMARIES),
     judgments=(JudgmentRecord(KEY, 1, "left", 7.25, AT), JudgmentRecord(KEY, 2, "undone", None, AT, "page")),
     fits=(
         FitRecord(
@@ -68,7 +72,10 @@ STUDY = StudyArchive(
             {"lead": (0.5, None, 0.25, 0.75)},
         ),
     ),
-    gold_pairs=(GoldPairRecord("T", "d:1", "d:0", "training", "Two tells more."),),
+    gold_pairs=(
+        GoldPairRecord("T", "d:1", "d:0", "training", "Two tells more."),
+        GoldPairRecord("T", "d:1", "lead", "gold", of="summaries"),
+    ),
     uploads=(UploadRecord("rain.jsonl", 7, "a" * 64, AT, 1, {"topics": 1}),),
     removals=(RemovalRecord("topic", "Gone", "", {"judgments": 1}, AT, 2, None),),
     reported_pairs=(ReportedPairRecord(SKIPPED_KEY, "fragment", "Cut off.", AT),),
@@ -197,6 +204,20 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
             edit("annotators", 1, joined_at="now"),
             'annotators.jsonl:1: joined_at: found "now"; expected a time with its',
         ),
+        (
+            edit("assignments", 3, of="sentences"),
+            'assignments.jsonl:3: left: found "lead"; expected a sentence of the topic',
+        ),
+        (
+            edit("assignments", 3, right="lead"),
+            'assignments.jsonl:3: right: found "lead" on both sides; expected summaries of two',
+        ),
+        (
+            edit("assignments", 1, of="summaries"),
+            'assignments.jsonl:1: left: found "d:0"; expected a system that summarized',
+        ),
+        (edit("history", 1, of=["x"]), "history.jsonl:1: of: found a list of 1; expected one of sentences, summaries"),
+        (edit("gold_pairs", 2, worse="d:0"), 'gold_pairs.jsonl:2: worse: found "d:0"; expected a system that'),
         (edit("assignments", 1, annotator="w2"), 'assignments.jsonl:1: annotator: found "w2", which is unknown'),
         (edit("assignments", 1, topic="U"), 'assignments.jsonl:1: topic: found "U", which is unknown'),
         (
@@ -246,7 +267,7 @@ OTHER_KEY = "1b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"
             edit("topics", 1, base="U"),
             'topics.jsonl:1: base: found "U", which is unknown; expected a topic of the study',
         ),
-        (edit("topics", 1, documents=[], pyramid=...), "topics.jsonl:1: documents: found no documents"),
+        (edit("topics", 1, documents=[], pyramid=..., summaries=[]), "topics.jsonl:1: documents: found no documents"),
         (
             setting(judgments_per_pair=0),
             "study.json:1: settings.judgments_per_pair: found the number 0; expected a whole",
@@ -292,7 +313,7 @@ def test_records_that_repeat_what_must_be_unique_are_refused(tmp_path: Path) -> 
     assert {(c.file.partition("/")[2], c.line, c.field) for c in refused.value.complaints} == {
         ("topics.jsonl", 2, "topic_id"),
         ("annotators.jsonl", 2, "pseudonym"),
-        *(("assignments.jsonl", line, key) for line in (3, 4) for key in ("key", "occasion")),
+        *(("assignments.jsonl", line, key) for line in (4, 5, 6) for key in ("key", "occasion")),
         ("fits.jsonl", 2, "data_version"),
     }
 
@@ -343,7 +364,7 @@ def test_a_study_whose_texts_pack_well_is_read_back(tmp_path: Path) -> None:
     text = Text("d", "x" * 999_999)
     archive = dataclasses.replace(
         STUDY,
-        topics=(Topic("T", (text,)),),
+        topics=(Topic("T", (text,), summaries=STUDY.topics[0].summaries),),
         sentences=(SentenceRecord("T", "d", 0, 0, "x" * 999_999), SentenceRecord("T", "d", 1, 0, "x" * 999_999)),
         fits=(),
     )
