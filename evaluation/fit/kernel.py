@@ -141,7 +141,7 @@ def parameters(pairs: Pairs, similarity: Similarity | None) -> Parameters:
     return Parameters(float(weight.sum(axis=0) @ VARIANCES), float(weight.sum(axis=1) @ shares))
 
 
-def _log_weights(space: _Space) -> Vector:
+def _log_weights(space: Space) -> Vector:
     """What the evidence and the variance's own prior say of each variance in turn, for one share.
 
     Beyond the most probable variance each doubling takes away more than the one before: where that leaves nothing
@@ -151,7 +151,7 @@ def _log_weights(space: _Space) -> Vector:
     before = last = np.zeros((2, len(space.pairs)))
     for k, variance in enumerate(VARIANCES):
         f, v = last + ONWARD * (last - before) if k > 1 else last
-        evidence, *moments = _log_evidence(space, variance, f, np.maximum(v, 0.0))
+        evidence, *moments = log_evidence(space, variance, f, np.maximum(v, 0.0))
         before, last = last, np.array(moments)
         weights[k] = evidence - (np.log(variance / USUAL_VARIANCE) / LOG_VARIANCE_SPREAD) ** 2 / 2
         if k and 2 * weights[k] - weights[k - 1] < weights.max() - NEGLIGIBLE:
@@ -159,7 +159,7 @@ def _log_weights(space: _Space) -> Vector:
     return weights
 
 
-def _log_evidence(space: _Space, variance: float, f: Vector, v: Vector) -> tuple[float, Vector, Vector]:
+def log_evidence(space: Space, variance: float, f: Vector, v: Vector) -> tuple[float, Vector, Vector]:
     """A close lower bound of the log probability of the judgments for differences f ~ N(0, variance * D prior D').
 
     It is that of the Gaussian nearest to the posterior (see `posterior`), whose means and variances (k,) it returns
@@ -168,7 +168,7 @@ def _log_evidence(space: _Space, variance: float, f: Vector, v: Vector) -> tuple
     """
     wins, losses = space.pairs.wins, space.pairs.losses
     for _ in range(20):
-        p, slope = _expected(f, v)
+        p, slope = expected(f, v)
         weight = (wins + losses) * slope
         b = weight * f + wins - (wins + losses) * p
         before, (f, v) = f, space.update(variance, weight, b)
@@ -312,13 +312,13 @@ def conditioned(pairs: Pairs, similarity: Similarity, at: Mode) -> Conditioned:
     return space.conditioned()
 
 
-def _approach(space: _Space, at: Mode, max_iterations: int = 20) -> None:
+def _approach(space: Space, at: Mode, max_iterations: int = 20) -> None:
     """Update it until means and variances are those under the Gaussian itself."""
     pairs, variance = space.pairs, at.parameters.variance
     f, v = at.theta[pairs.first] - at.theta[pairs.second], np.zeros(len(pairs))
     both = pairs.wins + pairs.losses
     for _ in range(max_iterations):
-        p, slope = _expected(f, v)
+        p, slope = expected(f, v)
         before = np.concatenate([f, v])
         f, v = space.update(variance, both * slope, both * slope * f + pairs.wins - both * p)
         if np.abs(np.concatenate([f, v]) - before).max(initial=0.0) < 1e-4:
@@ -344,7 +344,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
-def _expected(f: Vector, v: Vector) -> tuple[Vector, Vector]:
+def expected(f: Vector, v: Vector) -> tuple[Vector, Vector]:
     """The means of s and s' under normal distributions with means f and variances v (k,), s the logistic function."""
     t = np.tanh((f[:, None] + np.sqrt(v)[:, None] * _NODES) / 2)  # 2 s - 1, in a fourth of the time
     return (1 + t @ _WEIGHTS) / 2, (1 - t**2) @ _WEIGHTS / 4
@@ -357,7 +357,7 @@ def _expected_log(f: Vector, v: Vector) -> Vector:
     return means
 
 
-class _Space(Protocol):
+class Space(Protocol):
     """Gaussian posteriors of the same pairs under priors that differ in their variance."""
 
     pairs: Pairs
@@ -369,11 +369,15 @@ class _Space(Protocol):
         `log_determinant` is then that of I + K L, with L the Laplacian of the weights.
         """
 
+
+class _KernelSpace(Space, Protocol):
+    """Those that give the posterior itself, too."""
+
     def posterior(self, prior: Matrix) -> Posterior:
         """That of the last update, under the prior that it was made with; nothing more can be asked after that."""
 
 
-def _space(pairs: Pairs, prior: Matrix) -> _Space:
+def _space(pairs: Pairs, prior: Matrix) -> _KernelSpace:
     """Whichever takes less time. `prior` (n, n): K for a variance of 1."""
     if len(pairs) <= pairs.n:
         return _PairSpace(pairs, prior[pairs.first] - prior[pairs.second])

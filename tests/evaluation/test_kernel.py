@@ -77,7 +77,7 @@ def test_an_unjudged_sentence_is_as_good_as_those_it_resembles():
 def test_the_evidence_is_close_to_the_integral_it_stands_for():
     pairs = Pairs.of(sparse.csr_array(np.array([[0.0, 3.0], [1.0, 0.0]])))
     for variance in (0.5, 2.0, 8.0):
-        bound, mean, spread = kernel._log_evidence(kernel._space(pairs, np.eye(2)), variance, np.zeros(1), np.zeros(1))
+        bound, mean, spread = kernel.log_evidence(kernel._space(pairs, np.eye(2)), variance, np.zeros(1), np.zeros(1))
         width = np.sqrt(2 * variance)
 
         def likely(f, width=width):
