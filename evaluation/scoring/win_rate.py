@@ -1,0 +1,164 @@
+"""How often a system's summaries are preferred to others': its win rate (docs/model.md).
+
+Under the model of `evaluation.fit.effects`, fitted to the answers about all topics at once,
+
+    win rate of system i               w_i = mean over systems j != i of E[1 / (1 + exp(-(alpha_i - alpha_j + d)))]
+    of its summary in topic t          mean over the topic's other summaries of 1 / (1 + exp(theta_tj - theta_ti))
+
+with d ~ N(0, 2 s_d^2), the deviations of the two summaries of another topic of the kind. Errors are those of the joint
+posterior, by the delta method. What varies from topic to topic is part of them, so they hold for other topics. Each
+annotator adds their own part to the win rates: that of their answers' y - P in a step of Newton's method, of which
+`evaluation.scoring.between_annotators` tells how far annotators differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from evaluation.fit import effects
+from evaluation.fit.chances import Shares
+from evaluation.fit.effects import Effects, Items, Places, TopicItems, Variances
+from evaluation.fit.kernel import expected, totals
+from evaluation.fit.threads import on_one_thread
+from evaluation.scoring.scores import Scores
+from formats.results import Standing
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What annotators said of summaries of all topics, one entry an answer.
+
+    `topic`, `first`, `second` (m,): indices of the topic and of the two systems; `outcome` (m,): the share of the win
+    of the first (1, 0, .5 a tie); `weight` (m,): how much it counts; `annotator` (m,): who, by one number in the whole
+    study, -1 where that is not known.
+    """
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    topic: Places
+    first: Places
+    second: Places
+    outcome: Vector
+    weight: Vector
+    annotator: Places
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+
+@dataclass(frozen=True, slots=True)
+class WinRates:
+    """`standing`: of the systems that answers are about, over the whole study; `effects`: the fit beneath, whose
+    systems are `judged` (s,) among those of the answers. `has` (topics, systems): whether there is a summary."""
+
+    answers: Answers
+    has: Flags
+    judged: Places
+    effects: Effects
+    standing: Standing
+
+    def by_topic(self) -> Iterator[tuple[str, Scores]]:
+        """The win rates of each topic's summaries whose systems answers are about, there or elsewhere."""
+        items = self.effects.topics()
+        following = next(items, None)
+        for number, topic in enumerate(self.answers.topics):
+            is_answered = following is not None and following.topic == number
+            yield topic, _of_topic(self, number, following if is_answered else None)
+            following = next(items, None) if is_answered else following
+
+
+def win_rates(answers: Answers, has: Flags | None = None, variances: Variances | None = None) -> WinRates:
+    """Fit the answers. `has` (topics, systems): the summaries there are; if not given, those that answers are about.
+
+    Raises `newton.NotConverged`.
+    """
+    about = np.zeros((len(answers.topics), len(answers.systems)), dtype=np.bool_)
+    about[answers.topic, answers.first] = about[answers.topic, answers.second] = True
+    judged = np.flatnonzero(about.any(axis=0))
+    first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
+    won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
+    fitted = effects.fit(Items.of(len(judged), answers.topic, first, second, won, lost), variances)
+    standing = _standing(answers, judged, fitted)
+    return WinRates(answers, about if has is None else has | about, judged, fitted, standing)
+
+
+@on_one_thread
+def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
+    rates, slopes = _between_systems(fitted)
+    names = tuple(answers.systems[k] for k in judged)
+    scores = Scores(names, rates, slopes @ fitted.covariance @ slopes.T, len(answers))
+    if not len(answers) or answers.annotator.min() < 0:
+        return scores.standing
+    annotators, who = np.unique(answers.annotator, return_inverse=True)
+    pulls = np.zeros((len(judged), len(annotators)))
+    surplus = _surplus(answers, judged, fitted, who)
+    for topic in fitted.topics():
+        own = surplus[:, topic.items]
+        some = np.unique(own.nonzero()[0])
+        pulls[np.ix_(topic.systems, some)] += topic.A @ own[some].toarray().T
+    shares = _shares(answers.weight, who, slopes @ fitted.covariance @ pulls)
+    return Scores(names, rates, scores.covariance, len(answers), shares).standing_by(annotators.tolist())
+
+
+def _shares(weight: Vector, who: Places, added: Matrix) -> Shares:
+    judged = totals(who, weight, added.shape[1])
+    return Shares(judged / judged.sum(), added)
+
+
+def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:
+    """(annotators, items): wins observed - wins expected of each annotator."""
+    items = fitted.items
+    numbers = items.topic * len(judged) + items.system
+    first, second = (
+        np.searchsorted(numbers, answers.topic * len(judged) + np.searchsorted(judged, side))
+        for side in (answers.first, answers.second)
+    )
+    surplus = answers.weight * (answers.outcome - expit(fitted.theta[first] - fitted.theta[second]))
+    entries = (np.concatenate([surplus, -surplus]), (np.tile(who, 2), np.concatenate([first, second])))
+    return sparse.coo_array(entries, shape=(int(who.max(initial=-1)) + 1, len(items))).tocsr()
+
+
+def _between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
+    """Win rates (s,) in other topics, and how they answer to alpha (s, s)."""
+    s = len(fitted.alpha)
+    first, second = np.triu_indices(s, 1)
+    gaps = fitted.alpha[first] - fitted.alpha[second]
+    chance, slope = expected(gaps, np.full(len(gaps), 2 * fitted.variances.item))
+    chances, slopes = np.zeros((s, s)), np.zeros((s, s))
+    chances[first, second], chances[second, first] = chance, 1 - chance
+    slopes[first, second] = slopes[second, first] = slope
+    return _means(chances, slopes)
+
+
+def _means(chances: Matrix, slopes: Matrix) -> tuple[Vector, Matrix]:
+    """Of each row over all others: win rates, and their slopes in the utilities; both (n, n) are 0 on the diagonal."""
+    others = max(len(chances) - 1, 1)
+    return chances.sum(axis=1) / others, (np.diag(slopes.sum(axis=1)) - slopes) / others
+
+
+def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
+    """`topic`: where answers are about it."""
+    fitted, own = rates.effects, np.flatnonzero(rates.has[number, rates.judged])
+    A, theta = np.identity(len(own)), fitted.alpha[own].copy()
+    if topic is not None:
+        place = np.searchsorted(own, topic.systems)
+        A[np.ix_(place, place)] = topic.A
+        theta[place] = fitted.theta[topic.items]
+    covariance = fitted.variances.item * A + A @ fitted.covariance[np.ix_(own, own)] @ A
+    chances = expit(theta[:, None] - theta)
+    np.fill_diagonal(chances, 0.0)
+    scores, slopes = _means(chances, chances * chances.T)
+    if len(own) == 1:
+        scores[:] = np.nan  # nothing to be preferred to
+    names = tuple(rates.answers.systems[k] for k in rates.judged[own])
+    return Scores(names, scores, slopes @ covariance @ slopes.T, int((rates.answers.topic == number).sum()))

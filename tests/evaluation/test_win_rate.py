@@ -1,0 +1,123 @@
+"""Win rates of systems and of their summaries, and how sure they are, from answers whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from evaluation.scoring.ranking import Comparison
+from evaluation.scoring.win_rate import Answers, win_rates
+
+
+def answers_of(
+    systems: int, topics: int, count: int, seed: int, annotators: int = 5, spread: float = 1.0, ties: float = 0.1
+) -> Answers:
+    """By the model, some of them ties; the first systems are the better ones."""
+    rng = np.random.default_rng(seed)
+    theta = np.linspace(spread, -spread, systems) + rng.normal(0, spread / 2, (topics, systems))
+    topic, first = rng.integers(topics, size=count), rng.integers(systems, size=count)
+    second = (first + rng.integers(1, systems, size=count)) % systems
+    outcome = (rng.random(count) < expit(theta[topic, first] - theta[topic, second])).astype(float)
+    outcome[rng.random(count) < ties] = 0.5
+    return Answers(
+        tuple(f"S{k:02}" for k in range(systems)),
+        tuple(f"T{k:02}" for k in range(topics)),
+        topic,
+        first,
+        second,
+        outcome,
+        np.ones(count),
+        rng.integers(annotators, size=count),
+    )
+
+
+def test_the_mean_win_rate_is_a_half():
+    rates = win_rates(answers_of(7, 9, 300, 0))
+    assert np.mean(rates.standing.scores) == pytest.approx(0.5)
+    for _, scores in rates.by_topic():
+        assert scores.score.mean() == pytest.approx(0.5)
+
+
+def test_answers_turned_round_turn_every_win_rate():
+    given = answers_of(7, 9, 300, 1)
+    straight, turned = win_rates(given), win_rates(replace(given, outcome=1 - given.outcome))
+    assert np.array(turned.standing.scores) == pytest.approx(1 - np.array(straight.standing.scores), abs=1e-9)
+    assert np.array(turned.standing.covariance) == pytest.approx(np.array(straight.standing.covariance), abs=1e-9)
+
+
+def test_sides_and_the_order_of_answers_change_nothing():
+    given = answers_of(7, 9, 300, 2)
+    order = np.random.default_rng(0).permutation(len(given))
+    moved = replace(
+        given,
+        topic=given.topic[order],
+        first=given.second[order],
+        second=given.first[order],
+        outcome=1 - given.outcome[order],
+        annotator=given.annotator[order],
+    )
+    assert win_rates(moved).standing.scores == win_rates(given).standing.scores
+
+
+def test_systems_that_no_answer_is_about_are_not_ranked():
+    given = answers_of(5, 6, 100, 3)
+    rates = win_rates(replace(given, systems=("new", *given.systems), first=given.first + 1, second=given.second + 1))
+    assert rates.standing.systems == given.systems
+    assert rates.standing.scores == win_rates(given).standing.scores
+
+
+def test_a_system_with_few_answers_has_a_wide_interval():
+    given = answers_of(6, 10, 600, 4, annotators=1)
+    few = np.flatnonzero((given.first == 0) | (given.second == 0))[4:]
+    kept = np.setdiff1d(np.arange(600), few)
+    names = ("topic", "first", "second", "outcome", "weight", "annotator")
+    rates = win_rates(replace(given, **{name: getattr(given, name)[kept] for name in names}))
+    errors = np.sqrt(np.diag(np.array(rates.standing.covariance)))
+    assert errors[0] > 2 * errors[1:].max()
+
+
+def test_a_summary_that_nobody_judged_stands_where_its_system_stands():
+    given = answers_of(4, 3, 200, 5)
+    elsewhere = given.topic > 0
+    names = ("topic", "first", "second", "outcome", "weight", "annotator")
+    rates = win_rates(
+        replace(given, **{name: getattr(given, name)[elsewhere] for name in names}), np.ones((3, 4), dtype=np.bool_)
+    )
+    by_topic = dict(rates.by_topic())
+    assert np.argsort(by_topic["T00"].score).tolist() == np.argsort(rates.effects.alpha).tolist()
+    assert by_topic["T00"].judgments == 0
+    assert by_topic["T00"].errors.min() > by_topic["T01"].errors.mean()
+
+
+def test_with_many_answers_win_rates_are_what_was_counted():
+    given = answers_of(3, 40, 60_000, 6, ties=0.0)
+    wins = np.eye(3)
+    np.add.at(wins, (given.first, given.second), given.outcome)
+    np.add.at(wins, (given.second, given.first), 1 - given.outcome)
+    counted = np.mean([np.delete(wins[k] / (wins[k] + wins[:, k]), k) for k in range(3)], axis=1)
+    assert np.array(win_rates(given).standing.scores) == pytest.approx(counted, abs=0.02)
+
+
+def test_a_coin_tells_no_systems_apart():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        given = replace(answers_of(8, 10, 400, seed), outcome=rng.integers(0, 2, 400).astype(float))
+        comparison = Comparison([win_rates(given).standing])
+        assert not any(difference.significant for difference in comparison.differences())
+
+
+def test_answers_of_nobody_in_particular_have_the_errors_of_answers_alone():
+    given = answers_of(5, 6, 300, 7)
+    rates = win_rates(replace(given, annotator=np.full(300, -1)))
+    assert rates.standing.shares is None
+    assert Comparison([rates.standing]).ground.about == "one"
+
+
+def test_without_answers_nobody_is_ranked():
+    none = np.zeros(0, dtype=np.int64)
+    rates = win_rates(Answers(("A", "B"), ("T",), none, none, none, np.zeros(0), np.zeros(0), none))
+    assert rates.standing.systems == ()
+    assert [scores.systems for _, scores in rates.by_topic()] == [()]
