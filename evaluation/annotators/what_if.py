@@ -32,7 +32,13 @@ def compare(
     before, after = _judged(before), _judged(after)
     comparisons = [Comparison(topics, is_tested=is_tested) for topics in (before, after)]
     old, new = (
-        Outcome(sum(topic.judgments for topic in topics), len(topics), comparison.ranked(lowest), agreement)
+        Outcome(
+            judgments=sum(topic.judgments for topic in topics),
+            topics=len(topics),
+            systems=comparison.ranked(lowest),
+            agreement=agreement,
+            ground=comparison.ground,
+        )
         for topics, comparison, agreement in zip((before, after), comparisons, agreements, strict=True)
     )
     scores = {result.system: result.score for result in new.systems}

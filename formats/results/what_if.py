@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from formats.results.agreement import Agreement
+from formats.results.ground import Ground
 from formats.results.scores import ScoreCovariance, SystemResult
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A ranking and an agreement, with what they rest on."""
+    """A ranking and an agreement, with what they rest on. `ground`: of whom differences of the systems hold."""
 
     judgments: int
     topics: int
     systems: tuple[SystemResult, ...]
     agreement: Agreement
+    ground: Ground
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from formats.analyses.annotator_agreement import THIN, NamedAgreement, Two
 from formats.results import (
     Agreement,
     Bounded,
+    Ground,
     Influence,
     Outcome,
     PairwiseAgreement,
@@ -468,6 +469,11 @@ def test_excluding_begins_with_what_would_change_and_is_undone_from_the_same_pag
     text = client.get(asked["Location"]).content.decode()
     assert "Rank after" in text
     assert "Kendall" in text
+    preview.refresh_from_db()
+    after = preview.record.after
+    assert f"After: {after.judgments} judgments on {after.topics} topics · {after.ground.words}" in " ".join(
+        text.split()
+    )
     bob.refresh_from_db()
     assert bob.excluded_at is None
     client.post(reverse("what_if_do", args=[study.pk, preview.key]), {"reason": " "})
@@ -512,7 +518,7 @@ def test_a_preview_says_how_many_places_a_system_would_rise_or_fall(two_annotato
     then = [replace(board[place], rank=rank) for rank, place in enumerate((1, 2, 0), 1)]
     unknown = Bounded(None, None, None)
     agreed = Agreement(1, 0, 0, unknown, unknown, unknown, "nobody_twice")
-    before, after = (Outcome(1, 1, tuple(systems), agreed) for systems in (board, then))
+    before, after = (Outcome(1, 1, tuple(systems), agreed, Ground()) for systems in (board, then))
     figures = to_json(WhatIf(before, after, None, None, (), ()))
     WhatIfQuestion.objects.filter(pk=preview.pk).update(state=WhatIfQuestion.State.READY, figures=figures)
     text = text_of(signed_in(study), reverse("what_if", args=[study.pk, preview.key]))

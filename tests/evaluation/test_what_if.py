@@ -75,6 +75,8 @@ def test_what_a_preview_says_is_what_is_there_once_somebody_is_excluded_to_the_l
     settle(study)
     study = Study.objects.get(pk=study.pk)
     assert shown(preview, "after") == standings(study) != shown(preview, "before")
+    assert preview.figures["after"]["ground"] == study.rankings.get(scored_by="recommended").ground
+    assert preview.figures["after"]["ground"] != preview.figures["before"]["ground"]
     assert preview.figures["after"]["agreement"] == agreement(study) != preview.figures["before"]["agreement"]
 
 

@@ -38,7 +38,8 @@ BOUNDED = {"value": 0.5, "low": 0.4, "high": 0.6}
 AGREEMENT = {"judgments": 4, "pairs": 2, "comparisons": 2, "why": ""} | dict.fromkeys(
     ("percent", "alpha", "kappa"), BOUNDED
 )
-OUTCOME = {"judgments": 4, "topics": 1, "systems": [], "agreement": AGREEMENT}
+GROUND = {"annotators": 2, "effective": 2.0, "spread": None, "about": "these", "is_early": True}
+OUTCOME = {"judgments": 4, "topics": 1, "systems": [], "agreement": AGREEMENT, "ground": GROUND}
 WHAT_IF = {"before": OUTCOME, "after": OUTCOME, "kendall": None, "pearson": None, "lost": [], "gained": []}
 finite = st.floats(allow_nan=False, allow_infinity=False)
 st.register_type_strategy(float, finite)

@@ -78,7 +78,7 @@ def _outcomes(what_if: WhatIf) -> list[dict[str, Any]]:
     """The agreement as it is and as it would be."""
     return [
         {
-            "judgments": outcome.judgments,
+            "outcome": outcome,
             "title": title,
             "pairs": outcome.agreement.pairs,
             "figures": [getattr(outcome.agreement, name) for name in STATISTICS],
