@@ -31,7 +31,6 @@ IMPORTED = {
     "expected": "",
     "state": Assignment.State.JUDGED,
     "skip_reason": "",
-    "holds_place": True,
     "revision": 1,
 }
 Two = tuple[int, int]
@@ -45,13 +44,17 @@ class UnknownSentence(LookupError):
 
 @dataclass(frozen=True)
 class Located:
-    """A preference with the rows it is about. `swapped`: the pair's second sentence was shown on the left."""
+    """A preference with the rows it is about. `swapped`: the pair's second sentence was shown on the left.
+
+    `of_copies`: both sentences have the same words. It says nothing, so it takes no place and does not count.
+    """
 
     preference: Preference
     author: Author
     topic: int
     sentences: Two
     swapped: bool
+    of_copies: bool
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,7 @@ def _by_topic(preferences: Iterable[Preference]) -> dict[str, list[Preference]]:
 
 def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str, pseudonym: str) -> Iterator[Located]:
     ids = sentence_ids(topic_id)
+    words = {pk: text.split() for pk, text in Sentence.objects.filter(topic=topic_id).values_list("pk", "text")}
     for preference in preferences:
         try:
             left, right = ids[preference.a], ids[preference.b]
@@ -181,7 +185,8 @@ def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str,
         if left == right:
             raise UnknownSentence(f"sentence {preference.a!r} is compared with itself")
         author = (kind_of(preference, kind), preference.annotator or pseudonym)
-        yield Located(_without_kind(preference), author, topic_id, Pair.in_order(left, right), swapped=left > right)
+        of_copies = words[left] == words[right]
+        yield Located(_without_kind(preference), author, topic_id, Pair.in_order(left, right), left > right, of_copies)
 
 
 def kind_of(preference: Preference, otherwise: str = Annotator.Kind.HUMAN) -> str:
@@ -265,6 +270,7 @@ def _store(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> None:
         "annotator_id": annotators,
         "pair_id": pairs,
         "swapped": [row.swapped for row in rows],
+        "holds_place": [not row.of_copies for row in rows],
         "occasion": _occasions(annotators, pairs),
         "design_weight": weights,
         "drawn_for": [numbers.of(topic_id, weight, drawn_for(row.preference)) for row, weight in designed],
@@ -307,11 +313,12 @@ def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> 
 
 
 def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]:
-    """Those that take a place of what the study wants: by people of whom none is excluded."""
+    """Those that take a place of what the study wants: by people of whom none is excluded, of different sentences."""
     earlier = Annotator.objects.filter(pk__in=arrivals.earlier) if arrivals.earlier else Annotator.objects.none()
     excluded = set(earlier.exclude(excluded_at=None).values_list("pk", flat=True))
     for row in rows:
-        if row.author[0] == Annotator.TAKES_PLACES and arrivals.annotators[row.author].pk not in excluded:
+        is_wanted = row.author[0] == Annotator.TAKES_PLACES and not row.of_copies
+        if is_wanted and arrivals.annotators[row.author].pk not in excluded:
             yield row
 
 

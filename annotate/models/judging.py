@@ -349,9 +349,15 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """
         return self.filter(holds_place=True, annotator__excluded_at=None, annotator__kind=kind)
 
-    def in_place(self) -> Self:
-        """Those whose judgment would count if its annotator's kind did: answered, in a place, by nobody excluded."""
-        return self.arrived().filter(state=Assignment.State.JUDGED, holds_place=True, annotator__excluded_at=None)
+    def in_place(self, *, or_imported: bool = False) -> Self:
+        """Those whose judgment would count if its annotator's kind did: answered, in a place, by nobody excluded.
+
+        Imported ones have no place only where both sentences have the same words.
+        """
+        placed = models.Q(holds_place=True)
+        if or_imported:
+            placed |= models.Q(reason=Assignment.Reason.IMPORTED)
+        return self.arrived().filter(placed, state=Assignment.State.JUDGED, annotator__excluded_at=None)
 
     def counted(self) -> Self:
         """Those whose judgment counts: in its place, by an annotator of a kind that the study counts."""

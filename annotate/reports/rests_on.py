@@ -52,15 +52,18 @@ class Judged:
 class RestsOn:
     """The judgments that count and those that do not, since the study counts others' (`kinds`).
 
-    Surplus answers and those of annotators who are excluded are in neither.
+    Surplus answers and those of annotators who are excluded are in neither. `of_copies`: how many imported ones compare
+    two sentences of the same words, and count nowhere.
     """
 
     kinds: CountedKinds = "people"
     counted: Judged = field(default_factory=Judged)
     not_counted: Judged = field(default_factory=Judged)
+    of_copies: int = 0
 
     def __add__(self, other: RestsOn) -> RestsOn:
-        return RestsOn(self.kinds, self.counted + other.counted, self.not_counted + other.not_counted)
+        sums = self.counted + other.counted, self.not_counted + other.not_counted, self.of_copies + other.of_copies
+        return RestsOn(self.kinds, *sums)
 
     @property
     def leading(self) -> int:
@@ -108,21 +111,25 @@ def of_topic(topic: Topic) -> RestsOn:
 def by_topic(study: Study, topics: Iterable[Topic]) -> dict[int, RestsOn]:
     """The same for several topics of a study, by key."""
     keys = [topic.pk for topic in topics]
-    rows = Assignment.objects.in_place().filter(topic__in=keys)
+    rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=keys)
     return _summed(rows, "topic_id", dict.fromkeys(keys, study))
 
 
 def by_study(studies: Iterable[Study]) -> dict[int, RestsOn]:
     """The same for several studies, by key."""
     by_key = {study.pk: study for study in studies}
-    rows = Assignment.objects.in_place().filter(topic__study__in=list(by_key))
+    rows = Assignment.objects.in_place(or_imported=True).filter(topic__study__in=list(by_key))
     return _summed(rows, "topic__study_id", by_key)
 
 
 def _summed(rows: QuerySet[Assignment], by: str, studies: dict[int, Study]) -> dict[int, RestsOn]:
     """By the keys of `studies`, which say what counts there."""
     summed = {key: RestsOn(study.counted_kinds) for key, study in studies.items()}
-    for key, kind, reason, number in rows.order_by().values_list(by, "annotator__kind", "reason").annotate(Count("pk")):
+    columns = (by, "annotator__kind", "reason", "holds_place")
+    for key, kind, reason, has_place, number in rows.order_by().values_list(*columns).annotate(Count("pk")):
+        if not has_place:
+            summed[key] += RestsOn(of_copies=number)
+            continue
         counts = kind in KINDS_COUNTED[summed[key].kinds]
         is_imported = kind == Annotator.Kind.HUMAN and reason == Assignment.Reason.IMPORTED
         judged = Judged(**{kind: number}, imported=number if is_imported else 0)

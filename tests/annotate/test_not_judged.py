@@ -16,11 +16,13 @@ from annotate import exports, imports, judging
 from annotate.imports.restore import restore
 from annotate.models import Assignment, AuditEntry, Judgment, Sentence, Study, Suggestion, Topic, Upload, Utility
 from annotate.refusal import Refusal
+from annotate.reports import leaderboard
 from annotate.reports.study import look_at
 from evaluation.worker import tasks
 from formats.not_judged import BY_HAND, RULES
 from tests.annotate import making
-from tests.annotate.judging_study import drawn, joined, judged, prepare_pairs, ready_study
+from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged, prepare_pairs, ready_study
+from tests.annotate.reading import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -174,6 +176,20 @@ def test_imported_judgments_of_what_is_marked_count_and_those_of_a_copy_are_the_
     utilities = {row.sentence.name: row for row in Utility.objects.filter(scored_by="recommended")}
     assert utilities.keys() == {"d1:0", "d1:2", "d1:3", "d1:4", "d2:1", "d2:3"}
     assert (utilities["d1:0"].judgments, utilities["d1:2"].wins, utilities["d1:3"].judgments) == (1, 1.0, 2)
+
+
+def test_an_imported_judgment_of_a_sentence_and_its_copy_is_in_no_count_and_the_board_says_so() -> None:
+    study, _topic = news()
+    rows = ["N,d1:3,d2:1,a", "N,d1:2,d2:2,a", "N,d2:2,d1:4,b"]
+    making.store(study, "\n".join(["topic,a,b,winner", *rows]).encode(), "preferences.csv")
+    assert tasks.catch_up(study.pk) == {}
+    board = leaderboard.of_study(study)
+    assert (board.judgments, board.rests_on.counted.total, board.rests_on.of_copies) == (2, 2, 1)
+    said = "(1 imported judgment compares a sentence with its own copy and does not count)"
+    assert said in text_of(signed_in(study), reverse("leaderboard", args=[study.pk]))
+    assert_books_balance(study)
+    again = restore(exports.make_archive(study), making.person())
+    assert leaderboard.of_study(again).rests_on == board.rests_on
 
 
 def test_archives_carry_the_marks_and_older_ones_have_none() -> None:
