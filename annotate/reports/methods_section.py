@@ -188,7 +188,7 @@ def _bounded(figure: Bounded) -> str:
         return _("undefined")
     if figure.low is None or figure.high is None:
         return f"{figure.value:.2f}"
-    return _("%(value).2f (95%% interval %(low).2f to %(high).2f)") % {
+    return _("%(value).2f (95%% interval [%(low).2f, %(high).2f])") % {
         "value": figure.value, "low": figure.low, "high": figure.high,
     }  # fmt: skip
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django import template
 
 from formats.plots import decimals
 from formats.points import Unit, what_a_point_is
+from formats.shown import DASH
 
 register = template.Library()
 register.simple_tag(what_a_point_is)
@@ -17,6 +19,12 @@ register.simple_tag(what_a_point_is)
 def in_unit(score: float | None, unit: Unit) -> str:
     """A score as people read it."""
     return unit.show(score)
+
+
+@register.filter
+def interval_in(own: Any, unit: Unit) -> str:
+    """The interval of a result as people read it; a dash where there is none, or no result."""
+    return DASH if own is None else unit.interval(own.low, own.high)
 
 
 @register.filter

@@ -505,7 +505,7 @@ def test_the_leaderboard_shows_the_stored_numbers(
         score = f"{100 * one.score:.2f}" if scored_by == "recommended" else f"{one.score:.3f}"
         assert unit.show(one.score).startswith(score)
         assert f"{one.rank} {one.system.name}{few} {unit.show(one.score)}" in page
-        assert one.low is None or f"{unit.show(one.low)} – {unit.show(one.high)}" in page
+        assert one.low is None or f"[{unit.show(one.low)}, {unit.show(one.high)}]" in page
         for text in (paper, figure):
             assert unit.show(one.score) in text
             assert one.low is None or unit.interval(one.low, one.high) in text

@@ -149,7 +149,7 @@ def test_a_phone_shows_score_and_interval_without_scrolling_sideways(page: Page,
         region = page.get_by_role("region", name="Leaderboard")
         assert region.evaluate("one => one.scrollWidth <= one.clientWidth"), address
         row = page.locator("table.board tbody tr").first
-        assert re.search(r"\d\.\d+ – -?\d+\.\d+", row.inner_text())
+        assert re.search(r"\[-?\d+\.\d+, -?\d+\.\d+\]", row.inner_text())
         for shown in ("td.score", "td.interval", "td.drawn svg"):
             expect(row.locator(shown)).to_be_in_viewport()
 
