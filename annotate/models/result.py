@@ -191,7 +191,7 @@ class Ranking(models.Model):
 
 
 class SystemScore(models.Model):
-    """A system's mean score over topics with its interval and its possible ranks."""
+    """A system's mean score over topics with its interval and its possible ranks, where these are known."""
 
     ranking = models.ForeignKey(Ranking, on_delete=models.CASCADE, related_name="systems")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="standings")
@@ -201,8 +201,8 @@ class SystemScore(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     rank = models.PositiveIntegerField()
-    rank_low = models.PositiveIntegerField()
-    rank_high = models.PositiveIntegerField()
+    rank_low = models.PositiveIntegerField(null=True)
+    rank_high = models.PositiveIntegerField(null=True)
     topics = models.PositiveIntegerField()
 
     class Meta:

@@ -183,7 +183,7 @@ def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) 
     return ByLength.of({system.system: system.score for system in systems}, means)
 
 
-def _span(low: int, high: int) -> str:
+def _span(low: int | None, high: int | None) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 

@@ -96,7 +96,8 @@ class _Estimates:
 class Comparison:
     """Systems beside each other over the same topics, in the order of their names.
 
-    Without `is_tested` (`formats.results.scores`) differences have intervals and nothing else, ranks no alternatives.
+    Without `is_tested` (`formats.results.scores`) differences have intervals and nothing else, and
+    there are no possible ranks.
     """
 
     def __init__(

@@ -163,7 +163,7 @@ class ScoreCovariance:
     systems: tuple[str, ...] = ()
     matrix: tuple[tuple[float, ...], ...] = ()
     factor: str = ""
-    ranks: tuple[tuple[int, int], ...] = ()
+    ranks: tuple[tuple[int | None, int | None], ...] = ()
     annotators: tuple[Key, ...] = ()
     judged: tuple[float, ...] = ()
     added: str = ""
@@ -174,8 +174,8 @@ class SystemResult:
     """A system's mean score over its topics. `se`, `low`, `high` (95%) are None where nothing can be said of them.
 
     `rank`: 1 is best, equals share it; `rank_low` to `rank_high`: 1 + the number of systems that are significantly
-    better, to the number of those that are not significantly worse (itself included). `coverage`: the mean over the
-    same topics, where it stands beside the score.
+    better, to the number of those that are not significantly worse (itself included); None where nothing is tested.
+    `coverage`: the mean over the same topics, where it stands beside the score.
     """
 
     system: str
@@ -184,8 +184,8 @@ class SystemResult:
     low: float | None
     high: float | None
     rank: int
-    rank_low: int
-    rank_high: int
+    rank_low: int | None
+    rank_high: int | None
     topics: int
     coverage: float | None = field(default=None, kw_only=True)
 

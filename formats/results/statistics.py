@@ -63,7 +63,7 @@ def rank(
     """The systems by mean score, best first, equals by name.
 
     Ranks are those that remain possible with so many systems significantly `better`, and `worse`, than each (0 where it
-    is not named); the place alone where nothing is tested.
+    is not named); None where nothing is tested.
     """
     means = tuple(means)
     rounded = {mean.system: round(mean.score, DECIMALS) for mean in means}
@@ -80,8 +80,8 @@ def rank(
                 low=mean.low,
                 high=mean.high,
                 rank=place,
-                rank_low=min(place, 1 + better.get(mean.system, 0)) if is_tested else place,
-                rank_high=max(place, len(ordered) - worse.get(mean.system, 0)) if is_tested else place,
+                rank_low=min(place, 1 + better.get(mean.system, 0)) if is_tested else None,
+                rank_high=max(place, len(ordered) - worse.get(mean.system, 0)) if is_tested else None,
                 topics=mean.topics,
             )
         )

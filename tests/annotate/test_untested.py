@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import random
 import re
 
@@ -58,7 +59,7 @@ def test_a_coin_tells_no_systems_apart_by_combined_or_as_published(
     boards = leaderboard.of_study(study, scored_by), leaderboard.of_topic(scored.topic(study, "T0"), scored_by)
     for board in boards:
         assert len(board.rows) == SYSTEMS
-        assert all(row.rank_low == row.rank == row.rank_high and not row.better_than for row in board.rows)
+        assert all(row.rank_low is row.rank_high is None and not row.better_than for row in board.rows)
         assert board.differences
         assert all(own.p is own.significant is own.planned_share is None for own in board.differences)
         assert not board.is_undecided
@@ -67,6 +68,10 @@ def test_a_coin_tells_no_systems_apart_by_combined_or_as_published(
         text = client.get(reverse(name, args=[study.pk]), asked).content.decode()
         assert why in text
         assert not VERDICTS.search(text), VERDICTS.search(text)
+    by_api = client.get(f"/api/v1/studies/{study.pk}/leaderboard/", asked).json()["systems"]
+    assert all(row["rank_low"] is row["rank_high"] is None for row in by_api)
+    in_file = client.get(reverse("leaderboard_csv", args=[study.pk]), asked).content.decode("utf-8-sig")
+    assert {(row["rank_low"], row["rank_high"]) for row in csv.DictReader(in_file.splitlines())} == {("", "")}
     two = client.get(reverse("analysis", args=[study.pk, "two-systems"]), asked).content.decode()
     assert why in two
     assert not VERDICTS.search(two), VERDICTS.search(two)
