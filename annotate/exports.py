@@ -42,6 +42,7 @@ from annotate.models import (
     Topic,
     Upload,
 )
+from annotate.models.corpus import of_what
 from annotate.models.metric import GIVEN
 from annotate.server import limits
 from formats.answers import ANSWERS
@@ -143,19 +144,13 @@ def download(export: Export, name: str) -> FileResponse:
 def make_archive(study: Study) -> StudyArchive:
     """The study with everything that belongs to it, in an order that is the same each time. Read it in a `snapshot`."""
     study = Study.objects.get(pk=study.pk)
-    sentences = {
-        row[0]: SentenceRecord(*row[1:])
-        for row in Sentence.objects.filter(topic__in=Topic.objects.filter(study=study))
-        .order_by("topic__position", "position")
-        .values_list("pk", "topic__name", "document__name", "index", "paragraph", "text", "not_judged")
-    }
-    names = {pk: f"{sentence.document}:{sentence.index}" for pk, sentence in sentences.items()}
+    sentences, names = _sentences(study)
     members = _members(study)
     return StudyArchive(
         settings=StudySettings(**{name: getattr(study, name) for name in NAMES}, extra=study.extra),
         program_version=annotate.__version__,
         topics=tuple(topics(study)),
-        sentences=tuple(sentences.values()),
+        sentences=tuple(sentences),
         annotators=tuple(
             AnnotatorRecord(
                 pseudonym, cast(Kind, kind), _moment(joined_at), _moment(excluded_at) if excluded_at else None
@@ -175,10 +170,10 @@ def make_archive(study: Study) -> StudyArchive:
         ),
         fits=tuple(_fits(study, names)),
         gold_pairs=tuple(
-            GoldPairRecord(topic, names[better], names[worse], cast(Use, use), explanation)
-            for topic, better, worse, use, explanation in GoldPair.objects.filter(topic__study=study)
+            GoldPairRecord(topic, names[better], names[worse], cast(Use, use), explanation, of_what(summaries_of))
+            for topic, better, worse, use, explanation, summaries_of in GoldPair.objects.filter(topic__study=study)
             .order_by("pk")
-            .values_list("topic__name", "better", "worse", "use", "explanation")
+            .values_list("topic__name", "better", "worse", "use", "explanation", "topic__summaries_of")
         ),
         reported_pairs=tuple(
             ReportedPairRecord(str(key), cast(Report, reason), note, _moment(at))
@@ -191,6 +186,18 @@ def make_archive(study: Study) -> StudyArchive:
         uploads=(*(UploadRecord(**row) for row in study.earlier.get("uploads", ())), *_uploads(study, members)),
         removals=(*(RemovalRecord(**row) for row in study.earlier.get("removals", ())), *_removals(study, members)),
     )
+
+
+def _sentences(study: Study) -> tuple[list[SentenceRecord], dict[int, str]]:
+    """Those of source documents, and the public names of these and of whole summaries by their keys."""
+    rows = Sentence.objects.filter(topic__in=Topic.asked.filter(study=study)).order_by("topic__position", "position")
+    columns = ("topic__name", "document__name", "index", "paragraph", "text", "not_judged")
+    sentences, names = [], {}
+    for pk, summaries_of, *row in rows.values_list("pk", "topic__summaries_of", *columns):
+        record = SentenceRecord(*row)
+        names[pk] = f"{record.document}:{record.index}" if summaries_of is None else record.document
+        sentences += [record] if summaries_of is None else []
+    return sentences, names
 
 
 def topics(study: Study) -> Iterator[formats.Topic]:
@@ -224,13 +231,14 @@ def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
 
 
 def preferences(study: Study) -> Iterator[formats.Preference]:
-    """The judgments that count, topic by topic, in the order in which they came.
+    """The judgments that count, topic by topic, in the order in which they came; first those about sentences.
 
     `kind` says who judged where it was no person, `reason` why the pair was shown where that is known, `design_weight`
     how it counts where that is not 1, and `drawn_for` the systems it was drawn to tell apart where there are others.
     """
     names = Sentence.objects.filter(topic__study=study).names()
-    for topic in Topic.objects.filter(study=study).order_by("position"):
+    of_summaries = Topic.asked.filter(study=study, summaries_of__isnull=False).order_by("summaries_of__position")
+    for topic in (*Topic.objects.filter(study=study).order_by("position"), *of_summaries):
         systems = systems_to_name(topic.pk)
         rows = (
             Judgment.objects.counted()
@@ -267,7 +275,14 @@ def preferences(study: Study) -> Iterator[formats.Preference]:
                 seconds=seconds,
                 at=_moment(at),
                 extra=(extra or {}) | by | why | counts,
+                of=topic.of,
             )
+
+
+def are_summaries_judged(study: Study) -> bool:
+    """Whether some of these preferences are about whole summaries."""
+    of_summaries = Topic.asked.filter(study=study, summaries_of__isnull=False)
+    return Judgment.objects.counted().filter(assignment__topic__in=of_summaries).exists()
 
 
 def _pyramid(topic: Topic) -> Annotation | None:
@@ -303,11 +318,11 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
     rows = Assignment.objects.arrived().filter(topic__study=study, topic__removal=None).order_by("pk")
     columns = ("key", "topic__name", "annotator__pseudonym", "swapped", "pair__first", "pair__second", "occasion")
     rest = ("reason", "state", "skip_reason", "holds_place", "created_at", "closed_at", "expected")
-    how = ("design_weight", "topic_id", "drawn_for")
+    how = ("design_weight", "topic_id", "drawn_for", "topic__summaries_of")
     systems = cache(systems_to_name)
     for row in rows.values_list(*columns, *rest, *how).iterator(CHUNK):
         key, topic, annotator, swapped, first, second, occasion, reason, state, *more = row
-        skipped, place, created, closed, expected, design_weight, topic_id, design = more
+        skipped, place, created, closed, expected, design_weight, topic_id, design, summaries_of = more
         yield AssignmentRecord(
             key=str(key),
             topic=topic,
@@ -324,6 +339,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             expected=expected,
             design_weight=design_weight,
             drawn_for=systems(topic_id).get(design),
+            of=of_what(summaries_of),
         )
 
 
@@ -355,6 +371,7 @@ def _history(study: Study) -> Iterator[HistoryRecord]:
                 )
                 for answer in sorted(row.judgments.all(), key=lambda answer: answer.revision)
             ),
+            of=row.topic.of,
         )
 
 
@@ -386,7 +403,9 @@ def _removals(study: Study, members: dict[int, int]) -> Iterator[RemovalRecord]:
 
 
 def _fits(study: Study, names: dict[int, str]) -> Iterator[FitRecord]:
-    rows = Fit.objects.filter(topic__study=study).order_by("topic__position", "data_version", "-scored_by")
+    rows = Fit.objects.filter(topic__study=study, topic__summaries_of=None).order_by(
+        "topic__position", "data_version", "-scored_by"
+    )
     rows = rows.defer("curve", "covariance", "differences", "words")
     scores = Prefetch("scores", Score.objects.select_related("summary__system"))
     for fit in rows.select_related("topic").prefetch_related("utilities", scores):

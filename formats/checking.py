@@ -25,6 +25,8 @@ from formats.records import (
 from formats.sentences import count
 from formats.topics import check_reference
 
+_SUMMARIZED = "a system that summarized topic %(topic)s"
+
 
 def existing_from(topics: Iterable[Topic]) -> Existing:
     """What these topics make known."""
@@ -205,15 +207,14 @@ class _Whole:
         if not self.checkable or system in stored or (topic, system) in self.summarized:
             return True
         systems = [name for other, name in self.summarized if other == topic]
-        expected = "a system that summarized topic %(topic)s"
-        place.refuse_unknown("system", system, sorted({*systems, *stored}), expected, topic=shown(topic))
+        place.refuse_unknown("system", system, sorted({*systems, *stored}), _SUMMARIZED, topic=shown(topic))
         return False
 
     def check_preferences(self) -> tuple[Preference, ...]:
         for placed in self.draft.preferences:
             preference, place = placed.record, placed.place
             if self.checkable and self._topic_exists(preference.topic, place):
-                check = self._check_sentence if preference.of == "sentences" else self._system_exists
+                check = self._check_sentence if preference.of == "sentences" else self._check_summary
                 check(preference.topic, preference.a, place.key("a"))
                 check(preference.topic, preference.b, place.key("b"))
         return tuple(placed.record for placed in self.draft.preferences)
@@ -224,6 +225,15 @@ class _Whole:
         names = [*self.topics, *self.existing]
         place.key("topic").refuse_unknown("topic", topic_id, names, "a topic of the study or of this upload")
         return False
+
+    def _check_summary(self, topic_id: str, system: str, place: Place) -> None:
+        """Of a topic that is there already its summaries of before: answers are stored ahead of what else comes."""
+        existing = self.existing.get(topic_id)
+        if existing is None:
+            self._system_exists(topic_id, system, place)
+        elif system not in existing.systems:
+            expected = "a system that summarized topic %(topic)s before this file came"
+            place.refuse_unknown("system", system, existing.systems, expected, topic=shown(topic_id))
 
     def _check_sentence(self, topic_id: str, called: str, place: Place) -> None:
         parsed = sentence_name(called)

@@ -15,6 +15,7 @@ from annotate import judging
 from annotate.imports import recutting
 from annotate.imports.recutting import BATCH, Recut, batches
 from annotate.models import Removal, Sentence, SourceDocument, Study, Summary, Topic, Upload
+from formats.records import Of
 from formats.sentences import Cut
 
 #: What the topic says of itself.
@@ -49,6 +50,16 @@ def open_summaries(
         judging.open_tallies(new)
 
 
+def open_judged(study: Study, judged: Iterable[tuple[str, Of]], upload: Upload | None = None) -> None:
+    """The same of the topics, by their names, about whose summaries a file says something."""
+    names = {name for name, of in judged if of == "summaries"}
+    present = Topic.objects.filter(study=study, name__in=names)
+    open_summaries(study, list(present.values_list("pk", flat=True)))
+    if upload is not None:
+        brought = Topic.with_unfinished.filter(upload=upload, name__in=names, summaries_of=None)
+        open_summaries(study, list(brought.values_list("pk", flat=True)), upload=upload)
+
+
 def with_other_texts(texts: Mapping[int | None, Mapping[str, str]]) -> list[Recut]:
     """What would become of judgments if summaries had these texts, by topic and system."""
     compared = Topic.asked.filter(summaries_of__in=texts.keys()).select_related("study")
@@ -74,8 +85,8 @@ def answers_about(summaries: Iterable[Summary]) -> int:
 def _follow(compared: Topic, removal: Removal | None) -> None:
     topic = compared.summaries_of
     assert topic is not None
-    said = {name: getattr(topic, name) for name in SAME}
-    Topic.with_unfinished.filter(pk=compared.pk).exclude(**said).update(**said)
+    same = {name: getattr(topic, name) for name in SAME}
+    Topic.with_unfinished.filter(pk=compared.pk).exclude(**same).update(**same)
     texts = _texts([topic.pk])[topic.pk]
     now = Sentence.objects.filter(topic=compared).values_list("document__name", "text")
     if dict(now) != texts:

@@ -11,10 +11,11 @@ from django.db import transaction
 
 import formats
 from annotate import judging, studies
-from annotate.imports import recutting
+from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
 from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
+from formats.records import Of
 from formats.results.serialization import to_json
 from formats.sentences import Cut
 from formats.study_records import HistorySentence, StudyArchive
@@ -43,6 +44,8 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
         document.append(Cut(sentence.text, 0, len(sentence.text), sentence.paragraph))
     refuse_large_topics({topic: sum(map(len, documents.values())) for topic, documents in cuts.items()})
     store_texts(study, formats.Bundle(topics=tuple(archive.topics)), cuts)
+    compared.open_judged(study, [(row.topic, row.of) for row in archive.assignments])
+    compared.open_judged(study, [(row.topic, row.of) for row in archive.gold_pairs])
     _keep_marks(study, archive)
     _keep_cutting(study, archive, cuts)
     judging.restore(study, archive, _store_history(study, archive, owner))
@@ -56,13 +59,17 @@ def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int
     counts = {"judgments": len(archive.history)}
     kind = Removal.Kind.ARCHIVED
     removal = Removal.objects.create(study=study, user=owner, kind=kind, name=study.title, counts=counts)
-    records = {side.number: (row.topic, side) for row in archive.history for side in (row.left, row.right)}
-    by_topic: dict[str, list[HistorySentence]] = {}
-    for _number, (topic, sentence) in sorted(records.items()):
-        by_topic.setdefault(topic, []).append(sentence)
+    records = {side.number: (row.topic, row.of, side) for row in archive.history for side in (row.left, row.right)}
+    by_topic: dict[tuple[str, Of], list[HistorySentence]] = {}
+    for _number, (topic, of, sentence) in sorted(records.items()):
+        by_topic.setdefault((topic, of), []).append(sentence)
     stored: dict[int, Sentence] = {}
-    for name, sentences in by_topic.items():
-        stored |= _store_removed(recutting.history_of(Topic(study=study, name=name), removal), sentences)
+    for (name, of), sentences in by_topic.items():
+        gone = Topic(study=study, name=name)
+        if of == "summaries":
+            same_name = Topic.objects.filter(study=study, name=name).first()
+            gone.summaries_of = same_name or recutting.history_of(gone, removal)
+        stored |= _store_removed(recutting.history_of(gone, removal), sentences)
     return stored
 
 
@@ -104,8 +111,9 @@ def _keep_marks(study: Study, archive: StudyArchive) -> None:
 def _keep_cutting(study: Study, archive: StudyArchive, cuts: dict[str, dict[str, list[Cut]]]) -> None:
     """Where nobody has judged a topic yet its texts might be cut anew some day: keep the archive's cutting as if a
     person had said so."""
-    topics = {assignment.key: assignment.topic for assignment in archive.assignments}
-    unjudged = cuts.keys() - {topics[judgment.assignment] for judgment in archive.judgments}
+    judged = {judgment.assignment for judgment in archive.judgments}
+    shown = [assignment for assignment in archive.assignments if assignment.of == "sentences"]
+    unjudged = cuts.keys() - {assignment.topic for assignment in shown if assignment.key in judged}
     documents = SourceDocument.objects.filter(topic__study=study, topic__name__in=unjudged).select_related("topic")
     changed = []
     for document in documents:

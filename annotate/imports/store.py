@@ -92,6 +92,7 @@ def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: 
     _store_scores((row for topic_id, summary in summaries for row in _scores_of(topic_id, summary)), upload)
     store_metric_scores(row for topic_id, summary in summaries for row in _metrics_of(topic_id, summary))
     compared.keep_in_step(study, list(keys.values()), upload=upload)
+    compared.open_judged(study, [(preference.topic, preference.of) for preference in bundle.preferences], upload)
     return topics
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, BinaryIO
 
 from django.db import transaction
@@ -15,9 +16,15 @@ from annotate.models import GoldPair, Sentence, Study, Topic
 from annotate.refusal import Refusal, check, cleaned, invalid
 from formats.complaints import Place, shown
 from formats.gold_pairs import read_gold_pairs
+from formats.records import Of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+_EXPECTED: Mapping[Of, str] = {
+    "sentences": gettext_noop("a sentence of the topic, such as d1:0"),
+    "summaries": gettext_noop("a system that summarized the topic"),
+}
 
 
 @transaction.atomic
@@ -50,16 +57,17 @@ def prepare_pair(
 def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) -> int:
     """Prepare every pair of a table, or none; how many. Raises `formats.Refused` with every complaint."""
     rows = list(read_gold_pairs(file, place))
-    topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
-    named = {name: sentence_ids(topics[name]) for name in {row.topic for _here, row in rows} & topics.keys()}
+    topics = Topic.asked.filter(study=study).by_name()
+    named = {topic: sentence_ids(topics[topic]) for topic in {(row.topic, row.of) for _, row in rows} & topics.keys()}
     for here, row in rows:
-        if row.topic not in topics:
-            here.key("topic").refuse_unknown("topic", row.topic, topics, gettext_noop("a topic of the study"))
+        if (row.topic, row.of) not in topics:
+            names, expected = [name for name, of in topics if of == row.of], gettext_noop("a topic of the study")
+            here.key("topic").refuse_unknown("topic", row.topic, names, expected)
             continue
-        ids = [named[row.topic].get(name) for name in (row.better, row.worse)]
+        ids = [named[row.topic, row.of].get(name) for name in (row.better, row.worse)]
         for key, name, sentence in zip(("better", "worse"), (row.better, row.worse), ids, strict=True):
             if sentence is None:
-                expected = gettext_noop("a sentence of the topic, such as d1:0")
+                expected = _EXPECTED[row.of]
                 here.key(key).refuse("%(name)s", expected, name=shown(name))
         two = [Sentence.objects.select_related("topic").get(pk=pk) for pk in ids if pk is not None]
         if len(two) == 2:

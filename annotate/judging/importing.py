@@ -23,7 +23,7 @@ from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
 from formats.answers import LETTERS
 from formats.preferences import drawn_for, weight_of
-from formats.records import Preference
+from formats.records import Of, Preference
 
 BATCH = 500
 IMPORTED = {
@@ -39,7 +39,7 @@ Author = tuple[str, str]
 
 
 class UnknownSentence(LookupError):
-    """A preference for a sentence that the study does not have."""
+    """A preference for a sentence, or a system's summary, that the study does not have."""
 
 
 @dataclass(frozen=True)
@@ -157,20 +157,20 @@ def _located(
     study: Study, preferences: Iterable[Preference], kind: str, pseudonym: str, upload: Upload | None = None
 ) -> list[Located]:
     """The judgments with the rows they are about, topic by topic."""
-    visible = Q(pk__in=Topic.objects.filter(study=study)) | Q(upload=upload, upload__isnull=False)
-    topics = dict(Topic.with_unfinished.filter(visible, study=study).values_list("name", "pk"))
+    visible = Q(pk__in=Topic.asked.filter(study=study)) | Q(upload=upload, upload__isnull=False)
+    topics = Topic.with_unfinished.filter(visible, study=study).by_name()
     rows: list[Located] = []
-    for name, of_topic in _by_topic(preferences).items():
-        if name not in topics:
-            raise UnknownSentence(f"no topic {name!r}")
-        rows += _with_sentences(topics[name], of_topic, kind, pseudonym)
+    for topic, of_topic in _by_topic(preferences).items():
+        if topic not in topics:
+            raise UnknownSentence(f"no topic {topic[0]!r} with {topic[1]} to compare")
+        rows += _with_sentences(topics[topic], of_topic, kind, pseudonym)
     return rows
 
 
-def _by_topic(preferences: Iterable[Preference]) -> dict[str, list[Preference]]:
-    by_topic: dict[str, list[Preference]] = {}
+def _by_topic(preferences: Iterable[Preference]) -> dict[tuple[str, Of], list[Preference]]:
+    by_topic: dict[tuple[str, Of], list[Preference]] = {}
     for preference in preferences:
-        by_topic.setdefault(preference.topic, []).append(preference)
+        by_topic.setdefault((preference.topic, preference.of), []).append(preference)
     return dict(sorted(by_topic.items()))
 
 
@@ -181,9 +181,9 @@ def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str,
         try:
             left, right = ids[preference.a], ids[preference.b]
         except KeyError as error:
-            raise UnknownSentence(f"no sentence {error.args[0]!r} in topic {preference.topic!r}") from error
+            raise UnknownSentence(f"no {error.args[0]!r} in topic {preference.topic!r}") from error
         if left == right:
-            raise UnknownSentence(f"sentence {preference.a!r} is compared with itself")
+            raise UnknownSentence(f"{preference.a!r} is compared with itself")
         author = (kind_of(preference, kind), preference.annotator or pseudonym)
         of_copies = words[left] == words[right]
         yield Located(_without_kind(preference), author, topic_id, Pair.in_order(left, right), left > right, of_copies)
@@ -352,7 +352,7 @@ def recount_places(study: Study, topic_id: int) -> None:
 
 
 def sentence_ids(topic_id: int) -> dict[str, int]:
-    """The topic's sentences by their public names."""
+    """What is compared in the topic, by its public name."""
     return {name: pk for pk, name in Sentence.objects.filter(topic_id=topic_id).names().items()}
 
 

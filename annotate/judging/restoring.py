@@ -18,7 +18,11 @@ from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, Rep
 from formats.study_records import design_weight
 
 if TYPE_CHECKING:
+    from formats.records import Of
     from formats.study_records import AssignmentRecord, HistoryAnswer, HistoryRecord, JudgmentRecord, StudyArchive
+
+    #: The keys of topics by their names and by what is compared there.
+    Topics = Mapping[tuple[str, Of], int]
 
 
 @transaction.atomic
@@ -28,7 +32,7 @@ def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]
     The study's topics and sentences must be there; `history`: the sentences of its history by their numbers. Keys are
     kept where they are free: an archive that is taken back into the installation that it came from gets new ones.
     """
-    topics = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
+    topics = Topic.asked.filter(study=study).by_name()
     tallies.raise_version(topics.values())
     annotators = _restore_annotators(study, archive)
     assignments = _restore_assignments(archive, topics, annotators)
@@ -62,21 +66,22 @@ def _restore_annotators(study: Study, archive: StudyArchive) -> dict[str, Annota
 
 
 def _restore_assignments(
-    archive: StudyArchive, topics: Mapping[str, int], annotators: Mapping[str, Annotator]
+    archive: StudyArchive, topics: Topics, annotators: Mapping[str, Annotator]
 ) -> dict[str, Assignment]:
     """The assignments by their keys in the archive."""
-    sentences = {name: sentence_ids(topic_id) for name, topic_id in topics.items()}
+    sentences = {topic: sentence_ids(topic_id) for topic, topic_id in topics.items()}
     numbers = designs.Numbers()
     sides: dict[str, Two] = {
-        record.key: (sentences[record.topic][record.left], sentences[record.topic][record.right])
+        record.key: (sentences[topic][record.left], sentences[topic][record.right])
         for record in archive.assignments
+        for topic in [(record.topic, record.of)]
     }
-    wanted: dict[str, set[Two]] = {}
+    wanted: dict[int, set[Two]] = {}
     for record in archive.assignments:
-        wanted.setdefault(record.topic, set()).add(Pair.in_order(*sides[record.key]))
+        wanted.setdefault(topics[record.topic, record.of], set()).add(Pair.in_order(*sides[record.key]))
     pairs: dict[Two, Pair] = {}
-    for name, several in sorted(wanted.items()):
-        pairs |= make_pairs(topics[name], several)
+    for topic_id, several in sorted(wanted.items()):
+        pairs |= make_pairs(topic_id, several)
     keys = _free_keys([record.key for record in archive.assignments])
     revisions = {record.assignment: record.revision for record in archive.judgments}
     restored: dict[str, Assignment] = {}
@@ -90,7 +95,7 @@ def _restore_assignments(
             key=keys[record.key],
             swapped=left > right,
             design_weight=weight,
-            drawn_for=numbers.of(topics[record.topic], weight, record.drawn_for),
+            drawn_for=numbers.of(topics[record.topic, record.of], weight, record.drawn_for),
             state=record.state,
             skip_reason=record.skip_reason,
             revision=revisions.get(record.key, 0),
@@ -200,14 +205,15 @@ def _store_answers(answers: Sequence[tuple[Assignment, JudgmentRecord | HistoryA
         add_up(annotator_id, len(seconds), sum(seconds))
 
 
-def _restore_gold_pairs(archive: StudyArchive, topics: Mapping[str, int]) -> None:
-    sentences = {name: sentence_ids(topics[name]) for name in {record.topic for record in archive.gold_pairs}}
+def _restore_gold_pairs(archive: StudyArchive, topics: Topics) -> None:
+    prepared = {(record.topic, record.of) for record in archive.gold_pairs}
+    sentences = {topic: sentence_ids(topics[topic]) for topic in prepared}
     GoldPair.objects.bulk_create(
         (
             GoldPair(
-                topic_id=topics[record.topic],
-                better_id=sentences[record.topic][record.better],
-                worse_id=sentences[record.topic][record.worse],
+                topic_id=topics[record.topic, record.of],
+                better_id=sentences[record.topic, record.of][record.better],
+                worse_id=sentences[record.topic, record.of][record.worse],
                 use=record.use,
                 explanation=record.explanation,
             )

@@ -11,12 +11,22 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
 from annotate.models.study import Study
+from formats.records import Of
+
+
+def of_what(summaries_of: int | None) -> Of:
+    """What people compare in a topic whose texts are the summaries of another one, or not."""
+    return "sentences" if summaries_of is None else "summaries"
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
     def present(self) -> Self:
         """Not those that were removed, nor those of an upload that is still being stored."""
         return self.filter(removal=None).exclude(upload__in=Upload.unfinished())
+
+    def by_name(self) -> dict[tuple[str, Of], int]:
+        """Their keys by their names and by what is compared there."""
+        return {(name, of_what(own)): pk for name, own, pk in self.values_list("name", "summaries_of", "pk")}
 
     def uncut(self) -> Self:
         """Those whose texts are not cut as they stand now."""
@@ -133,6 +143,11 @@ class Topic(models.Model):
         return self.summaries_of_id is not None
 
     @property
+    def of(self) -> Of:
+        """What its texts are, as files say it."""
+        return of_what(self.summaries_of_id)
+
+    @property
     def is_cut(self) -> bool:
         """Whether its sentences are of its texts as they stand now."""
         return self.cut_version >= self.text_version
@@ -203,12 +218,13 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
 
     def names(self) -> dict[int, str]:
         """Their public names by their keys."""
-        rows = self.order_by().values_list("pk", "document__name", "index")
-        return {pk: f"{document}:{index}" for pk, document, index in rows}
+        rows = self.order_by().values_list("pk", "document__name", "index", "topic__summaries_of")
+        return {pk: f"{name}:{index}" if summaries_of is None else name for pk, name, index, summaries_of in rows}
 
 
 class Sentence(models.Model):
-    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic.
+    """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic. Or a
+    whole summary, which is called as its system is.
 
     `not_judged`: why nobody is asked about it: the rule by which it looks like no sentence (`formats.not_judged`), or
     that a researcher said so; empty where people are asked.
@@ -250,7 +266,7 @@ class Sentence(models.Model):
 
     @property
     def name(self) -> str:
-        return f"{self.document.name}:{self.index}"
+        return self.document.name if self.topic.compares_summaries else f"{self.document.name}:{self.index}"
 
     @property
     def utility(self) -> Any:

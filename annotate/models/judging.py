@@ -324,6 +324,11 @@ TO_ANSWER = (
 )
 
 
+def texts_of(pair: str = "") -> tuple[str, ...]:
+    """What `select_related` takes for the public names of the two texts of a pair; `pair`: the way to it, with `__`."""
+    return tuple(f"{pair}{side}__{own}" for side in ("first", "second") for own in ("document", "topic"))
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
         """With everything that their pages show."""

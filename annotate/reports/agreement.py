@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.models import Annotator, Judgment, Pair, Result, Study, Topic
+from annotate.models.judging import texts_of
 from formats.analyses.annotator_agreement import NamedAgreement
 from formats.answers import HALF, share_of_first
 from formats.results import StudyAgreement, from_json
@@ -27,7 +28,7 @@ class Dispute:
 def named(row: Result) -> NamedAgreement:
     """The record with the names of what it is about."""
     record = from_json(StudyAgreement, row.record)
-    pairs = Pair.objects.select_related("first__document", "second__document", "topic")
+    pairs = Pair.objects.select_related(*texts_of(), "topic")
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
     return NamedAgreement(
         record,
@@ -68,7 +69,7 @@ def _disputes(rows: Any) -> tuple[Dispute, ...]:
     sides: dict[int, dict[float, list[int]]] = {}
     for pair, annotator, swapped, answer in rows.values_list(*COLUMNS):
         sides.setdefault(pair, {1.0: [], 0.0: [], HALF: []})[share_of_first(answer, swapped)].append(annotator)
-    pairs = Pair.objects.select_related("first__document", "second__document", "topic").in_bulk(list(sides))
+    pairs = Pair.objects.select_related(*texts_of(), "topic").in_bulk(list(sides))
     annotators = Annotator.objects.in_bulk(
         {key for of_pair in sides.values() for several in of_pair.values() for key in several}
     )

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from annotate.models import Annotator, Judgment
+from annotate.models.judging import texts_of
 from formats.answers import PREFERENCES, SHARES
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ class Sitting:
 def of(annotator: Annotator) -> QuerySet[Judgment]:
     """The answers that stand, practice among them, the newest first."""
     rows = Judgment.objects.standing().filter(assignment__annotator=annotator).order_by("-at", "-pk")
-    pair = "assignment__pair"
-    return rows.select_related("assignment__topic", f"{pair}__first__document", f"{pair}__second__document")
+    return rows.select_related("assignment__topic", *texts_of("assignment__pair__"))
 
 
 def sittings(annotator: Annotator) -> list[Sitting]:

@@ -171,7 +171,7 @@ def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words:
 
 def _sentences(fit: Fit, weights: Mapping[int, float], words: SourceWords, score: str) -> tuple[SentenceLead, ...]:
     """The sentences that add most to the difference, which is the sum over all of them."""
-    rows = Utility.objects.filter(fit=fit, sentence__in=weights).select_related("sentence__document")
+    rows = Utility.objects.filter(fit=fit, sentence__in=weights).select_related("sentence__document", "sentence__topic")
 
     def contribution(utility: Utility) -> float:
         ahead = utility.value - words.mean
@@ -200,7 +200,7 @@ def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int
 
     chosen = sorted(preferred, key=lambda pair: (-abs(weight(pair)) * preferred[pair], pair))[:MOST_ANSWERS]
     keys = {key for pair in chosen for key in pair}
-    named = Sentence.objects.select_related("document").in_bulk(keys)
+    named = Sentence.objects.select_related("document", "topic").in_bulk(keys)
     return tuple(
         AnswerLead(named[pair[0]], named[pair[1]], preferred[pair], given[frozenset(pair)], weight(pair))
         for pair in chosen

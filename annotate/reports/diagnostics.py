@@ -10,6 +10,7 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from annotate.models import Annotator, AnnotatorReport, Judgment, Result, Sentence, Study
+from annotate.models.judging import texts_of
 from formats.analyses import OF_STUDY, Analysis
 from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
@@ -69,8 +70,7 @@ def found_set(row: Result) -> FoundSet:
     """The smallest set with those of its judgments that still stand."""
     smallest = row.read(SmallestSet)
     rows = Judgment.objects.standing().filter(pk__in=smallest.judgments if smallest else ())
-    sentences = (f"assignment__pair__{side}__document" for side in ("first", "second"))
-    rows = rows.select_related("assignment__topic", "assignment__annotator", *sentences)
+    rows = rows.select_related("assignment__topic", "assignment__annotator", *texts_of("assignment__pair__"))
     return FoundSet(smallest, tuple(map(_answer, rows.order_by("assignment__topic__position", "pk"))))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from annotate.models import ReportedPair, Study
+from annotate.models.judging import texts_of
 
 
 def of(study: Study) -> QuerySet[ReportedPair]:
     """The reports that stand, the newest first."""
     rows = ReportedPair.objects.standing().filter(assignment__topic__study=study)
-    sentences = (f"assignment__pair__{side}__document" for side in ("first", "second"))
-    return rows.select_related("assignment__topic", "assignment__annotator", *sentences).order_by("-at", "-pk")
+    rows = rows.select_related("assignment__topic", "assignment__annotator", *texts_of("assignment__pair__"))
+    return rows.order_by("-at", "-pk")
 
 
 def unsettled(study: Study) -> QuerySet[ReportedPair]:

@@ -19,7 +19,7 @@ def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
 def with_names(words: Sequence[WordTerm]) -> list[tuple[WordTerm, list[tuple[Key, str, int]]]]:
     """The terms, each with the sentences that its word stands in: key, name, how often."""
     keys = {key for term in words for key, _times in term.sentences}
-    named = {row.pk: row.name for row in Sentence.objects.filter(pk__in=keys).select_related("document")}
+    named = {row.pk: row.name for row in Sentence.objects.filter(pk__in=keys).select_related("document", "topic")}
     return [
         (term, [(key, named[int(key)], times) for key, times in term.sentences if int(key) in named]) for term in words
     ]
@@ -30,5 +30,5 @@ def parts_of(score: Score | None) -> tuple[tuple[Part, Sentence | None], ...]:
     parts = score.terms if score else ()
     keys = [part.nearest for part in parts if part.nearest is not None]
     sentences: dict[Key | None, Sentence] = {}
-    sentences |= {row.pk: row for row in Sentence.objects.select_related("document").filter(pk__in=keys)}
+    sentences |= {row.pk: row for row in Sentence.objects.select_related("document", "topic").filter(pk__in=keys)}
     return tuple((part, sentences.get(part.nearest)) for part in parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -12,6 +12,7 @@ from annotate.api.serializers.records import serializer_of
 from annotate.models import Annotator, Assignment, Judgment, ScoredBy, Sentence, Summary
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.scores import parts_of, with_names, word_terms
+from formats.records import Of
 from formats.results import (
     Difference,
     Ground,
@@ -224,11 +225,13 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """One revision of one answer, under a pseudonym. `counted`: it counts towards scores.
 
-    `reason`: why the pair was shown; `expected`: the expected side of a practice or gold pair.
+    `of`: what the two are: sentences, or summaries, which are called as their systems are. `reason`: why the pair was
+    shown; `expected`: the expected side of a practice or gold pair.
     """
 
     assignment = serializers.UUIDField(source="assignment.key", read_only=True)
     topic = serializers.CharField(source="topic.name", read_only=True)
+    of = serializers.ChoiceField(source="assignment.topic.of", choices=get_args(Of), read_only=True)
     left = serializers.SerializerMethodField()
     right = serializers.SerializerMethodField()
     annotator = serializers.CharField(source="assignment.annotator.pseudonym", read_only=True)
@@ -244,6 +247,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "assignment",
             "revision",
             "topic",
+            "of",
             "left",
             "right",
             "answer",

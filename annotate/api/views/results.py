@@ -14,6 +14,7 @@ from annotate.api.serializers.results import (
 )
 from annotate.api.views.base import View
 from annotate.models import Judgment, ScoredBy, Topic
+from annotate.models.judging import texts_of
 from annotate.reports import leaderboard
 
 SCORED_BY = OpenApiParameter(
@@ -57,8 +58,8 @@ class Judgments(View):
             .select_related(
                 "topic",
                 "assignment__annotator",
-                "assignment__pair__first__document",
-                "assignment__pair__second__document",
+                "assignment__topic",
+                *texts_of("assignment__pair__"),
             )
         )
         judgments = list(self.paginate_queryset(rows.order_by("pk")) or [])

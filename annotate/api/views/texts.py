@@ -114,7 +114,7 @@ class Sentences(View):
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
         """The sentences of a topic in order, each with its utility and the judgments behind it."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
-        rows = Sentence.objects.filter(topic=topic).select_related("document").prefetch_related("utilities")
+        rows = Sentence.objects.filter(topic=topic).select_related("document", "topic").prefetch_related("utilities")
         return self.page(SentenceSerializer, rows.order_by("position"))
 
 

@@ -66,7 +66,8 @@ def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "c
     """The judgments that count, under pseudonyms, as preferences that can be uploaded again."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
     with snapshot():
-        formats.write_preferences(exports.preferences(study), file, form)
+        with_of = exports.are_summaries_judged(study)
+        formats.write_preferences(exports.preferences(study), file, form, with_of=with_of)
     file.seek(0)
     name = f"{slugify(study.title) or 'study'}-judgments.{form}"
     return FileResponse(file, as_attachment=True, filename=name, content_type=KINDS[form])

@@ -73,7 +73,7 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
 
 def _ranked(fit: Fit | None) -> QuerySet[Utility]:
     """What a fit says of each sentence, the most useful first."""
-    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document")
+    utilities = Utility.objects.filter(fit=fit).select_related("sentence__document", "sentence__topic")
     return utilities.order_by("-utility", "sentence__position")
 
 
