@@ -48,8 +48,12 @@ class Unit:
 
     def row(self, label: str, value: float, low: float | None, high: float | None, rank: str = "") -> IntervalRow:
         """A line of a plot, which says what the table does."""
-        text = self.show(value) + ("" if low is None else f" {self.interval(low, high)}")
-        return IntervalRow(label, self.times * value, self.of(low), self.of(high), rank, shown=text)
+        shown = self.with_interval(self.show(value), low, high)
+        return IntervalRow(label, self.times * value, self.of(low), self.of(high), rank, shown=shown)
+
+    def with_interval(self, number: str, low: float | None, high: float | None) -> str:
+        """A number with its interval, where it has one."""
+        return number if low is None or high is None else f"{number} {self.interval(low, high)}"
 
     def interval(self, low: float | None, high: float | None) -> str:
         """Both ends of an interval."""
@@ -85,8 +89,8 @@ def why_untested(score: str) -> str:
     if score == "coverage":
         return _("No differences are tested: they are those of the words, and no answer changes them.")
     return _(
-        "No differences are tested: the errors of this score are not calibrated, and answers by a coin would tell some "
-        "systems apart."
+        "No differences are tested, and there are no intervals: the errors of this score are not calibrated, and "
+        "answers by a coin would tell some systems apart."
     )
 
 

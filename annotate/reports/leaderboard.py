@@ -34,6 +34,7 @@ from formats.points import Unit, unit_of, why_untested
 from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
 from formats.results.length import ByLength
 from formats.results.needed import Effort, Needed, needed
+from formats.results.scores import has_intervals
 from formats.results.statistics import Mean, quantile, rank, z_of
 
 #: Of so many systems the order is read out.
@@ -100,6 +101,10 @@ class Board:
     def why_untested(self) -> str:
         """Why no systems are called different; nothing where they may be."""
         return why_untested(self.score)
+
+    @property
+    def has_intervals(self) -> bool:
+        return has_intervals(self.score)
 
     @property
     def unit(self) -> Unit:

@@ -48,10 +48,16 @@ def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
 
 def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
     """Rows of systems; importance has 0 beside it."""
-    label = _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers") % {"n": len(rows)}
+    has_intervals = any(row.low is not None for row in rows)
+    label = (
+        _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers")
+        if has_intervals
+        else _("Scores of %(n)d systems; the table says the same in numbers")
+    )
     draw = partial(interval_plot, reference=0.0 if unit.times == POINTS else None)
     heads = _("rank"), _("system")
-    return plot_of(draw, rows, label, unit.named(_("score, with its 95% interval")), heads) if rows else None
+    title = _("score, with its 95% interval") if has_intervals else _("score")
+    return plot_of(draw, rows, label % {"n": len(rows)}, unit.named(title), heads) if rows else None
 
 
 def board_ranks(board: Board, most: int) -> Plot | None:

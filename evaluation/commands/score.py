@@ -16,7 +16,7 @@ from evaluation.scoring.ranking import Comparison
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Ground, SystemResult, to_json
 from formats.results.length import ByLength
-from formats.results.scores import is_tested
+from formats.results.scores import has_intervals, is_tested
 from formats.shown import Show, decimals
 
 
@@ -112,8 +112,11 @@ def _topic_table(result: TopicResult, label: str) -> Table:
 
 def _columns(settings: Settings, unit: Unit) -> tuple[str, ...]:
     """Coverage stands beside the scores that judgments decide; nothing makes it uncertain."""
-    score = unit.named(settings.score)
-    return (score,) if settings.score == "coverage" else (score, "low", "high", *_beside(settings))
+    return (unit.named(settings.score), *(("low", "high") if _has_bounds(settings) else ()), *_beside(settings))
+
+
+def _has_bounds(settings: Settings) -> bool:
+    return settings.score != "coverage" and has_intervals(settings.score)
 
 
 def _shows(settings: Settings, unit: Unit) -> dict[str, Show]:
@@ -125,10 +128,8 @@ def _beside(settings: Settings) -> tuple[str, ...]:
 
 
 def _cells(summary: SummaryResult, settings: Settings) -> tuple[float | None, ...]:
-    if settings.score == "coverage":
-        return (summary.score,)
-    coverage = (summary.coverage,) if _beside(settings) else ()
-    return (summary.score, summary.low, summary.high, *coverage)
+    bounds = (summary.low, summary.high) if _has_bounds(settings) else ()
+    return (summary.score, *bounds, *((summary.coverage,) if _beside(settings) else ()))
 
 
 def _best_first(summary: SummaryResult) -> tuple[float, str]:
@@ -147,25 +148,26 @@ def _systems_table(
     unit = unit_of(settings.score, [(system.score, system.low, system.high) for system in systems])
     judged = sum(result.judgments > 0 for result in results)
     ranks = ("ranks",) * is_tested(settings.score)
+    bounds = ("low", "high") if over == "topics" or has_intervals(settings.score) else ()
     return Table(
         title="All topics",
         notes=(
-            f"mean over {_number(judged or len(results), 'topic')}, 95% intervals over {over}"
+            f"mean over {_number(judged or len(results), 'topic')}"
+            + f", 95% intervals over {over}" * bool(bounds)
             + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
             *([what_a_point_is()] if settings.score == "importance" else []),
             *([why_untested(settings.score) or ground.words] if judged else ()),
             *([explained.words] if judged and (explained := _by_length(systems, results)) else ()),
         ),
         shows=_shows(settings, unit),
-        columns=("rank", *ranks, "system", unit.named(settings.score), "low", "high", "topics"),
+        columns=("rank", *ranks, "system", unit.named(settings.score), *bounds, "topics"),
         rows=tuple(
             (
                 system.rank,
                 *(_span(system.rank_low, system.rank_high) for _ in ranks),
                 system.system,
                 system.score,
-                system.low,
-                system.high,
+                *((system.low, system.high) if bounds else ()),
                 system.topics,
             )
             for system in systems

@@ -62,14 +62,9 @@ class Matched:
         return np.asarray(self.weights @ (np.full(n, 1 / max(n, 1)) if estimate is None else estimate.strengths))
 
     def score(self, estimate: Estimate | None) -> Scores:
-        """The same with their covariance, which takes longer."""
-        s, _ = self.weights.shape
-        if estimate is None:
-            return Scores(self.systems, self.values(None), unknown(s), 0)
-        v = estimate.strengths
-        gradient = self.weights * v - np.outer(self.weights @ v, v)  # of the scores by the utilities
-        covariance = estimate.covariance.of(gradient)
-        return Scores(self.systems, self.values(estimate), covariance, estimate.judgments)
+        """The same without errors, since those of the strengths are not calibrated (docs/model.md)."""
+        judgments = 0 if estimate is None else estimate.judgments
+        return Scores(self.systems, self.values(estimate), unknown(len(self.systems)), judgments)
 
     def terms(self, strengths: Vector) -> tuple[tuple[Part, ...], ...]:
         """What each sentence of each summary adds to its score."""

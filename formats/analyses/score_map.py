@@ -63,13 +63,11 @@ def _verdict(scores: ScoreMap) -> str:
     leads = sum(own is not None and own.score == most for own, most in zip(first.summaries, best, strict=True))
     unit = scores.unit
     sentence = _(
-        "%(system)s has the highest mean score, %(score)s %(interval)s, and the highest score in %(leads)d of "
-        "%(topics)d topics."
+        "%(system)s has the highest mean score, %(score)s, and the highest score in %(leads)d of %(topics)d topics."
     )
     return sentence % {
         "system": first.row.system,
-        "score": unit.with_unit(unit.show(first.row.score)),
-        "interval": unit.interval(first.row.low, first.row.high),
+        "score": unit.with_interval(unit.with_unit(unit.show(first.row.score)), first.row.low, first.row.high),
         "leads": leads,
         "topics": sum(most is not None for most in best),
     }

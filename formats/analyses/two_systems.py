@@ -10,6 +10,7 @@ from formats.plots import interval_plot
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Difference, Ground
 from formats.results.needed import Needed
+from formats.results.scores import has_intervals
 from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
 from formats.words import gettext as _
 
@@ -125,11 +126,11 @@ def _verdict(two: TwoSystems) -> str:
     about |= {
         "topics": sum(line.lead is not None for line in two.lines),
         "difference": two.unit.with_unit(two.unit.change(lead.difference)),
-        "interval": two.unit.interval(lead.low, lead.high),
+        "interval": "" if lead.low is None else f" (95% {two.unit.interval(lead.low, lead.high)})",
         "p": p if p.startswith("<") else f"= {p}",
     }
     difference = _(
-        "The mean scores of %(first)s and %(second)s differ by %(difference)s (95%% %(interval)s); the first scores "
+        "The mean scores of %(first)s and %(second)s differ by %(difference)s%(interval)s; the first scores "
         "higher in %(wins)d of %(topics)d topics, the second in %(lost)d."
     )
     return " ".join(sentence % about for sentence in (difference, *_meaning(two, lead)))
@@ -178,8 +179,9 @@ def _figure(two: TwoSystems) -> list[Figure]:
         heads=("", _("topic")),
         reference=0.0,
     )
-    caption = _("Dots are differences of scores, lines are 95%% intervals; above 0 in favour of %(first)s.")
-    return figure("topics", _("Topic by topic"), caption % {"first": two.first[1]}, draw, rows) if rows else []
+    dots = _("Dots are differences of scores; above 0 in favour of %(first)s.") % {"first": two.first[1]}
+    caption = f"{dots} {_('Lines are 95% intervals.')}" if has_intervals(two.score) else dots
+    return figure("topics", _("Topic by topic"), caption, draw, rows) if rows else []
 
 
 def _topics(two: TwoSystems) -> Table:
@@ -196,7 +198,7 @@ def _topics(two: TwoSystems) -> Table:
             Column("difference", unit.named(_("Difference")), unit.show),
             Column("low"),
             Column("high"),
-            Column("", _("95% interval")),
+            Column("", _("95% interval") if has_intervals(two.score) else ""),
             Column("p"),
         ),
         tuple(

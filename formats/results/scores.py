@@ -111,6 +111,12 @@ def is_tested(score: str) -> bool:
     return score == "importance"
 
 
+def has_intervals(score: str) -> bool:
+    """Whether the judgments say how far this score may be off; not as published, where their errors are not
+    calibrated."""
+    return score != "published"
+
+
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
     """What each system's score was when only the first so many judgments were there."""

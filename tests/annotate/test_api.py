@@ -289,7 +289,7 @@ def fit(topic) -> None:
         interval = {"se": 0.01, "low": 0.1, "high": 0.3}
         Score.objects.create(fit=rows["recommended"], summary=summary, score=0.1, coverage=0.4, **interval)
         published = {"fit": rows["published"], "scored_by": "published", "parts": [part]}
-        Score.objects.create(summary=summary, score=0.2, **published, **interval)
+        Score.objects.create(summary=summary, score=0.2, **published)
     TopicProgress.objects.create(topic=topic, fitted_version=topic.tally.data_version)
 
 
@@ -320,7 +320,7 @@ def test_a_score_can_be_followed_by_hand(study, owner):
     assert [(one["system"], one["topic_name"], one["score"], one["human"]) for one in listed] == [
         ("lead", "M1", 0.1, {"responsiveness": 3.0})
     ]
-    assert (listed[0]["coverage"], listed[0]["published_score"], listed[0]["published_low"]) == (0.4, 0.2, 0.1)
+    assert (listed[0]["coverage"], listed[0]["low"], listed[0]["published_score"]) == (0.4, 0.1, 0.2)
     found = owner.get(f"{API}/studies/{study.pk}/summaries/{listed[0]['id']}/").json()
     assert found["parts"] == [
         {"text": "x", "nearest": "d1:0", "similarity": 1.0, "value": 0.2, "factor": 1.0, "weight": 1.0}

@@ -79,6 +79,27 @@ def test_a_coin_tells_no_systems_apart_by_combined_or_as_published(
     assert study.state == Study.State.OPEN
 
 
+@pytest.mark.parametrize("scored_by", ["recommended", "published"])
+def test_only_scores_with_calibrated_errors_have_intervals(client: Client, scored_by: str) -> None:
+    study = judged_by_a_coin("combined", 0)
+    client.force_login(making.owner(study))
+    has_intervals = scored_by == "recommended"
+    board = leaderboard.of_study(study, scored_by)
+    assert {own.low is not None for own in (*board.rows, *board.differences)} == {has_intervals}
+    system = study.systems.get(name="S1")
+    addresses = [
+        *(reverse(name, args=[study.pk]) for name in ("leaderboard", "leaderboard_tex", "leaderboard_svg")),
+        reverse("system", args=[study.pk, system.pk]),
+        reverse("analysis", args=[study.pk, "two-systems"]),
+    ]
+    for address in addresses:
+        text = client.get(address, {"scored_by": scored_by}).content.decode()
+        assert ("95% interval" in text.replace("\\%", "%")) == has_intervals, address
+    best = client.get(reverse("analysis", args=[study.pk, "scores-by-topic"]), {"scored_by": scored_by})
+    assert ("–, and the highest" in best.content.decode()) is False
+    assert ("], and the highest" in best.content.decode()) == has_intervals
+
+
 def test_importance_is_tested(client: Client) -> None:
     study = judged_by_a_coin("importance", 0)
     client.force_login(making.owner(study))

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, SummaryText
-from evaluation.fit import preference_matrix
+from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.fit.similarity import Similarity, similarity
 from evaluation.scoring.content import content
 from evaluation.scoring.published import Matched, repetition
@@ -122,20 +121,6 @@ def test_an_empty_summary_and_a_topic_without_sentences_score_nought() -> None:
     assert scores_of({"nothing": [], "blank": [""]}) == {"nothing": 0, "blank": 0}
     matched = match([SummaryText("s", ("It rained.",))], similarity([]), sentences=[])
     assert matched.score(None).score.tolist() == [0.0]
-
-
-def test_the_covariance_is_what_a_small_step_of_the_utilities_shows() -> None:
-    nobody = np.zeros(6, dtype=np.int64)
-    judged = Judgments(np.array([0, 1, 2, 3, 0, 1]), np.array([1, 2, 3, 0, 2, 3]), np.ones(6), np.ones(6), nobody)
-    estimate = preference_matrix.estimate(judged, 4, ALIKE, AS_PUBLISHED)
-    matched = match([SummaryText(name, tuple(text)) for name, text in EXAMPLE["summaries"].items()], ALIKE)
-    step = 1e-6
-    slopes = np.empty_like(matched.weights)
-    for j in range(4):
-        up, down = (np.exp(estimate.utilities + sign * step * np.eye(4)[j]) for sign in (1, -1))
-        slopes[:, j] = matched.weights @ (up / up.sum() - down / down.sum()) / (2 * step)
-
-    np.testing.assert_allclose(matched.score(estimate).covariance, estimate.covariance.of(slopes), atol=1e-8)
 
 
 def test_content_keeps_every_word_of_other_languages_and_stems_it_in_theirs() -> None:

@@ -94,9 +94,6 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
     high = serializers.FloatField(source="recommended.high", default=None, allow_null=True, read_only=True)
     coverage = serializers.FloatField(source="recommended.coverage", default=None, allow_null=True, read_only=True)
     published_score = serializers.FloatField(source="published.score", default=None, allow_null=True, read_only=True)
-    published_se = serializers.FloatField(source="published.se", default=None, allow_null=True, read_only=True)
-    published_low = serializers.FloatField(source="published.low", default=None, allow_null=True, read_only=True)
-    published_high = serializers.FloatField(source="published.high", default=None, allow_null=True, read_only=True)
 
     class Meta:
         model = Summary
@@ -118,9 +115,6 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
             "high",
             "coverage",
             "published_score",
-            "published_se",
-            "published_low",
-            "published_high",
         ]
         read_only_fields = fields
 

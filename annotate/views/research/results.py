@@ -210,7 +210,8 @@ def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) 
     """What a board has for a paper."""
     name, keys = ("topic_leaderboard", [study.pk, topic.pk]) if topic else ("leaderboard", [study.pk])
     asked = {"scored_by": board.scored_by}
-    parts = [paper_part(_("Scores with their intervals"), name, (*FIGURES, "tex", "csv"), keys, asked)]
+    title = _("Scores with their intervals") if board.has_intervals else _("Scores")
+    parts = [paper_part(title, name, (*FIGURES, "tex", "csv"), keys, asked)]
     if has_ranks:
         parts.append(paper_part(_("The ranking over time"), f"{name}_ranks", FIGURES, keys, asked))
     return parts
@@ -305,7 +306,8 @@ def _latex(board: Board) -> Content:
         "version": board.program_version,
     }
     score = render_to_string("research/score_name.html", {"board": board}).strip()
-    columns = [_("Rank"), _("System"), score, _("95% interval")]
+    columns = [_("Rank"), _("System"), score]
+    columns += [_("95% interval")] if board.has_intervals else []
     columns += [] if board.why_untested else [_("Ranks")]
     columns += [_("Coverage")] if has_coverage(board) else []
     unit = board.unit
@@ -322,7 +324,8 @@ def _latex(board: Board) -> Content:
 
 def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
     ranks = str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
-    cells = [str(row.rank), row.system, unit.show(row.score), unit.interval(row.low, row.high)]
+    cells = [str(row.rank), row.system, unit.show(row.score)]
+    cells += [unit.interval(row.low, row.high)] if board.has_intervals else []
     cells += [] if board.why_untested else [ranks]
     return cells + (["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else [])
 
