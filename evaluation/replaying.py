@@ -22,6 +22,7 @@ from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.simulate import seed_for
 from evaluation.statistics import finite
 from formats.results import ForecastPoint, Replay, ReplayPoint, Standing
+from formats.results.scores import is_tested
 
 RUNS = 5
 
@@ -60,13 +61,14 @@ def replay(
     whole = _look(prepared, [topic.judgments for topic in topics], settings)
     looks = [_looks(prepared, settings, sizes, seed, run) for run in watched(range(runs))]
     forecasts = _forecasts(prepared, settings, sizes, looks, seed)
+    tested = is_tested(settings.score)
     return Replay(
         topics=len(topics),
         systems=len(whole.scores),
         runs=runs,
         seed=seed,
         points=tuple(
-            _point(size, forecast, [own[place] for own in looks], whole.scores)
+            _point(size, forecast, [own[place] for own in looks], whole.scores, is_tested=tested)
             for place, (size, forecast) in enumerate(zip(sizes, forecasts, strict=True))
         ),
     )
@@ -127,12 +129,14 @@ def _judgments_a_pair(topic: Evidence, most: int) -> int:
     return -(-min(most, len(topic.judgments)) // max(n * (n - 1) // 2, 1)) or 1
 
 
-def _point(size: int, forecast: ForecastPoint, looks: Sequence[Look], whole: dict[str, float]) -> ReplayPoint:
+def _point(
+    size: int, forecast: ForecastPoint, looks: Sequence[Look], whole: dict[str, float], *, is_tested: bool
+) -> ReplayPoint:
     return ReplayPoint(
         judgments=size,
         se=planning.mean_of([look.se for look in looks]),
         forecast=forecast.se,
-        apart=planning.mean_of([_apart(look) for look in looks]),
+        apart=planning.mean_of([_apart(look) for look in looks]) if is_tested else None,
         tau=planning.mean_of([_tau(look.scores, whole) for look in looks]),
         sentence_se=planning.mean_of([planning.mean_of(look.sentence_errors) for look in looks]),
         sentence_forecast=forecast.sentence_se,

@@ -15,6 +15,7 @@ from evaluation.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
 from formats.points import unit_of, why_untested
 from formats.results import Forecast, to_json
 from formats.results.planning import POWER, SECONDS, work
+from formats.results.scores import is_tested
 from formats.settings import StudySettings
 
 
@@ -86,13 +87,13 @@ def run(options: argparse.Namespace) -> Output:
     seconds = options.seconds or planning.seconds_of(topics) or SECONDS
     return Output(
         tables=[_table(report, settings.score, seconds, options)],
-        rows=_rows(report, seconds, options),
+        rows=_rows(report, settings.score, seconds, options),
         data={
             **to_json(report),
             "seconds": seconds,
             "pay": options.pay,
             "difference": options.difference,
-            "needed": report.needed(options.difference) if options.difference else None,
+            "needed": report.needed(options.difference) if options.difference and is_tested(settings.score) else None,
             "settings": common.settings_as_json(settings),
         },
     )
@@ -128,7 +129,7 @@ def _assumed(topics: Sequence[Evidence], settings: Settings, options: argparse.N
 def _table(report: Forecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
     compared = "those of standard summarizers" if report.are_standard else "those of TOPICS"
     learnt = f"learnt from {report.learnt_from} judgments" if report.learnt_from else "as usual"
-    rows = _rows(report, seconds, options)
+    rows = _rows(report, score, seconds, options)
     margins = [report.margin(point.se) for point in report.points if point.se is not None]
     unit = unit_of(score, [(0.0, -margin, margin) for margin in margins])
     notes = [
@@ -137,13 +138,12 @@ def _table(report: Forecast, score: str, seconds: float, options: argparse.Names
         f"variance of utilities {report.variance:.2f}, share of similarity {report.share:.2f}: {learnt}",
         f"careless {report.careless:.0%}, ties {report.ties:.0%}; judgments a pair: {report.judgments_per_pair}; "
         f"random pairs {report.random_share:.0%}; {seconds:.0f} s a judgment",
-        f"{unit.named('margin')}: of the 95% interval of a difference of two systems, and its standard deviation (sd); "
-        f"apart: the difference told apart in {POWER:.0%} of studies, all systems compared"
+        f"{unit.named('margin')}: of the 95% interval of a difference of two systems, and its standard deviation (sd)",
+        why_untested(score)
+        or f"apart: the difference told apart in {POWER:.0%} of studies, all systems compared"
         f"{', at any look' * report.stop_rule}",
     ]
-    if why_untested(score):
-        notes.append(why_untested(score))
-    elif options.difference:
+    if options.difference and is_tested(score):
         needed = report.needed(options.difference)
         enough = "more than were tried" if needed is None else f"about {needed:,} judgments a topic"
         asked = unit.with_unit(f"{unit.times * options.difference:g}")
@@ -157,20 +157,22 @@ def _table(report: Forecast, score: str, seconds: float, options: argparse.Names
     )
 
 
-def _rows(report: Forecast, seconds: float, options: argparse.Namespace) -> Table:
-    chance = ("chance",) if options.difference else ()
+def _rows(report: Forecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
+    apart = ("apart",) if is_tested(score) else ()
+    chance = ("chance",) if options.difference and apart else ()
     cost = ("cost",) if options.pay else ()
     rows = [
         (
             *(point.judgments, spent.judgments, spent.hours),
             *([spent.cost] if cost else []),
-            *(_if_any(point.se, report.margin), _if_any(point.sd, report.margin), _if_any(point.se, report.resolved)),
+            *(_if_any(point.se, report.margin), _if_any(point.sd, report.margin)),
+            *([_if_any(point.se, report.resolved)] if apart else []),
             *([_if_any(point.se, lambda se: report.chance(se, options.difference))] if chance else []),
         )
         for point in report.points
         for spent in [work(report.topics * point.judgments, seconds, options.pay)]
     ]
-    return Table(("judgments", "in all", "hours", *cost, "margin", "sd", "apart", *chance), tuple(rows))
+    return Table(("judgments", "in all", "hours", *cost, "margin", "sd", *apart, *chance), tuple(rows))
 
 
 def _if_any(error: float | None, figure: Callable[[float], float]) -> float | None:

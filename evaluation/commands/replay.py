@@ -12,6 +12,7 @@ from evaluation.commands.common import Command, Output
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
 from evaluation.replaying import RUNS, replay
+from formats.points import why_untested
 from formats.results import Replay, to_json
 from formats.results.statistics import Z95
 
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> Output:
     )
     label = common.judgments_are_simulated(options)
     return Output(
-        tables=[_table(report, label)],
+        tables=[_table(report, settings.score, label)],
         rows=_rows(report),
         data={**to_json(report), "settings": common.settings_as_json(settings), "simulated": label or None},
     )
@@ -67,7 +68,7 @@ def _sizes(topics: Sequence[Evidence], asked: Sequence[int] | None) -> tuple[int
     return tuple(sorted({min(size, most) for size in sizes}))
 
 
-def _table(report: Replay, label: str) -> Table:
+def _table(report: Replay, score: str, label: str) -> Table:
     return replace(
         _rows(report),
         title="What fewer judgments would have told",
@@ -76,7 +77,8 @@ def _table(report: Replay, label: str) -> Table:
             "topic with fewer judgments has all of them",
             "margin: of the 95% interval of a difference of two systems, and of a sentence's utility; forecast: "
             "what was to be expected of them by the smallest number",
-            "apart: the share of pairs of systems told apart; tau: Kendall's, with the order by all judgments",
+            why_untested(score) or "apart: the share of pairs of systems told apart",
+            "tau: Kendall's, with the order by all judgments",
             *((f"judgments {label}",) if label else ()),
         ),
         digits=3,

@@ -138,8 +138,8 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
             *(point.judgments, needs.judgments, needs.hours, needs.cost),
             None if point.se is None else record.margin(point.se),
             None if point.sd is None else record.margin(point.sd),
-            None if point.se is None else record.resolved(point.se),
-            record.chance(point.se, difference) if point.se and difference else None,
+            record.resolved(point.se) if point.se is not None and is_tested else None,
+            record.chance(point.se, difference) if point.se and difference and is_tested else None,
         )
 
     return Table(

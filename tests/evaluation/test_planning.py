@@ -15,6 +15,7 @@ from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.planning import TYPICAL, Assumed, Prepared
 from evaluation.replaying import replay
 from evaluation.scoring.simulate import judge
+from formats.points import why_untested
 from formats.results import Forecast, from_json, to_json
 from formats.results.planning import PANELS, work
 from tests.evaluation.conftest import Run
@@ -198,6 +199,23 @@ def test_replay_on_the_command_line(file: str, preferences: str, run: Run) -> No
     assert header == "judgments,margin,forecast,apart,tau,sentence margin,sentence forecast"
     assert [row.split(",")[0] for row in (few, most)] == ["40", "160"]
     assert main(["replay", file]) == 2
+
+
+@pytest.mark.parametrize(("score", "prior"), [("combined", []), ("published", ["--prior", "0.1"])])
+def test_neither_plan_nor_replay_tells_apart_what_is_not_tested(
+    file: str, preferences: str, run: Run, score: str, prior: list[str]
+) -> None:
+    asked = ["--score", score, *prior, "--runs", "2", "--at", "160", "--preferences", preferences]
+    replayed = run.json("replay", file, *asked)["points"][0]
+    assert replayed["apart"] is None
+    assert (replayed["se"] is not None) == (score == "combined")
+    assert replayed["tau"] == pytest.approx(1)
+    assert run.json("plan", file, *asked, "--difference", "0.05")["needed"] is None
+    for command in ("plan", "replay"):
+        shown = run.out(command, file, *asked)
+        assert why_untested(score) in shown
+        assert "told apart" not in shown
+    assert "apart" not in run.out("plan", file, *asked, "--format", "csv")
 
 
 def test_more_annotators_narrow_what_more_answers_cannot() -> None:
