@@ -13,6 +13,7 @@ from evaluation.meta.study_reports import judged_among
 from evaluation.meta.system_pairs import draws_for, system_pairs
 from formats.results import PairCounts
 from formats.results.metrics import Peers
+from formats.results.scores import PREFERENCES, is_tested
 
 #: More systems are left to the command line.
 MOST_SYSTEMS = 200
@@ -50,8 +51,14 @@ def scorers(scores: Scores) -> Iterator[Scorer]:
         if len(own.systems) > 1 and affordable_draws(len(own.systems), len(own.topics)):
             for by_human, matrices in ((True, own.human), (False, own.metrics)):
                 for name, matrix in matrices.items():
-                    if by_human or own.can_test(name):
+                    if by_human or (_is_tested(name) and own.can_test(name)):
                         yield Scorer((peers, by_human, name), own, matrix)
+
+
+def _is_tested(metric: str) -> bool:
+    """All are, but for those of the study's own scores on which no systems are called different."""
+    score = metric.removeprefix(PREFERENCES)
+    return score == metric or is_tested(score)
 
 
 def counted(scores: Scores, digests: Mapping[Key, str], seed: int = 0) -> Iterator[tuple[Scorer, PairCounts]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from formats.metric_names import scorer_name, title_of
+from formats.points import why_untested
 from formats.results import PairCount, PairCounts, SystemPairs
 from formats.results.metrics import CountedPairs, StudyPairs, main_first
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, PREFERENCES
 from formats.shown import Cell, Choice, Column, Shown, Table, as_text
 from formats.words import gettext as _
 from formats.words import gettext_noop
@@ -42,7 +44,15 @@ def show(report: StudyPairs, asked: Mapping[str, str]) -> Shown:
     names = [(name, name) for name in sorted((counts.by for counts in report.human), key=main_first)]
     dimension = Choice.of("dimension", _("Scored by people for"), names, asked)
     people = next(counts for counts in report.human if counts.by == dimension.chosen)
-    return Shown(_verdict(people, report.metrics), [counts_table([people], report.metrics)], choices=[dimension])
+    table = counts_table([people], report.metrics)
+    return Shown(_verdict(people, report.metrics), [table], choices=[dimension], notes=[_not_counted()])
+
+
+def _not_counted() -> str:
+    """Which of a study's own scores are not among the metrics, and why."""
+    sentence = _("“%(name)s” is not counted. %(why)s")
+    whys = {name: why_untested(name.removeprefix(PREFERENCES)) for name in (COMBINED, COVERAGE, AS_PRINTED)}
+    return " ".join(sentence % {"name": title_of(name), "why": why} for name, why in whys.items())
 
 
 def _verdict(people: PairCounts, metrics: Sequence[PairCounts]) -> str:

@@ -13,6 +13,7 @@ from annotate import imports, judging
 from annotate.models import Result, Study
 from evaluation.worker import claims
 from formats.analyses import convergence
+from formats.points import why_untested
 from formats.results import (
     Baseline,
     Bounded,
@@ -192,7 +193,10 @@ def test_the_page_of_pairs_counts_what_people_and_metrics_tell_apart(graded: Stu
     early = text_of(client, address(graded, "pairs-of-systems")).partition("<tbody>")[2]
     assert "Preferences: importance" not in early
     judge_enough(graded)
-    text = text_of(client, address(graded, "pairs-of-systems") + "?dimension=fluency_2").partition("<tbody>")[2]
+    page = text_of(client, address(graded, "pairs-of-systems") + "?dimension=fluency_2")
+    assert all(page.count(why_untested(score)) == 1 for score in ("combined", "coverage", "published"))
+    text = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    assert not any(name in text for name in ("combined", "Coverage", "as published"))
     assert text.index("People: fluency_2") < text.index("Preferences: importance") < text.index("ROUGE-2")
     assert "People: overall" not in text
     assert "Benjamini" in text
