@@ -40,13 +40,30 @@ class FitQuerySet(models.QuerySet["Fit"]):
         return self.filter(data_version=models.F("topic__progress__fitted_version"), scored_by=scored_by)
 
 
-class Fit(models.Model):
+class Compared(models.Model):
+    """`differences`: between every two systems, once; `ground`: what these rest on."""
+
+    differences = models.JSONField(default=list)
+    ground = models.JSONField(default=dict)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def system_differences(self) -> tuple[Difference, ...]:
+        return tuple(from_json(Difference, difference) for difference in self.differences)
+
+    @property
+    def own_ground(self) -> Ground:
+        return from_json(Ground, self.ground)
+
+
+class Fit(Compared):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
     `curve`: the scores with fewer judgments, fewest first; the last point is this fit. `curve_owed`: the curve has
-    gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `differences`: between every two
-    systems, once; `ground`: what these rest on. `words`: those that the scores are sums of, none as published. The last
-    six are kept for the newest fit only.
+    gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `words`: those that these are
+    sums of, none as published. All of them, the differences and their ground are kept for the newest fit only.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -63,8 +80,6 @@ class Fit(models.Model):
     curve = models.JSONField(default=list)
     curve_owed = models.BooleanField(default=False)
     covariance = models.JSONField(default=dict)
-    differences = models.JSONField(default=list)
-    ground = models.JSONField(default=dict)
     words = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 
@@ -86,14 +101,6 @@ class Fit(models.Model):
     @property
     def score_covariance(self) -> ScoreCovariance:
         return from_json(ScoreCovariance, self.covariance)
-
-    @property
-    def system_differences(self) -> tuple[Difference, ...]:
-        return tuple(from_json(Difference, difference) for difference in self.differences)
-
-    @property
-    def own_ground(self) -> Ground:
-        return from_json(Ground, self.ground)
 
     @property
     def source_words(self) -> SourceWords | None:
@@ -157,11 +164,10 @@ class Score(models.Model):
         return tuple(from_json(Part, part) for part in self.parts)
 
 
-class Ranking(models.Model):
+class Ranking(Compared):
     """A study's systems ranked over its topics; `version` is the sum of the topics' fitted versions.
 
-    `settings`: those of all its topics' fits; `differences`: between every two systems, once; `ground`: what these rest
-    on. `problem` says in plain words why the last attempt failed.
+    `settings`: those of all its topics' fits. `problem` says in plain words why the last attempt failed.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="rankings")
@@ -170,8 +176,6 @@ class Ranking(models.Model):
     topics = models.PositiveIntegerField(default=0)
     judgments = models.PositiveIntegerField(default=0)
     settings = models.JSONField(default=dict)
-    differences = models.JSONField(default=list)
-    ground = models.JSONField(default=dict)
     problem = models.TextField(blank=True)
     created_at = models.DateTimeField()
 
@@ -180,14 +184,6 @@ class Ranking(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} at {self.version}"
-
-    @property
-    def system_differences(self) -> tuple[Difference, ...]:
-        return tuple(from_json(Difference, difference) for difference in self.differences)
-
-    @property
-    def own_ground(self) -> Ground:
-        return from_json(Ground, self.ground)
 
 
 class SystemScore(models.Model):
