@@ -118,11 +118,13 @@ class Board:
 
     @property
     def moves(self) -> dict[str, int]:
-        """By how many places a system has risen (below 0: fallen) since `moved_since` judgments, if it has."""
+        """By how many places a system has risen (below 0: fallen) since `moved_since` judgments, if its place of then
+        is none that it may still have."""
         if len(self.curve) < 2:
             return {}
         before, now = (_places(point.scores) for point in self.curve[-2:])
-        return {system: before[system] - place for system, place in now.items() if before.get(system, place) != place}
+        left = {row.system: before[row.system] for row in self.rows if _has_left(row, before.get(row.system))}
+        return {system: place - now[system] for system, place in left.items() if place != now[system]}
 
     @property
     def moved_since(self) -> int:
@@ -327,6 +329,12 @@ def what_is_missing(study: Study, topic: Topic | None = None) -> str:
     if not Judgment.objects.counted().filter(assignment__topic__in=topics).exists():
         return "judgments"
     return "" if worker_is_there() else "worker"
+
+
+def _has_left(row: LeaderboardRow, place: int | None) -> bool:
+    if place is None or row.rank_low is None or row.rank_high is None:
+        return False
+    return not row.rank_low <= place <= row.rank_high
 
 
 def _places(scores: Mapping[str, float]) -> dict[str, int]:

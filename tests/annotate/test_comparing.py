@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from annotate.models import Fit, Score, Study
 from annotate.reports import leaderboard
 from evaluation.scoring import ranking
 from evaluation.worker import tasks
-from formats.results import CurvePoint, Difference, Standing, to_json
+from formats.results import CurvePoint, Difference, LeaderboardRow, Standing, to_json
 from formats.results.needed import Effort, needed
 from formats.results.statistics import z_of
 from tests.annotate import making, scored
@@ -84,11 +85,25 @@ def test_a_board_of_more_than_two_hundred_systems_comes_in_pages_with_their_rank
         assert "&amp;page=2&amp;seen=" in pages[1].content.decode()
 
 
-def test_places_won_and_lost_are_told_since_the_point_before_the_last(db: None) -> None:
+def test_places_won_and_lost_since_the_point_before_the_last_are_told_where_the_old_ones_are_impossible(
+    db: None,
+) -> None:
     before, now = CurvePoint(90, {"a": 0.3, "b": 0.2, "c": 0.1}), CurvePoint(100, {"a": 0.3, "b": 0.1, "c": 0.2})
-    board = replace(board_of(), curve=(CurvePoint(10, {"a": 0.0, "b": 0.1, "c": 0.2}), before, now))
+    told = {"a": (1, 1), "c": (2, 2), "b": (3, 3)}
+    curve = CurvePoint(10, {"a": 0.0, "b": 0.1, "c": 0.2}), before, now
+    board = replace(board_of(), curve=curve, rows=rows_with(told))
     assert (board.moves, board.moved_since) == ({"b": -1, "c": 1}, 90)
     assert replace(board, curve=(now,)).moves == {}
+    assert replace(board, rows=rows_with(told | {"c": (2, 3), "b": (2, 3)})).moves == {}
+    assert replace(board, rows=rows_with(dict.fromkeys(told, (None, None)))).moves == {}
+
+
+def rows_with(ranks: Mapping[str, tuple[int | None, int | None]]) -> tuple[LeaderboardRow, ...]:
+    """Rows with these possible ranks, best first."""
+    return tuple(
+        LeaderboardRow(system, -float(place), None, None, None, place, *possible, 1)
+        for place, (system, possible) in enumerate(ranks.items(), 1)
+    )
 
 
 @pytest.mark.django_db
