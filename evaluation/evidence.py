@@ -112,6 +112,7 @@ class Evidence:
     where all are of one. `annotators`: by number, who they are in all topics; empty where that is not known.
     `reference_names`: who wrote each reference; empty where that is not known. `base`: the topic
     with the earlier documents, of which this one is the update; `base_references`: its references (`with_bases`).
+    `between_summaries`: preferences between whole summaries, where they came with a file.
     """
 
     topic_id: str
@@ -127,6 +128,7 @@ class Evidence:
     reference_names: tuple[str, ...] = ()
     base: str = ""
     base_references: tuple[tuple[str, ...], ...] = ()
+    between_summaries: tuple[Preference, ...] = ()
 
     def own_reference(self, summary: SummaryText) -> int | None:
         """Which of the references the summary is itself; None where it is none."""
@@ -145,7 +147,7 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
         for index, sentence in enumerate(_cut(document, topic.language))
     }
     references = {reference.name: _cut(reference, topic.language) for reference in topic.references}
-    own = [p for p in preferences if p.topic == topic.topic_id]
+    own = [p for p in preferences if p.topic == topic.topic_id and p.of == "sentences"]
     annotators = tuple(dict.fromkeys(p.annotator for p in own))
     return Evidence(
         topic_id=topic.topic_id,
@@ -159,6 +161,7 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
         annotators=annotators if all(annotators) else (),
         reference_names=tuple(references),
         base=topic.base,
+        between_summaries=tuple(p for p in preferences if p.topic == topic.topic_id and p.of == "summaries"),
     )
 
 

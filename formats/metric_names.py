@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE
 from formats.words import gettext as _
 from formats.words import gettext_noop
 
@@ -78,6 +78,7 @@ _TITLES = {
     COMBINED: gettext_noop("Preferences: combined"),
     AS_PRINTED: gettext_noop("Preferences: as published"),
     COVERAGE: gettext_noop("Coverage (words alone)"),
+    WIN_RATE: gettext_noop("Whole summaries: win rate"),
     "autosummeng": "AutoSummENG",
     "memog": "MeMoG",
     "js": gettext_noop("JS divergence"),

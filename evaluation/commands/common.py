@@ -239,6 +239,15 @@ def some_topics(names: Sequence[str]) -> str:
     return f"topic {shown}" if len(names) == 1 else f"topics {shown}" + " ..." * (len(names) > 5)
 
 
+def number(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def span(low: int | None, high: int | None) -> str:
+    """The ranks that remain possible."""
+    return str(low) if low == high else f"{low}-{high}"
+
+
 def whole(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text)

@@ -16,9 +16,12 @@ from evaluation.meta.scores import NoHumanScores, Scores, among_peers, collect, 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import Metric, MissingEvidence, Need, UnknownMetric
 from formats.results.metrics import Peers
+from formats.results.scores import IMPORTANCE, WIN_RATE
 from formats.results.statistics import LEVEL
 
 USUAL = ("preferences", "rouge-1", "rouge-2", "rouge-su4", "js")
+#: What may be written for short.
+SHORT = {"importance": IMPORTANCE}
 
 
 def add_arguments(group: argparse._ArgumentGroup, usual: Sequence[str] = USUAL) -> None:
@@ -98,6 +101,8 @@ def asked(
     loaded: Sequence[Evidence], options: argparse.Namespace, settings: Settings, usual: Sequence[str] = USUAL
 ) -> tuple[Sequence[str], list[Metric], list[Evidence]]:
     """The dimensions, the metrics, prepared, and the topics where people scored any of the dimensions."""
+    if any(topic.between_summaries for topic in loaded):
+        usual = (WIN_RATE, *usual)
     metrics = _metrics(options, settings, usual)
     dimensions = dimensions_of(loaded) if options.dimension == ("all",) else options.dimension
     topics = judged(loaded, dimensions or ("all",), options)
@@ -136,7 +141,7 @@ def _note_peers(topics: Sequence[Evidence], loaded: Sequence[Evidence], peers: P
 
 
 def _metrics(options: argparse.Namespace, settings: Settings, usual: Sequence[str]) -> list[Metric]:
-    names = usual if options.metrics is None else options.metrics
+    names = usual if options.metrics is None else tuple(SHORT.get(name, name) for name in options.metrics)
     names = tuple(chain.from_iterable(registry.by_fewer_references(name, options.models) for name in names))
     if options.peers == "all":
         names = tuple(dict.fromkeys(map(registry.without_one_reference, names)))

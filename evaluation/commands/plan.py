@@ -5,29 +5,51 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from statistics import fmean
+from typing import get_args
 
 from evaluation import planning
 from evaluation.commands import common
 from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.tables import Table
+from evaluation.commands.win_rates import percent
 from evaluation.evidence import Evidence, Settings
+from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from evaluation.planning import RUNS, TYPICAL, TYPICAL_TIES, Assumed, Prepared
+from evaluation.scoring import planning_summaries
+from evaluation.scoring.summary_answers import answers_of
+from evaluation.scoring.win_rate import win_rates
+from evaluation.text import tokens
 from formats.points import unit_of, why_untested
-from formats.results import Forecast, to_json
+from formats.records import Of
+from formats.results import Forecast, SummaryForecast, to_json
 from formats.results.planning import POWER, SECONDS, work
-from formats.results.scores import is_tested
+from formats.results.scores import WIN_RATE, is_tested
 from formats.settings import StudySettings
+
+#: Answers a topic about summaries that are tried, unless others are asked for.
+OF_SUMMARIES = (1, 2, 5, 10, 20, 50)
+SHARES = {"margin": percent, "apart": lambda share: percent(None if share is None or share > 1 else share)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_input(parser, in_place_of_people=False)
     group = parser.add_argument_group("study")
     group.add_argument(
+        "--compares",
+        choices=get_args(Of),
+        metavar="|".join(get_args(Of)),
+        default="sentences",
+        help="what annotators compare (default: sentences); of summaries the error is worked out, not simulated, and "
+        "options about pairs and annotators say nothing",
+    )
+    group.add_argument(
         "--at",
         metavar="LIST",
         type=common.sizes,
         help="numbers of judgments a topic, separated by commas (default: "
-        f"{', '.join(map(str, planning.PER_SENTENCE))} for each of its sentences)",
+        f"{', '.join(map(str, planning.PER_SENTENCE))} for each of its sentences; of summaries "
+        f"{', '.join(map(str, OF_SUMMARIES))})",
     )
     group.add_argument(
         "--judgments-per-pair", metavar="N", type=common.positive, default=1, help="annotators a pair (default: 1)"
@@ -59,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         metavar="S",
         type=common.above_zero,
-        help=f"for a judgment (default: what those at hand took, or {SECONDS:g})",
+        help=f"for a judgment (default: what those at hand took, or {SECONDS:g}; of summaries by their words)",
     )
     group.add_argument("--pay", metavar="X", type=common.above_zero, help="an hour, in any currency")
     group.add_argument("--stop-rule", action="store_true", help="verdicts hold however often somebody looks")
@@ -70,7 +92,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
     asked = argparse.Namespace(**vars(options) | {"simulate": None})
-    topics = common.with_documents(common.load(asked, settings, judgments_needed=False))
+    loaded = common.load(asked, settings, judgments_needed=False)
+    if options.compares == "summaries":
+        return _of_summaries(loaded, options)
+    topics = common.with_documents(loaded)
     lengths = [len(topic.sentences) for topic in topics]
     if max(lengths) < 2:
         raise InputError("every topic has one sentence, and judgments are about two")
@@ -97,6 +122,54 @@ def run(options: argparse.Namespace) -> Output:
             "settings": common.settings_as_json(settings),
         },
     )
+
+
+def _of_summaries(loaded: Sequence[Evidence], options: argparse.Namespace) -> Output:
+    topics = [topic for topic in loaded if len(topic.summaries) > 1]
+    if not topics:
+        raise InputError("no topic has two summaries to compare")
+    report = _summaries_forecast(topics, options.at or OF_SUMMARIES)
+    taken = [own.seconds for topic in topics for own in topic.between_summaries if own.seconds is not None]
+    seconds = options.seconds or (fmean(taken) if taken else report.seconds)
+    variances = Variances(report.system_variance, report.item_variance)
+    error = report.error_for(options.difference) if options.difference else 0.0
+    needed = planning_summaries.answers_for(report.systems, report.topics, error, variances) if error else None
+    return Output(
+        tables=[_summaries_table(report, needed, seconds, options)],
+        rows=_rows(report, WIN_RATE, seconds, options),
+        data={
+            **to_json(report),
+            "seconds": seconds,
+            "pay": options.pay,
+            "difference": options.difference,
+            "needed": needed,
+        },
+    )
+
+
+def _summaries_forecast(topics: Sequence[Evidence], sizes: Sequence[int]) -> SummaryForecast:
+    answers = answers_of(topics)
+    variances = win_rates(answers).effects.variances if len(answers) else Variances(USUAL_SYSTEM, USUAL_ITEM)
+    systems = {summary.system for topic in topics for summary in topic.summaries}
+    words = [len(tokens(" ".join(summary.sentences))) for topic in topics for summary in topic.summaries]
+    return planning_summaries.forecast(sizes, len(systems), len(topics), 2 * fmean(words), variances, len(answers))
+
+
+def _summaries_table(report: SummaryForecast, needed: int | None, seconds: float, options: argparse.Namespace) -> Table:
+    learnt = f"learnt from {report.learnt_from} answers" if report.learnt_from else "as usual"
+    notes = [
+        f"{report.topics} topics, {report.systems} systems; {report.words:.0f} words in two summaries, {seconds:.0f} s "
+        "an answer",
+        f"variance of systems {report.system_variance:.2f}, of their summaries {report.item_variance:.2f}: {learnt}",
+        "margin: of the 95% interval of a difference of two win rates; apart: the difference told apart in "
+        f"{POWER:.0%} of studies, all systems compared",
+    ]
+    if options.difference:
+        enough = "no number of answers: it takes more topics" if needed is None else f"{needed:,} answers a topic"
+        asked = percent(options.difference)
+        notes.append(f"a difference of {asked} is told apart in {POWER:.0%} of studies with {enough}")
+    rows = _rows(report, WIN_RATE, seconds, options)
+    return replace(rows, title="How many answers about summaries?", notes=tuple(notes), digits=3, shows=SHARES)
 
 
 COMMAND = Command(
@@ -157,22 +230,23 @@ def _table(report: Forecast, score: str, seconds: float, options: argparse.Names
     )
 
 
-def _rows(report: Forecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
+def _rows(report: Forecast | SummaryForecast, score: str, seconds: float, options: argparse.Namespace) -> Table:
     apart = ("apart",) if is_tested(score) else ()
     chance = ("chance",) if options.difference and apart else ()
     cost = ("cost",) if options.pay else ()
+    sd = ("sd",) if isinstance(report, Forecast) else ()
     rows = [
         (
             *(point.judgments, spent.judgments, spent.hours),
             *([spent.cost] if cost else []),
-            *(_if_any(point.se, report.margin), _if_any(point.sd, report.margin)),
+            *(_if_any(error, report.margin) for error in (point.se, point.sd)[: 1 + len(sd)]),
             *([_if_any(point.se, report.resolved)] if apart else []),
             *([_if_any(point.se, lambda se: report.chance(se, options.difference))] if chance else []),
         )
         for point in report.points
         for spent in [work(report.topics * point.judgments, seconds, options.pay)]
     ]
-    return Table(("judgments", "in all", "hours", *cost, "margin", "sd", *apart, *chance), tuple(rows))
+    return Table(("judgments", "in all", "hours", *cost, "margin", *sd, *apart, *chance), tuple(rows))
 
 
 def _if_any(error: float | None, figure: Callable[[float], float]) -> float | None:

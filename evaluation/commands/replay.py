@@ -5,21 +5,33 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from evaluation import planning
 from evaluation.commands import common
-from evaluation.commands.common import Command, Output
+from evaluation.commands.common import Command, InputError, Output
+from evaluation.commands.plan import OF_SUMMARIES
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
 from evaluation.replaying import RUNS, replay
+from evaluation.scoring import replaying_summaries
+from evaluation.scoring.summary_answers import answers_of, summaries_there
 from formats.points import why_untested
+from formats.records import Of
 from formats.results import Replay, to_json
+from formats.results.scores import WIN_RATE
 from formats.results.statistics import Z95
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_input(parser)
     group = parser.add_argument_group("replay")
+    group.add_argument(
+        "--compares",
+        choices=get_args(Of),
+        metavar="|".join(get_args(Of)),
+        help="which judgments (default: those of sentences, where there are any)",
+    )
     group.add_argument(
         "--at",
         metavar="LIST",
@@ -33,7 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
-    loaded = common.with_documents(common.load(options, settings))
+    evidence = common.load(options, settings)
+    if _compares(evidence, options) == "summaries":
+        return _of_summaries(evidence, options)
+    loaded = common.with_documents(evidence)
     topics = [topic for topic in loaded if len(topic.judgments)]
     report = replay(
         topics,
@@ -45,10 +60,37 @@ def run(options: argparse.Namespace) -> Output:
     )
     label = common.judgments_are_simulated(options)
     return Output(
-        tables=[_table(report, settings.score, label)],
+        tables=[_table(report, settings.score, label, "a sentence's utility")],
         rows=_rows(report),
         data={**to_json(report), "settings": common.settings_as_json(settings), "simulated": label or None},
     )
+
+
+def _compares(topics: Sequence[Evidence], options: argparse.Namespace) -> Of:
+    """What was asked for, which must be there; sentences, unless people compared nothing but summaries."""
+    are_there: dict[Of, bool] = {
+        "sentences": any(len(topic.judgments) for topic in topics),
+        "summaries": any(topic.between_summaries for topic in topics),
+    }
+    asked: Of = options.compares or ("sentences" if are_there["sentences"] else "summaries")
+    if not are_there[asked]:
+        raise InputError(f"there are no judgments of {asked}")
+    return asked
+
+
+def _of_summaries(topics: Sequence[Evidence], options: argparse.Namespace) -> Output:
+    answers = answers_of(topics)
+    most = max(len(topic.between_summaries) for topic in topics)
+    report = replaying_summaries.replay(
+        answers,
+        summaries_there(topics, answers),
+        tuple(sorted({min(size, most) for size in (*(options.at or OF_SUMMARIES), most)})),
+        runs=options.runs,
+        seed=options.seed,
+        watched=lambda runs: common.progress(runs, "replaying: order"),
+    )
+    data = {**to_json(report), "compares": "summaries"}
+    return Output(tables=[_table(report, WIN_RATE, "")], rows=_rows(report), data=data)
 
 
 COMMAND = Command(
@@ -68,15 +110,15 @@ def _sizes(topics: Sequence[Evidence], asked: Sequence[int] | None) -> tuple[int
     return tuple(sorted({min(size, most) for size in sizes}))
 
 
-def _table(report: Replay, score: str, label: str) -> Table:
+def _table(report: Replay, score: str, label: str, also: str = "") -> Table:
     return replace(
         _rows(report),
         title="What fewer judgments would have told",
         notes=(
             f"mean over {report.runs} orders, seed {report.seed}; {report.topics} topics, {report.systems} systems; a "
             "topic with fewer judgments has all of them",
-            "margin: of the 95% interval of a difference of two systems, and of a sentence's utility; forecast: "
-            "what was to be expected of them by the smallest number",
+            f"margin: of the 95% interval of a difference of two systems{also and f', and of {also}'}; forecast: "
+            "what was to be expected of it by the smallest number",
             why_untested(score) or "apart: the share of pairs of systems told apart",
             "tau: Kendall's, with the order by all judgments",
             *((f"judgments {label}",) if label else ()),
@@ -86,12 +128,14 @@ def _table(report: Replay, score: str, label: str) -> Table:
 
 
 def _rows(report: Replay) -> Table:
+    of_sentences = any(point.sentence_se is not None for point in report.points)
+    also = ("sentence margin", "sentence forecast") if of_sentences else ()
     return Table(
-        ("judgments", "margin", "forecast", "apart", "tau", "sentence margin", "sentence forecast"),
+        ("judgments", "margin", "forecast", "apart", "tau", *also),
         tuple(
             (
                 *(point.judgments, _margin(point.se), _margin(point.forecast), point.apart, point.tau),
-                *(_margin(point.sentence_se), _margin(point.sentence_forecast)),
+                *(_margin(error) for error in (point.sentence_se, point.sentence_forecast)[: len(also)]),
             )
             for point in report.points
         ),

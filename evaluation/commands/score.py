@@ -7,9 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.commands import common
+from evaluation.commands import common, win_rates
 from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.tables import Table
+from evaluation.commands.win_rates import LABEL, Rated, percent
 from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate, lowest_score
 from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from evaluation.scoring.ranking import Comparison
@@ -35,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Output:
     settings = common.settings_from(options)
-    topics = common.with_documents(common.load(options, settings))
+    loaded = common.load(options, settings)
+    summaries = win_rates.rated(loaded)
+    if summaries is not None and not any(len(topic.judgments) for topic in loaded):
+        return _of_summaries(loaded, summaries, options)
+    topics = common.with_documents(loaded)
     results = _results(topics, settings)
     standings = [result.standing for result in results]
     comparison = Comparison(standings, options.over, is_tested=is_tested(settings.score))
@@ -45,27 +50,44 @@ def run(options: argparse.Namespace) -> Output:
         common.note("there are no summaries to score; --format json gives the sentences' utilities")
     return Output(
         tables=[
-            *(_topic_table(result, label) for result in results),
+            *(_topic_table(result, label, summaries) for result in results),
             _systems_table(systems, results, settings, options.over, comparison.ground),
+            *([win_rates.systems_table(summaries)] if summaries else []),
         ],
-        rows=_rows(results, systems),
+        rows=_rows(results, systems, summaries),
         data={
-            "topics": [_topic_as_json(result) for result in results],
+            "topics": [_topic_as_json(result, summaries) for result in results],
             "systems": to_json(systems),
             "differences": to_json(differences),
             "ground": to_json(comparison.ground),
             "settings": common.settings_as_json(settings),
             "over": options.over,
             "simulated": label or None,
+            **({"win_rates": summaries.as_json()} if summaries else {}),
+        },
+    )
+
+
+def _of_summaries(topics: Sequence[Evidence], summaries: Rated, options: argparse.Namespace) -> Output:
+    """Where people compared nothing but whole summaries."""
+    return Output(
+        tables=[*win_rates.topic_tables(topics, summaries), win_rates.systems_table(summaries)],
+        rows=_rows((), (), summaries),
+        data={
+            "topics": [],
+            "systems": [],
+            "win_rates": summaries.as_json(),
+            "simulated": common.judgments_are_simulated(options) or None,
         },
     )
 
 
 COMMAND = Command(
     name="score",
-    help="score every system on every topic from preferences between sentences",
+    help="score every system on every topic from preferences between sentences, or between summaries",
     description="Scores summaries from preferences between sentences of their sources: one score for each system and "
-    "topic, with 95% intervals, and the systems in order over all topics.",
+    "topic, with 95% intervals, and the systems in order over all topics. From preferences between whole summaries "
+    "come win rates, beside these scores or alone.",
     add_arguments=add_arguments,
     run=run,
 )
@@ -92,21 +114,27 @@ def _results(topics: Sequence[Evidence], settings: Settings) -> list[TopicResult
     return results
 
 
-def _topic_table(result: TopicResult, label: str) -> Table:
+def _topic_table(result: TopicResult, label: str, summaries: Rated | None) -> Table:
     dimensions = sorted({dimension for summary in result.summaries for dimension in summary.human})
-    judgments = _number(result.judgments, "judgment") + (f" ({label})" if label else "")
+    judgments = common.number(result.judgments, "judgment") + (f" ({label})" if label else "")
     unit = unit_of(result.settings.score, [(summary.score, summary.low, summary.high) for summary in result.summaries])
+    beside = summaries.summaries[result.topic_id] if summaries else {}
+    also = (LABEL,) if beside else ()
     if result.judgments == 0:
         judgments = "no judgments, so the scores say nothing yet"
     return Table(
         title=f"Topic {result.topic_id}",
-        notes=(f"{_number(len(result.sentences), 'sentence')}, {judgments}{_prior(result)}",),
-        columns=("system", *_columns(result.settings, unit), *dimensions),
+        notes=(f"{common.number(len(result.sentences), 'sentence')}, {judgments}{_prior(result)}",),
+        columns=("system", *_columns(result.settings, unit), *also, *dimensions),
         rows=tuple(
-            (summary.system, *_cells(summary, result.settings), *map(summary.human.get, dimensions))
+            (
+                *(summary.system, *_cells(summary, result.settings)),
+                *(own.score if (own := beside.get(summary.system)) else None for _column in also),
+                *map(summary.human.get, dimensions),
+            )
             for summary in sorted(result.summaries, key=_best_first)
         ),
-        shows=_shows(result.settings, unit),
+        shows=_shows(result.settings, unit) | {LABEL: percent},
     )
 
 
@@ -152,7 +180,7 @@ def _systems_table(
     return Table(
         title="All topics",
         notes=(
-            f"mean over {_number(judged or len(results), 'topic')}"
+            f"mean over {common.number(judged or len(results), 'topic')}"
             + f", 95% intervals over {over}" * bool(bounds)
             + ", ranks that remain possible given the significant differences (Holm)" * is_tested(settings.score),
             *([what_a_point_is()] if settings.score == "importance" else []),
@@ -164,7 +192,7 @@ def _systems_table(
         rows=tuple(
             (
                 system.rank,
-                *(_span(system.rank_low, system.rank_high) for _ in ranks),
+                *(common.span(system.rank_low, system.rank_high) for _ in ranks),
                 system.system,
                 system.score,
                 *((system.low, system.high) if bounds else ()),
@@ -185,16 +213,8 @@ def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) 
     return ByLength.of({system.system: system.score for system in systems}, means)
 
 
-def _span(low: int | None, high: int | None) -> str:
-    return str(low) if low == high else f"{low}-{high}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
-
-
-def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult]) -> Table:
-    """One row for each summary, and one without a topic for each system."""
+def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult], rated: Rated | None) -> Table:
+    """One row for each summary, and one without a topic for each system; win rates beside them where there are any."""
     columns = (
         *("topic", "system", "score", "se", "low", "high", "coverage"),
         *("judgments", "rank", "rank_low", "rank_high", "topics"),
@@ -209,11 +229,13 @@ def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult]) -> Ta
         ("", s.system, s.score, s.se, s.low, s.high, None, total, s.rank, s.rank_low, s.rank_high, s.topics)
         for s in systems
     ]
-    return Table(columns, (*summaries, *means))
+    table = Table(columns, (*summaries, *means))
+    return win_rates.beside(table, rated) if rated else table
 
 
-def _topic_as_json(result: TopicResult) -> dict[str, Any]:
+def _topic_as_json(result: TopicResult, rated: Rated | None) -> dict[str, Any]:
     errors = [None] * len(result.sentences) if result.se is None else result.se.tolist()
+    beside = rated.summaries[result.topic_id] if rated else {}
     return {
         "topic_id": result.topic_id,
         "sentences": [
@@ -241,6 +263,7 @@ def _topic_as_json(result: TopicResult) -> dict[str, Any]:
                 "high": summary.high,
                 "coverage": summary.coverage,
                 "human": dict(summary.human),
+                **({"win_rate": own.score} if (own := beside.get(summary.system)) else {}),
             }
             for summary in result.summaries
         ],

@@ -11,10 +11,13 @@ of win rates has w s / (s - 1) times that standard error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from evaluation.fit.effects import Variances
 from evaluation.fit.kernel import expected
+from formats.results import ForecastPoint, SummaryForecast
 
 
 def expected_error(systems: int, topics: int, answers: float, variances: Variances) -> float:
@@ -23,6 +26,15 @@ def expected_error(systems: int, topics: int, answers: float, variances: Varianc
     of_topics = variances.item * max(1.0, (systems - 1) / answers)
     slope = _unclear(variances) * systems / (systems - 1)
     return float(slope * np.sqrt(2 * (of_answers + of_topics) / topics))
+
+
+def forecast(
+    sizes: Sequence[int], systems: int, topics: int, words: float, variances: Variances, learnt_from: int = 0
+) -> SummaryForecast:
+    """By `sizes`, numbers of answers a topic; the rest as the record says."""
+    errors = [expected_error(systems, topics, size, variances) for size in sizes]
+    points = tuple(ForecastPoint(size, se, None, None) for size, se in zip(sizes, errors, strict=True))
+    return SummaryForecast(topics, systems, variances.system, variances.item, learnt_from, words, points)
 
 
 def answers_for(systems: int, topics: int, error: float, variances: Variances) -> int | None:

@@ -65,7 +65,7 @@ from formats.results.metrics import (
     TopicMixtures,
     TopicSamples,
 )
-from formats.results.planning import Forecast, ForecastPoint, Replay, ReplayPoint
+from formats.results.planning import Forecast, ForecastPoint, Replay, ReplayPoint, SummaryForecast
 from formats.results.scores import (
     AnnotatorShares,
     CurvePoint,

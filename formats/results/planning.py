@@ -22,6 +22,8 @@ PANELS: Mapping[int, tuple[float, float]] = {
 }
 #: A judgment takes so long where nobody has judged yet.
 SECONDS = 15.0
+#: People read so many words of English a minute (Brysbaert 2019), and then choose: two sentences come to `SECONDS`.
+WORDS_A_MINUTE, SECONDS_TO_CHOOSE = 238, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,48 @@ class ForecastPoint:
     sentence_se: float | None
 
 
+class Telling:
+    """What standard errors of the differences of so many `systems` tell, once all judgments are in."""
+
+    __slots__ = ()
+    systems: int
+    stop_rule: bool
+
+    @property
+    def comparisons(self) -> int:
+        """Every two systems, once."""
+        return self.systems * (self.systems - 1) // 2
+
+    def margin(self, se: float) -> float:
+        """To how far on either side the 95% interval of one difference reaches, once all judgments are in."""
+        return se * quantile(1.0 if self.stop_rule else None)
+
+    def margin_of(self, se: float, spread: float, annotators: int) -> float:
+        """The same for annotators of their kind, who differ by `spread` in it: a standard deviation."""
+        return math.hypot(se, spread / math.sqrt(annotators)) * PANELS[annotators][self.stop_rule]
+
+    def chance(self, se: float, difference: float) -> float:
+        """How likely two systems that differ so much are told apart, once all judgments are in.
+
+        At least: the verdict is that on every two systems of the study, by Bonferroni's bound for Holm's test.
+        """
+        return NormalDist().cdf(difference / se - self._critical)
+
+    def resolved(self, se: float) -> float:
+        """The difference that is told apart with a chance of 80%."""
+        return se * (self._critical + NormalDist().inv_cdf(POWER))
+
+    def error_for(self, difference: float) -> float:
+        """The standard error with which it is."""
+        return difference / (self._critical + NormalDist().inv_cdf(POWER))
+
+    @property
+    def _critical(self) -> float:
+        return z_of(LEVEL, max(self.comparisons, 1), 1.0 if self.stop_rule else None)
+
+
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Telling):
     """What is to be expected of a study, by number of judgments a topic.
 
     `sampled` of its `topics` were simulated, `runs` times each from the `seed`; `sentences`: how many of them a topic
@@ -65,39 +107,34 @@ class Forecast:
     points: tuple[ForecastPoint, ...]
     random_share: float = 1.0
 
-    @property
-    def comparisons(self) -> int:
-        """Every two systems, once."""
-        return self.systems * (self.systems - 1) // 2
-
-    def margin(self, se: float) -> float:
-        """To how far on either side the 95% interval of one difference reaches, once all judgments are in."""
-        return se * quantile(1.0 if self.stop_rule else None)
-
-    def margin_of(self, se: float, spread: float, annotators: int) -> float:
-        """The same for annotators of their kind, who differ by `spread` in it: a standard deviation."""
-        return math.hypot(se, spread / math.sqrt(annotators)) * PANELS[annotators][self.stop_rule]
-
-    def chance(self, se: float, difference: float) -> float:
-        """How likely two systems that differ so much are told apart, once all judgments are in.
-
-        At least: the verdict is that on every two systems of the study, by Bonferroni's bound for Holm's test.
-        """
-        return NormalDist().cdf(difference / se - self._critical)
-
-    def resolved(self, se: float) -> float:
-        """The difference that is told apart with a chance of 80%."""
-        return se * (self._critical + NormalDist().inv_cdf(POWER))
-
     def needed(self, difference: float) -> int | None:
         """Judgments a topic with which two systems that differ so much are told apart with a chance of 80%; None where
         the largest number that was tried is not enough. Between two numbers, errors fall by a power of it."""
-        wanted = difference / (self._critical + NormalDist().inv_cdf(POWER))
-        return _crossing([(point.judgments, point.se) for point in self.points if point.se], wanted)
+        errors = [(point.judgments, point.se) for point in self.points if point.se]
+        return _crossing(errors, self.error_for(difference))
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryForecast(Telling):
+    """What is to be expected of answers about whole summaries, by number of answers a topic.
+
+    `system_variance`, `item_variance`: of the systems, and of their summaries' deviations; `learnt_from`: so many
+    answers, 0 where they are usual ones. `words`: of two summaries together, on average.
+    """
+
+    topics: int
+    systems: int
+    system_variance: float
+    item_variance: float
+    learnt_from: int
+    words: float
+    points: tuple[ForecastPoint, ...]
+    stop_rule: bool = False
 
     @property
-    def _critical(self) -> float:
-        return z_of(LEVEL, max(self.comparisons, 1), 1.0 if self.stop_rule else None)
+    def seconds(self) -> float:
+        """That reading two summaries and choosing one takes."""
+        return SECONDS_TO_CHOOSE + self.words * 60 / WORDS_A_MINUTE
 
 
 def _crossing(errors: Sequence[tuple[int, float]], wanted: float) -> int | None:

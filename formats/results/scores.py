@@ -17,6 +17,8 @@ PREFERENCES = "preferences:"
 IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE = (
     f"{PREFERENCES}{name}" for name in ("importance", "combined", "published", "coverage")
 )
+#: The score from answers about whole summaries, likewise.
+WIN_RATE = "win-rate"
 #: In the names of scores from people's judgments (man) and simulated ones together, as in table 2 of Zopf (2018).
 MIXED = " man+"
 
@@ -108,7 +110,7 @@ def as_metrics(kind: str, score: float | None, coverage: float | None) -> dict[s
 def is_tested(score: str) -> bool:
     """Whether systems may be called different on this score. Most of combined is words, with or without answers: a coin
     tells 66 to 100% of the pairs of systems apart; as published, where errors are not calibrated, 3 to 9%."""
-    return score == "importance"
+    return score in ("importance", WIN_RATE)
 
 
 def has_intervals(score: str) -> bool:

@@ -51,7 +51,7 @@ def test_a_column_has_the_bounds_of_its_setting(setting):
 def test_a_study_can_have_every_metric_but_those_that_learn_with_every_option_but_files():
     known = {name: set(family.options) for family in registry.families() if not family.takes for name in family.names}
     left_out = {"background", "systems", "jackknife"}  # files, systems; what is done wherever people are peers
-    learns = {"simetrix-regression", "preferences"}
+    learns = {"simetrix-regression", "preferences", "win-rate"}
     assert {name: set(options) for name, options in OPTIONS.items()} == {
         name: options - left_out for name, options in known.items() if name not in learns
     }
