@@ -38,7 +38,9 @@ from annotate.models import (
 from annotate.models.metric import GIVEN
 from annotate.refusal import Refusal
 from formats.complaints import shown
+from formats.records import Of
 from formats.sentences import Cut, cut_text
+from formats.topics import whole
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -382,13 +384,14 @@ def _means_of(seen: Comparison) -> Iterator[HumanScore]:
 
 
 def refuse_again(study: Study, bundle: formats.Bundle) -> None:
-    """Raises `formats.Refused` for judgments of topics that come again with other documents, whose sentences are not
-    known yet, and where some were imported before: no judgment may count twice."""
-    judged = {preference.topic for preference in bundle.preferences}
-    others = (record for _topic, record in _with_other_documents(study, bundle) if record.topic_id in judged)
+    """Raises `formats.Refused` for judgments of topics that come again with other documents or summaries, whose texts
+    are not known yet, and where some were imported before: no judgment may count twice."""
+    judged = {(preference.topic, preference.of) for preference in bundle.preferences}
+    others = (record.topic_id for _topic, record in _with_other_documents(study, bundle))
     complaints = (
-        *(_complaint(record, "preferences", *OTHER_DOCUMENTS) for record in others),
-        *(_complaint(record, "preferences", *JUDGMENTS_AGAIN) for record in _with_judgments_again(study, bundle)),
+        *(_complaint(name, *OTHER_DOCUMENTS) for name in others if (name, "sentences") in judged),
+        *(_complaint(name, *OTHER_SUMMARIES) for name in _with_other_summaries(study, bundle, judged)),
+        *(_complaint(name, *JUDGMENTS_AGAIN) for name in _with_judgments_again(study, bundle, judged)),
     )
     if complaints:
         raise formats.Refused(complaints[: formats.Refused.LIMIT])
@@ -398,14 +401,18 @@ OTHER_DOCUMENTS = (
     gettext_noop("preferences beside documents that differ from those of the study"),
     gettext_noop("the documents first, then the preferences in a file of their own"),
 )
+OTHER_SUMMARIES = (
+    gettext_noop("preferences beside summaries that differ from those of the study"),
+    gettext_noop("the summaries first, then the preferences in a file of their own"),
+)
 JUDGMENTS_AGAIN = (
     gettext_noop("preferences of a topic that is there with imported judgments"),
     gettext_noop("each judgment once: a file without them, or preferences that are new, in a file of their own"),
 )
 
 
-def _complaint(record: formats.Topic, part: str, actual: str, expected: str) -> formats.Complaint:
-    return formats.Complaint(f"topic {shown(record.topic_id)}", 0, part, actual, expected)
+def _complaint(topic: str, actual: str, expected: str) -> formats.Complaint:
+    return formats.Complaint(f"topic {shown(topic)}", 0, "preferences", actual, expected)
 
 
 def _with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tuple[Topic, formats.Topic]]:
@@ -424,9 +431,17 @@ def _is_same(row: SourceDocument, text: formats.Text) -> bool:
     return bool(row.text == columns["text"] and row.sentences == columns["sentences"])
 
 
-def _with_judgments_again(study: Study, bundle: formats.Bundle) -> list[formats.Topic]:
-    judged = {preference.topic for preference in bundle.preferences}
-    imported = Assignment.objects.arrived().filter(reason=Assignment.Reason.IMPORTED)
-    topics = Topic.objects.filter(study=study, name__in=judged, pk__in=imported.order_by().values("topic"))
-    names = set(topics.values_list("name", flat=True))
-    return [record for record in bundle.again if record.topic_id in names]
+def _with_other_summaries(study: Study, bundle: formats.Bundle, judged: set[tuple[str, Of]]) -> list[str]:
+    """The topics that have judgments about summaries beside summaries of other texts."""
+    sent = {(late.topic, late.summary.name): whole(late.summary) for late in bundle.summaries}
+    names = {topic for topic, _system in sent if (topic, "summaries") in judged}
+    rows = Summary.objects.filter(topic__in=Topic.objects.filter(study=study, name__in=names))
+    stored = rows.select_related("topic", "system")
+    others = {row.topic.name for row in stored if sent.get((row.topic.name, row.system.name), row.whole) != row.whole}
+    return sorted(others)
+
+
+def _with_judgments_again(study: Study, bundle: formats.Bundle, judged: set[tuple[str, Of]]) -> list[str]:
+    imported = Assignment.objects.arrived().filter(reason=Assignment.Reason.IMPORTED).order_by().values("topic")
+    names = {name for name, _of in Topic.asked.filter(study=study, pk__in=imported).by_name().keys() & judged}
+    return [record.topic_id for record in bundle.again if record.topic_id in names]

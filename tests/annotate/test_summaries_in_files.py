@@ -119,6 +119,19 @@ def test_answers_about_a_summary_that_comes_in_the_same_file_wait_for_it() -> No
     assert reason.endswith('a system that summarized topic "M1" before this file came')
 
 
+def test_no_file_brings_answers_twice_nor_answers_about_other_words() -> None:
+    study = study_of(record(), compares="sentences")
+    table = "topic,a,b,winner,of\nM1,ann,bob,a,summaries\n"
+    first = files({"topics.jsonl": lines(record()).decode(), "p.csv": table})
+    making.store(study, first, "all.zip")
+    (reason,) = refusals(making.receive(study, first, "all.zip"))
+    assert reason.startswith("preferences of a topic that is there with imported judgments")
+    other = files({"topics.jsonl": lines(record(ann="Other words.")).decode(), "p.csv": table})
+    reason, *_again = refusals(making.receive(study, other, "all.zip"))
+    assert reason.startswith("preferences beside summaries that differ from those of the study")
+    assert counted(study) == 1
+
+
 def test_strange_summaries_are_judged_as_files_say() -> None:
     """One of 100,000 characters, one without a letter, an empty one, twenty that say the same: of two of these none is
     better, so an answer about them counts nowhere."""
