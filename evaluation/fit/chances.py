@@ -91,10 +91,11 @@ _BY_CHANCE = 3.0
 @dataclass(frozen=True, slots=True)
 class Shares:
     """What each of g annotators brings: `judged` (g,), the weight of their judgments, which sums to 1; `added` (n, g),
-    what these add to the fitted chances. Of judgments of pairs drawn by lot."""
+    what these add to the fitted chances. Of judgments of pairs drawn by lot. `of_answers`: see `AnnotatorShares`."""
 
     judged: Vector
     added: Matrix
+    of_answers: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,11 @@ FEWEST = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Who judged some topics: `shares` (T, g), v; rows sum to 1."""
+    """Who judged some topics: `shares` (T, g), v; rows sum to 1. `of_answers` (T,): which share of a score's variance
+    is that of answers: the rest is the same for all annotators."""
 
     shares: Matrix
+    of_answers: Vector
 
     @classmethod
     def of(cls, standings: Sequence[Standing]) -> Panel | None:
@@ -54,11 +56,12 @@ class Panel:
         if not named or None in named:
             return None
         column = _columns(standings)
-        shares = np.zeros((len(named), len(column)))
-        for row, own in zip(shares, named, strict=True):
+        shares, of_answers = np.zeros((len(named), len(column))), np.ones(len(named))
+        for k, own in enumerate(named):
             assert own is not None
-            row[[column[annotator] for annotator in own.annotators]] = own.judged
-        return cls(shares)
+            shares[k, [column[annotator] for annotator in own.annotators]] = own.judged
+            of_answers[k] = own.of_answers
+        return cls(shares, of_answers)
 
     @property
     def number(self) -> int:
@@ -87,7 +90,7 @@ class Panel:
     @property
     def chance(self) -> Vector:
         """(T,): how much of each topic's variance independent answers leave in the sum of squares."""
-        return np.asarray(1 - np.square(self.shares).sum(axis=1))
+        return np.asarray(self.of_answers * (1 - np.square(self.shares).sum(axis=1)))
 
 
 def squares_away(standings: Sequence[Standing], systems: Sequence[str], has: Matrix) -> Matrix:

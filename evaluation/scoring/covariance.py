@@ -45,7 +45,9 @@ def pack(standing: Standing) -> ScoreCovariance:
     if shares is None:
         return packed
     added = base64.b64encode(np.asarray(shares.added, dtype="<f8").tobytes()).decode()
-    return replace(packed, annotators=shares.annotators, judged=shares.judged, added=added)
+    return replace(
+        packed, annotators=shares.annotators, judged=shares.judged, added=added, of_answers=shares.of_answers
+    )
 
 
 def _packed(standing: Standing) -> ScoreCovariance:
@@ -72,7 +74,7 @@ def unpack(packed: ScoreCovariance, scores: Mapping[str, float], judgments: int)
     shares = None
     if packed.annotators:
         added = np.frombuffer(base64.b64decode(packed.added), dtype="<f8").reshape(len(packed.annotators), -1)
-        shares = AnnotatorShares(packed.annotators, packed.judged, added[:, places])
+        shares = AnnotatorShares(packed.annotators, packed.judged, added[:, places], packed.of_answers)
     return Standing(systems, tuple(scores[system] for system in systems), covariance, judgments, shares)
 
 

@@ -44,7 +44,8 @@ class Scores:
         shares = None
         if annotators and self.shares is not None:
             some = tuple(annotators[k] for k in range(len(self.shares.judged)))
-            shares = AnnotatorShares(some, tuple(self.shares.judged.tolist()), self.shares.added[ranked].T)
+            own = self.shares
+            shares = AnnotatorShares(some, tuple(own.judged.tolist()), own.added[ranked].T, own.of_answers)
         return Standing(
             tuple(self.systems[k] for k in ranked),
             tuple(self.score[ranked].tolist()),

@@ -138,11 +138,13 @@ class Rows(Protocol):
 @dataclass(frozen=True, slots=True)
 class AnnotatorShares:
     """What each annotator brings to the scores of a topic: `judged` (g,), which share of the judgments, and `added`
-    (g, s), what these add to what the fit expects (`evaluation.fit.chances`)."""
+    (g, s), what these add to what the fit expects (`evaluation.fit.chances`). `of_answers`: which share of the scores'
+    variance is that of answers; the rest, of topics for example, is the same whoever answers."""
 
     annotators: tuple[Key, ...]
     judged: tuple[float, ...]
     added: Rows
+    of_answers: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class ScoreCovariance:
 
     Of too many systems to compare every two (`evaluation.scoring.covariance`) a `factor` is kept instead, and the
     `ranks` from ... to ... that the significant differences leave them. Without either nothing is known. `annotators`,
-    `judged`, `added`: their shares (`AnnotatorShares`).
+    `judged`, `added`, `of_answers`: their shares (`AnnotatorShares`).
     """
 
     systems: tuple[str, ...] = ()
@@ -175,6 +177,7 @@ class ScoreCovariance:
     annotators: tuple[Key, ...] = ()
     judged: tuple[float, ...] = ()
     added: str = ""
+    of_answers: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,3 +168,16 @@ def test_agreement_with_people_allows_for_annotators_who_differ() -> None:
     two = found({"m": 3 * away[::5]})  # with one degree of freedom, Student's quantile alone is 12.7
     assert -1 <= two.agreement.low <= two.agreement.high <= 1
     assert -2 <= two.pearson.low <= two.pearson.high <= 2
+
+
+def test_what_is_the_same_whoever_answers_is_not_taken_for_what_annotators_make():
+    """Annotators whose answers leave as much as chance lets them add nothing to a variance, most of it of topics."""
+    rng = np.random.default_rng(0)
+    judged, variance, of_answers = np.full(10, 0.1), 1.0, 0.25
+    ratios = []
+    for _ in range(300):
+        added = rng.normal(0, np.sqrt(of_answers * variance / 10), (10, 2))
+        shares = AnnotatorShares(tuple(range(10)), tuple(judged), added, of_answers)
+        standing = Standing(("A", "B"), (0.0, 0.0), variance * np.eye(2), 100, shares)
+        ratios.append(Comparison([standing])._judged.between[0, 1] / (2 * variance))
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
