@@ -14,7 +14,7 @@ annotator adds their own part to the win rates: that of their answers' y - P in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,15 @@ from evaluation.fit.effects import Effects, Items, Places, TopicItems, Variances
 from evaluation.fit.kernel import expected, totals
 from evaluation.fit.threads import on_one_thread
 from evaluation.scoring.scores import Scores
+from formats.answers import HALF
 from formats.results import Standing
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+#: Where nearly all answers are ties, outcomes vary still by so much of what a coin's do.
+LEAST_DISPERSION = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ def win_rates(answers: Answers, has: Flags | None = None, variances: Variances |
     about = np.zeros((len(answers.topics), len(answers.systems)), dtype=np.bool_)
     about[answers.topic, answers.first] = about[answers.topic, answers.second] = True
     judged = np.flatnonzero(about.any(axis=0))
+    answers = replace(answers, weight=answers.weight / _dispersion(answers))
     first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
     won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
     fitted = effects.fit(Items.of(len(judged), answers.topic, first, second, won, lost), variances)
@@ -92,11 +97,18 @@ def win_rates(answers: Answers, has: Flags | None = None, variances: Variances |
     return WinRates(answers, about if has is None else has | about, judged, fitted, standing)
 
 
+def _dispersion(answers: Answers) -> float:
+    """How much outcomes vary beside those of a coin: less, the more of them are ties."""
+    ties = answers.weight[answers.outcome == HALF].sum() / max(answers.weight.sum(), 1e-9)
+    return max(1 - float(ties), LEAST_DISPERSION)
+
+
 @on_one_thread
 def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
     rates, slopes = _between_systems(fitted)
     names = tuple(answers.systems[k] for k in judged)
-    scores = Scores(names, rates, slopes @ fitted.covariance @ slopes.T, len(answers))
+    covariance, of_answers = (slopes @ part @ slopes.T for part in (fitted.covariance, fitted.of_answers))
+    scores = Scores(names, rates, covariance, len(answers))
     if not len(answers) or answers.annotator.min() < 0:
         return scores.standing
     annotators, who = np.unique(answers.annotator, return_inverse=True)
@@ -106,13 +118,10 @@ def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
         own = surplus[:, topic.items]
         some = np.unique(own.nonzero()[0])
         pulls[np.ix_(topic.systems, some)] += topic.A @ own[some].toarray().T
-    shares = _shares(answers.weight, who, slopes @ fitted.covariance @ pulls)
-    return Scores(names, rates, scores.covariance, len(answers), shares).standing_by(annotators.tolist())
-
-
-def _shares(weight: Vector, who: Places, added: Matrix) -> Shares:
-    judged = totals(who, weight, added.shape[1])
-    return Shares(judged / judged.sum(), added)
+    weight = totals(who, answers.weight, len(annotators))
+    share = np.trace(of_answers) / np.trace(covariance)
+    shares = Shares(weight / weight.sum(), slopes @ fitted.covariance @ pulls, float(share))
+    return replace(scores, shares=shares).standing_by(annotators.tolist())
 
 
 def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:
@@ -150,15 +159,24 @@ def _of_topic(rates: WinRates, number: int, topic: TopicItems | None) -> Scores:
     """`topic`: where answers are about it."""
     fitted, own = rates.effects, np.flatnonzero(rates.has[number, rates.judged])
     A, theta = np.identity(len(own)), fitted.alpha[own].copy()
+    answered = rates.answers.topic == number
+    common = _common(rates.answers.annotator[answered])
     if topic is not None:
         place = np.searchsorted(own, topic.systems)
-        A[np.ix_(place, place)] = topic.A
-        theta[place] = fitted.theta[topic.items]
-    covariance = fitted.variances.item * A + A @ fitted.covariance[np.ix_(own, own)] @ A
+        A[np.ix_(place, place)] += common * (topic.A - np.identity(len(place)))
+        theta[place] += common * (fitted.theta[topic.items] - theta[place])
+    covariance = common * fitted.variances.item * A + A @ fitted.covariance[np.ix_(own, own)] @ A
     chances = expit(theta[:, None] - theta)
     np.fill_diagonal(chances, 0.0)
     scores, slopes = _means(chances, chances * chances.T)
     if len(own) == 1:
         scores[:] = np.nan  # nothing to be preferred to
     names = tuple(rates.answers.systems[k] for k in rates.judged[own])
-    return Scores(names, scores, slopes @ covariance @ slopes.T, int((rates.answers.topic == number).sum()))
+    return Scores(names, scores, slopes @ covariance @ slopes.T, int(answered.sum()))
+
+
+def _common(annotators: Places) -> float:
+    """How much of the deviations that these see in a topic others would see, too: half of what one of them sees."""
+    numbers = np.unique(annotators, return_counts=True)[1]
+    effective = numbers.sum() ** 2 / np.square(numbers).sum() if len(numbers) else 1.0
+    return float(effective / (effective + 1))

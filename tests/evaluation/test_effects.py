@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 from evaluation.fit import effects, zermelo
-from evaluation.fit.effects import Items, Variances
+from evaluation.fit.effects import BROADER, Items, Variances
 
 CLASSICS = Path(__file__).parents[3] / "shared" / "data" / "bt_classics"
 
@@ -33,7 +33,7 @@ def dense(items: Items, variances: Variances, theta: np.ndarray) -> tuple[np.nda
     Z[np.arange(n), items.system] = 1
     score, curvature = items.pairs.scores(theta)
     to_theta = np.hstack([Z, np.eye(n)])
-    prior = np.diag(np.r_[np.full(s, 1 / variances.system), np.full(n, 1 / variances.item)])
+    prior = np.diag(np.r_[np.full(s, 1 / (BROADER * variances.system)), np.full(n, 1 / variances.item)])
     precision = prior + to_theta.T @ items.pairs.laplacian(curvature).toarray() @ to_theta
     return score, to_theta @ np.linalg.inv(precision) @ to_theta.T
 
@@ -68,7 +68,7 @@ def test_at_the_mode_the_prior_pulls_as_hard_as_the_answers(variances):
     fitted = effects.fit(items, variances)
     score, _ = dense(items, variances, fitted.theta)
     of_system = np.bincount(items.system, score, items.systems)
-    assert fitted.alpha == pytest.approx(variances.system * of_system, abs=1e-8)
+    assert fitted.alpha == pytest.approx(BROADER * variances.system * of_system, abs=1e-8)
     assert fitted.theta == pytest.approx(fitted.alpha[items.system] + variances.item * score, abs=1e-8)
 
 
@@ -78,6 +78,19 @@ def test_topics_give_the_covariance_of_the_whole():
     _, covariance = dense(items, fitted.variances, fitted.theta)
     for topic in fitted.topics():
         assert topic.covariance(fitted.covariance) == pytest.approx(covariance[topic.items, topic.items], abs=1e-9)
+
+
+def test_answers_and_topics_and_the_prior_make_the_whole_covariance():
+    """What answers leave, if they are drawn again with theta as it is, by brute force."""
+    items, _ = drawn(6, 4, 60, Variances(1.0, 0.5), 3)
+    fitted = effects.fit(items)
+    s, n = items.systems, len(items)
+    to_theta = np.hstack([np.eye(s)[items.system], np.eye(n)])
+    fisher = to_theta.T @ items.pairs.laplacian(items.pairs.scores(fitted.theta)[1]).toarray() @ to_theta
+    prior = np.r_[np.full(s, 1 / (BROADER * fitted.variances.system)), np.full(n, 1 / fitted.variances.item)]
+    covariance = np.linalg.inv(np.diag(prior) + fisher)
+    assert fitted.covariance == pytest.approx(covariance[:s, :s], abs=1e-9)
+    assert fitted.of_answers == pytest.approx((covariance @ fisher @ covariance)[:s, :s], abs=1e-9)
 
 
 @pytest.mark.parametrize("variances", [Variances(1.0, 0.5), Variances(0.3, 1.0)])

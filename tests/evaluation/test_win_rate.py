@@ -109,6 +109,20 @@ def test_a_coin_tells_no_systems_apart():
         assert not any(difference.significant for difference in comparison.differences())
 
 
+def test_ties_leave_less_in_doubt_than_answers_by_a_coin():
+    given = replace(answers_of(5, 10, 600, 8, annotators=1, spread=0.0, ties=0.0), annotator=np.full(600, -1))
+    tied = replace(given, outcome=np.where(np.arange(600) % 4 == 0, given.outcome, 0.5))
+    assert np.trace(win_rates(tied).standing.covariance) < 0.6 * np.trace(win_rates(given).standing.covariance)
+
+
+def test_more_annotators_of_a_topic_say_more_of_its_summaries():
+    """What one of them sees in a summary is half their own."""
+    given = answers_of(6, 4, 2000, 9, annotators=4, ties=0.0)
+    alone = replace(given, annotator=np.zeros(2000, dtype=np.int64))
+    spread = [np.mean([scores.score.std() for _, scores in win_rates(own).by_topic()]) for own in (alone, given)]
+    assert spread[0] < spread[1]
+
+
 def test_answers_of_nobody_in_particular_have_the_errors_of_answers_alone():
     given = answers_of(5, 6, 300, 7)
     rates = win_rates(replace(given, annotator=np.full(300, -1)))
