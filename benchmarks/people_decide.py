@@ -231,7 +231,11 @@ def print_boards(made: Mapping[tuple[str, str], list[Board]]) -> None:
         for answers in ANSWERS:
             pairs = list(zip(made[score, "references"], made[score, answers], strict=True))
             orders = np.mean([tau(right.means, other.means) for right, other in pairs])
-            different = "" if score == "coverage" else f" / {np.mean([other.different for _, other in pairs]):.0%}"
+            different = (
+                ""
+                if score in ("coverage", "as published")
+                else f" / {np.mean([other.different for _, other in pairs]):.0%}"
+            )
             cells.append(f"{orders:+.2f}{different}")
         print(f"| {score} | {' | '.join(cells)} |")
 
