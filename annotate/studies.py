@@ -170,9 +170,12 @@ def plan_judgments(study: Study) -> None:
         study.save(update_fields=["judgments_per_topic"])
 
 
-def close_if_decided(study_id: int, differences: Collection[Difference]) -> None:
-    """Close an open study that closes by itself, once the stop rule has a verdict on every two of its systems."""
-    study = Study.objects.filter(pk=study_id, state=Study.State.OPEN, stop_rule=True, closes_when_decided=True).first()
+def close_if_decided(study_id: int, differences: Collection[Difference], *, by_summaries: bool = False) -> None:
+    """Close an open study that closes by itself, once the stop rule has a verdict on every two of its systems: by
+    answers about summaries, where it asks for any."""
+    wanted = Study.objects.filter(state=Study.State.OPEN, stop_rule=True, closes_when_decided=True)
+    wanted = wanted.exclude(compares="sentences") if by_summaries else wanted.filter(compares="sentences")
+    study = wanted.filter(pk=study_id).first()
     if study is None or not differences or any(difference.planned_share is None for difference in differences):
         return
     if all(difference.verdict(study.equal_within) in ("apart", "equal") for difference in differences):

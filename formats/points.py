@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from formats.plots import IntervalRow
-from formats.results.scores import is_tested
+from formats.results.scores import WIN_RATE, is_tested
 from formats.results.statistics import DECIMALS
 from formats.shown import DASH
 from formats.words import gettext as _
@@ -20,10 +20,11 @@ POINTS = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How people read the scores of a kind: `times` the number, with so many `decimals`."""
+    """How people read the scores of a kind: `times` the number, with so many `decimals`, and the `sign` behind it."""
 
     times: float
     decimals: int
+    sign: str = ""
 
     def of(self, score: float | None) -> float | None:
         """The score in this unit."""
@@ -31,6 +32,8 @@ class Unit:
 
     def named(self, label: str) -> str:
         """A heading that says the unit, where scores do not stand as they are."""
+        if self.sign:
+            return f"{label} ({self.sign})"
         return _("%(label)s (points)") % {"label": label} if self.times == POINTS else label
 
     def show(self, score: float | None) -> str:
@@ -43,6 +46,8 @@ class Unit:
 
     def with_unit(self, number: str) -> str:
         """A number of this unit in a sentence."""
+        if self.sign:
+            return _("%(number)s percentage points") % {"number": number}
         text = ngettext("%(number)s point", "%(number)s points", 1 if number == "1" else 2)
         return text % {"number": number} if self.times == POINTS else number
 
@@ -66,7 +71,7 @@ def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, floa
     Digits follow the interval: the last one is at most a tenth of the (median) width of the intervals or, where there
     are none, of the distance of the scores. Points have two decimals at least, other scores three.
     """
-    times, least = (POINTS, 2) if score == "importance" else (1.0, 3)
+    times, least = {"importance": (POINTS, 2), WIN_RATE: (100.0, 0)}.get(score, (1.0, 3))
     rows = list(figures)
     values = [value for value, _low, _high in rows if value is not None]
     widths = [high - low for _value, low, high in rows if low is not None and high is not None]
@@ -74,7 +79,8 @@ def unit_of(score: str, figures: Iterable[tuple[float | None, float | None, floa
         max(values, default=0.0) - min(values, default=0.0)
     ]
     width = times * median_low(widths)
-    return Unit(times, least if width <= 0 else min(DECIMALS, max(least, math.ceil(1 - math.log10(width)))))
+    decimals = least if width <= 0 else min(DECIMALS, max(least, math.ceil(1 - math.log10(width))))
+    return Unit(times, decimals, "%" if score == WIN_RATE else "")
 
 
 def why_untested(score: str) -> str:
@@ -91,6 +97,14 @@ def why_untested(score: str) -> str:
     return _(
         "No differences are tested, and there are no intervals: the errors of this score are not calibrated, and "
         "answers by a coin would tell some systems apart."
+    )
+
+
+def what_a_win_rate_is() -> str:
+    """In one sentence."""
+    return _(
+        "The win rate of a system is how often its summary is preferred to that of another system, on topics like "
+        "these; 50% is the average."
     )
 
 

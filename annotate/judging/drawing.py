@@ -205,7 +205,7 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
     stay = current is not None and judged % RUNS[of_summaries] != 0
     if stay and current is not None:
         yield current
-    if judged % RUN == 0:
+    if judged % RUN == 0 and annotator.study.compares == "both":
         of_summaries = chance.random() < annotator.study.summary_share
     topics = Tally.objects.with_room(annotator, lapsed).filter(topic__study=annotator.study_id)
     columns = "filled", "topic_id", "topic__progress__is_told", "of_summaries"

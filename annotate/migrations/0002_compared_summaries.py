@@ -55,4 +55,24 @@ class Migration(migrations.Migration):
             model_name='topic',
             constraint=models.UniqueConstraint(condition=models.Q(('removal', None)), fields=('summaries_of',), name='topic_compared_once'),
         ),
+        migrations.AlterField(
+            model_name='fit',
+            name='scored_by',
+            field=models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published'), ('win-rate', 'win rate')], default='recommended', max_length=12),
+        ),
+        migrations.AlterField(
+            model_name='ranking',
+            name='scored_by',
+            field=models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published'), ('win-rate', 'win rate')], default='recommended', max_length=12),
+        ),
+        migrations.AlterField(
+            model_name='score',
+            name='scored_by',
+            field=models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published'), ('win-rate', 'win rate')], default='recommended', max_length=12),
+        ),
+        migrations.AlterField(
+            model_name='utility',
+            name='scored_by',
+            field=models.CharField(choices=[('recommended', 'recommended'), ('published', 'as published'), ('win-rate', 'win rate')], default='recommended', max_length=12),
+        ),
     ]

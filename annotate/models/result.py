@@ -28,10 +28,12 @@ from formats.results import (
 
 
 class ScoredBy(models.TextChoices):
-    """Every topic is scored twice at each refit: by its study's settings, and by equations 2-5 of the paper."""
+    """By answers about sentences every topic is scored twice at each refit: by its study's settings, and by equations
+    2-5 of the paper. Answers about summaries give win rates, of all topics at once."""
 
     RECOMMENDED = "recommended", _("recommended")
     PUBLISHED = "published", _("as published")
+    WIN_RATE = "win-rate", _("win rate")
 
 
 class FitQuerySet(models.QuerySet["Fit"]):

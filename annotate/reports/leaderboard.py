@@ -160,7 +160,9 @@ class Board:
 
 
 def headline(study: Study) -> ScoredBy:
-    """Which of the two ways of scoring the study shows first."""
+    """Which way of scoring the study shows first: answers about whole summaries, where it asks for them, tell most."""
+    if study.compares != "sentences":
+        return ScoredBy.WIN_RATE
     return ScoredBy.PUBLISHED if study.score == "published" else ScoredBy.RECOMMENDED
 
 
@@ -172,18 +174,19 @@ def version_of_study(study: Study) -> str:
 def _version_of_study(study: Study, has_worker: bool) -> str:
     rankings = Ranking.objects.filter(study=study).order_by("pk")
     shown = list(rankings.values_list("version", "problem", "created_at"))
-    return _version(shown, study.score, _versions(Topic.objects.filter(study=study)), has_worker)
+    return _version(shown, study.score, study.compares, _versions(Topic.asked.filter(study=study)), has_worker)
 
 
 def is_behind(study: Study) -> bool:
     """Whether newer judgments or texts wait to be worked into the board; topics that failed add none."""
-    waiting = Topic.objects.filter(UNFITTED, study=study)
+    waiting = Topic.asked.filter(UNFITTED, study=study)
     return waiting.exclude(progress__problem__gt="").exists()
 
 
 def version_of_topic(topic: Topic) -> str:
     """Changes with everything that the topic's board shows."""
-    return _version(topic.study.score, _versions(Topic.objects.filter(pk=topic.pk)), worker_is_there())
+    asked = Topic.asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic))
+    return _version(topic.study.score, topic.study.compares, _versions(asked), worker_is_there())
 
 
 @snapshot()
@@ -200,7 +203,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     results = [row.result for row in rows] if ranking else []
     differences = ranking.system_differences if ranking else ()
     settings = ranking.settings if ranking else {}
-    topics = Topic.objects.filter(study=study)
+    topics = asked_about(study, scored_by)
     behind, without_documents = _behind(topics)
     return Board(
         scored_by=scored_by,
@@ -211,7 +214,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         curve=_mean_curve([_curve(fit) for fit in fits if is_under(fit, settings)]),
         topics=ranking.topics if ranking else 0,
         judgments=ranking.judgments if ranking else 0,
-        rests_on=rests_on.of_study(study),
+        rests_on=rests_on.of_topics(study, topics),
         fitted_at=ranking.created_at if ranking else None,
         settings=settings,
         program_version=fits[0].program_version if fits else "",
@@ -222,7 +225,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         problem=ranking.problem if ranking else "",
         has_worker=has_worker,
         version=version,
-        effort=partial(minutes.effort, study),
+        effort=partial(minutes.effort, study, topics),
         by_length=partial(_by_length, topics, results),
         without_documents=without_documents,
     )
@@ -233,7 +236,8 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     """The systems in one topic, by the score of their summary."""
     scored_by = scored_by or headline(topic.study)
     version = version_of_topic(topic)
-    fit = newest_fit(topic, scored_by)
+    topics = asked_about(topic.study, scored_by, topic)
+    fit = newest_fit(topics.first(), scored_by)
     scores = list(Score.objects.filter(fit=fit).select_related("summary__system")) if fit else []
     ranked = {score.summary.system.name: score for score in scores if score.score is not None}
     differences = fit.system_differences if fit else ()
@@ -243,7 +247,6 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
     significant = [own for own in differences if own.significant]
     better, worse = Counter(own.worse for own in significant), Counter(own.better for own in significant)
     results = _with_kept_ranks(rank(means, better, worse, is_tested=is_tested), fit if is_tested else None)
-    topics = Topic.objects.filter(pk=topic.pk)
     return Board(
         scored_by=scored_by,
         rows=_rows(
@@ -258,7 +261,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         curve=_curve(fit) if fit else (),
         topics=1,
         judgments=fit.judgments if fit else 0,
-        rests_on=rests_on.of_topic(topic),
+        rests_on=rests_on.of_topics(topic.study, topics),
         fitted_at=fit.created_at if fit else None,
         settings=settings,
         program_version=fit.program_version if fit else "",
@@ -287,7 +290,14 @@ def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
     return (-max(-low, high), max(-low, high)) if score == "importance" else (low, high)
 
 
-def newest_fit(topic: Topic, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
+def asked_about(study: Study, scored_by: str, topic: Topic | None = None) -> QuerySet[Topic]:
+    """What people are asked about that these scores rest on: the summaries of each topic (or of one), or the topics
+    with their sentences."""
+    asked = Topic.asked.filter(study=study, summaries_of__isnull=scored_by != ScoredBy.WIN_RATE)
+    return asked if topic is None else asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic))
+
+
+def newest_fit(topic: Topic | None, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
     """The fit that the topic's utilities and scores are of."""
     return Fit.objects.filter(topic=topic, scored_by=scored_by).order_by("-data_version").first()
 

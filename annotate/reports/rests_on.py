@@ -99,13 +99,19 @@ def among(study: Study) -> str:
 
 
 def of_study(study: Study) -> RestsOn:
-    """What the study's figures rest on, all topics together."""
+    """What the study's figures rest on, all topics and kinds of questions together."""
     return by_study([study])[study.pk]
 
 
 def of_topic(topic: Topic) -> RestsOn:
-    """What the topic's figures rest on."""
+    """What a topic's figures about its sentences rest on."""
     return by_topic(topic.study, [topic])[topic.pk]
+
+
+def of_topics(study: Study, topics: QuerySet[Topic]) -> RestsOn:
+    """What figures about these topics of a study rest on, all together."""
+    rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=topics)
+    return _summed(rows, "topic__study_id", {study.pk: study})[study.pk]
 
 
 def by_topic(study: Study, topics: Iterable[Topic]) -> dict[int, RestsOn]:

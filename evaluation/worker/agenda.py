@@ -35,6 +35,7 @@ from evaluation.worker.records.diagnostics import studies_unexamined, topics_une
 from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
+from evaluation.worker.records.win_rates import studies_with_new_answers
 from formats.analyses import OF_ALL_SCORES
 
 #: Work that takes this many seconds, or failed last time, is long: it must not block other work.
@@ -157,7 +158,10 @@ TOPICS = (
     Kind("cut_topic", "topic", lambda: _topics(Topic.objects.uncut())),
     Kind("refit_topic", "topic", lambda: _topics(Topic.objects.cut().unfitted()), large=LARGE_TOPIC),
 )
-RANKINGS = (Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),)
+RANKINGS = (
+    Kind("rank_study", "study", _unranked, study="pk", large=LARGE_STUDY),
+    Kind("rank_by_summaries", "summaries", studies_with_new_answers, study="pk", large=LARGE_STUDY),
+)
 #: For work that shows what scores rest on; nobody waits for it.
 SELDOM: Mapping[str, Any] = {"rest": timedelta(seconds=30), "patience": 20.0, "idle": True}
 

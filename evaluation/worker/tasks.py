@@ -47,9 +47,11 @@ from evaluation.metrics import registry
 from evaluation.metrics.background import others_words
 from evaluation.planning import Prepared
 from evaluation.scoring import asking
+from evaluation.scoring.asking_summaries import next_pairs
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.importance import SharedWords
 from evaluation.scoring.ranking import Comparison
+from evaluation.scoring.win_rate import win_rates
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, forecasting, records
@@ -64,6 +66,8 @@ from formats.sentences import cut
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
 QUEUE = 64
+#: The same of summaries in each topic, where few are wanted.
+SUMMARIES_QUEUE = 8
 #: Seconds after which work that nobody waits for makes way for other work.
 LONG_TURN = 10.0
 #: Seconds after which a what-if question or forecast makes way for scores and for other people's work.
@@ -183,6 +187,17 @@ def rank_study(study_id: int) -> None:
         comparison = Comparison(topics, stop_rule=standings.stop_rule, is_tested=is_tested(score))
         ranked = comparison.ranked(lowest_score(score))
         records.save_ranking(standings, ranked, comparison.differences(), comparison.ground)
+
+
+@task(partial(records.note_ranking_problem, scored_by=ScoredBy.WIN_RATE))
+def rank_by_summaries(study_id: int) -> None:
+    """Fit what was said of whole summaries, of all topics at once, and rank the study's systems by their win rates."""
+    began = time.perf_counter()
+    compared = records.load_compared(study_id)
+    if compared is not None:
+        rates = win_rates(compared.answers, compared.has) if len(compared.answers) else None
+        to_ask = next_pairs(compared.texts, compared.answers, rates, SUMMARIES_QUEUE, compared.version)
+        records.save_win_rates(compared, rates, to_ask, time.perf_counter() - began)
 
 
 @task(_note("annotators"))
@@ -519,6 +534,7 @@ def catch_up(study_id: int) -> dict[str, str]:
         cut_topic(topic_id)
         refit_topic(topic_id)
     rank_study(study_id)
+    rank_by_summaries(study_id)
     for topic_id in list(Topic.objects.filter(study=study_id, fits__curve_owed=True).values_list("pk", flat=True)):
         draw_curve(topic_id)
     return records.problems_of(study_id)

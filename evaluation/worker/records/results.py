@@ -52,6 +52,8 @@ from formats.results import (
 )
 from formats.results.scores import is_tested
 
+#: What answers about sentences are scored by.
+BY_SENTENCES = (ScoredBy.RECOMMENDED, ScoredBy.PUBLISHED)
 #: The results of a topic, by `ScoredBy`.
 Results = Mapping[ScoredBy, TopicResult]
 
@@ -258,7 +260,8 @@ class Standings:
     """What a study's topics say of its systems. `version`: the sum of the topics' fitted versions.
 
     `settings`: of the fits; None if they differ between topics, so that a mean over topics is meaningless. `coverage`:
-    by system, the mean over the same topics. `stop_rule`: decides the verdicts, if it is on.
+    by system, the mean over the same topics. `stop_rule`: decides the verdicts, if it is on. `number`: of topics that
+    were judged.
     """
 
     study_id: int
@@ -268,6 +271,7 @@ class Standings:
     settings: Mapping[str, Any] | None
     topics: tuple[Standing, ...]
     coverage: Mapping[str, float]
+    number: int
     stop_rule: StopRule | None = None
 
 
@@ -280,10 +284,12 @@ def load_standings(study_id: int) -> tuple[Standings, ...]:
     """
     versions = Study.objects.annotate(version=sum_of_topics("progress__fitted_version"))
     version = versions.filter(pk=study_id).values_list("version", flat=True).first()
-    ranked = Ranking.objects.filter(study=study_id).aggregate(version=Min("version"))["version"]
+    ranked = Ranking.objects.filter(study=study_id, scored_by__in=BY_SENTENCES).aggregate(version=Min("version"))[
+        "version"
+    ]
     if not version or (ranked is not None and ranked >= version):
         return ()
-    return tuple(_standings(study_id, scored_by, version) for scored_by in ScoredBy.values)
+    return tuple(_standings(study_id, scored_by, version) for scored_by in BY_SENTENCES)
 
 
 def _standings(study_id: int, scored_by: str, version: int) -> Standings:
@@ -301,6 +307,7 @@ def _standings(study_id: int, scored_by: str, version: int) -> Standings:
         settings=None if any(settings != shared[0] for settings in shared) else shared[0] if shared else {},
         topics=topics,
         coverage=dict(means),
+        number=len(topics),
         stop_rule=_stop_rule(study_id) if scored_by == ScoredBy.RECOMMENDED else None,
     )
 
@@ -349,7 +356,7 @@ def save_ranking(
     columns: dict[str, Any] = {"version": standings.version, "problem": ""}
     if standings.settings is not None:
         columns |= {
-            "topics": len(standings.topics),
+            "topics": standings.number,
             "judgments": standings.judgments,
             "settings": standings.settings,
             "differences": to_json(differences),
@@ -361,7 +368,7 @@ def save_ranking(
         return False
     if standings.settings is not None:
         _replace_systems(own.get(), standings, systems)
-        studies.close_if_decided(study_id, differences)
+        studies.close_if_decided(study_id, differences, by_summaries=scored_by == ScoredBy.WIN_RATE)
     return True
 
 
@@ -391,11 +398,13 @@ def _ensure_ranking(study_id: int, scored_by: str) -> None:
     Ranking.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def note_ranking_problem(study_id: int, problem: str, _is_given_up: bool) -> None:
+def note_ranking_problem(
+    study_id: int, problem: str, _is_given_up: bool, scored_by: str = ScoredBy.RECOMMENDED
+) -> None:
     """Note why the study could not be ranked; its present ranking stays."""
     if Study.objects.filter(pk=study_id).exists():
-        _ensure_ranking(study_id, ScoredBy.RECOMMENDED)
-        Ranking.objects.filter(study=study_id, scored_by=ScoredBy.RECOMMENDED).update(problem=problem)
+        _ensure_ranking(study_id, scored_by)
+        Ranking.objects.filter(study=study_id, scored_by=scored_by).update(problem=problem)
 
 
 def note_topic_problem(topic_id: int, problem: str, _is_given_up: bool) -> None:

@@ -1,0 +1,291 @@
+"""Load what annotators said of whole summaries, over all topics at once, and save the win rates that follow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from annotate import __version__
+from annotate.database.rows import put
+from annotate.database.snapshot import snapshot
+from annotate.models import (
+    Fit,
+    Judgment,
+    Ranking,
+    Score,
+    ScoredBy,
+    Sentence,
+    Study,
+    Suggestion,
+    Summary,
+    Tally,
+    TopicProgress,
+)
+from evaluation.scoring.ranking import Comparison
+from evaluation.scoring.stopping import StopRule
+from evaluation.scoring.win_rate import Answers, WinRates
+from evaluation.worker.records.results import Standings, save_ranking
+from formats.answers import SHARES
+from formats.results import Standing, SystemResult
+
+WIN_RATE = ScoredBy.WIN_RATE
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTopic:
+    """The summaries of a topic as people compare them, at one version; `summaries`: the key of each, by system;
+    `texts`: the key of what is compared, and its text, by system."""
+
+    key: int
+    name: str
+    version: int
+    summaries: Mapping[str, int]
+    texts: Mapping[str, tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSummaries:
+    """What was said of the summaries of a study, at one moment. `annotators`: their keys, by number."""
+
+    study_id: int
+    version: int
+    topics: tuple[ComparedTopic, ...]
+    answers: Answers
+    annotators: tuple[int, ...]
+    settings: Mapping[str, Any]
+    stop_rule: StopRule | None
+
+    @property
+    def has(self) -> NDArray[np.bool_]:
+        """(topics, systems): whether there is a summary."""
+        systems = self.answers.systems
+        return np.array([[name in topic.summaries for name in systems] for topic in self.topics], dtype=np.bool_)
+
+    @property
+    def texts(self) -> dict[str, dict[str, str]]:
+        """Of each topic, by system, what people read; without what nobody is asked about."""
+        return {topic.name: {system: text for system, (_key, text) in topic.texts.items()} for topic in self.topics}
+
+    @property
+    def judged_topics(self) -> Counter[str]:
+        """In how many topics each system was judged."""
+        answers = self.answers
+        both = np.concatenate([answers.first, answers.second]), np.tile(answers.topic, 2)
+        return Counter(answers.systems[k] for k, _topic in set(zip(*(side.tolist() for side in both), strict=True)))
+
+
+def studies_with_new_answers() -> QuerySet[Study]:
+    """Studies whose win rates are older than what was said of summaries. Adds the `wanted` version."""
+    ranked = Ranking.objects.filter(study=OuterRef("pk"), scored_by=WIN_RATE).values("version")
+    compared = Exists(Tally.objects.filter(topic__study=OuterRef("pk"), of_summaries=True))
+    studies = _with_version(Study.objects.filter(compared)).alias(ranked=Subquery(ranked))
+    return studies.filter(Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")))
+
+
+def _with_version(studies: QuerySet[Study]) -> QuerySet[Study]:
+    """It rises with every topic, so that pairs of it are suggested before anybody has answered."""
+    versions = Sum(F("topics__tally__data_version") + 1, filter=Q(topics__tally__of_summaries=True))
+    return studies.annotate(wanted=Coalesce(versions, 0) + F("removed_version"))
+
+
+def _version_of(study_id: int) -> int:
+    return next((int(study.wanted) for study in _with_version(Study.objects.filter(pk=study_id))), 0)  # type: ignore[attr-defined]
+
+
+def load_compared(
+    study_id: int, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
+) -> ComparedSummaries | None:
+    """Everything as it was at one moment; None where nobody compares summaries. Annotators `but` are left out, `also`
+    are included although they are excluded; a `kind` of annotators, if given, counts alone."""
+    with snapshot():
+        study = Study.objects.filter(pk=study_id).first()
+        topics = tuple(_topics(study_id))
+        if study is None or not topics:
+            return None
+        rows = Judgment.objects.counted(also, kind).filter(assignment__topic__in=[topic.key for topic in topics])
+        answers, annotators = _answers(rows.exclude(assignment__annotator__in=list(but)), topics)
+        planned = study.summary_judgments_per_topic * len(topics)
+        return ComparedSummaries(
+            study_id=study_id,
+            version=_version_of(study_id),
+            topics=topics,
+            answers=answers,
+            annotators=annotators,
+            settings={"score": WIN_RATE.value, "counted_kinds": study.counted_kinds},
+            stop_rule=StopRule(planned) if study.stop_rule else None,
+        )
+
+
+def _topics(study_id: int) -> Iterable[ComparedTopic]:
+    tallies = Tally.objects.filter(topic__study=study_id, of_summaries=True).order_by("topic__position")
+    columns = "topic_id", "topic__name", "topic__summaries_of", "data_version"
+    rows = list(tallies.values_list(*columns))
+    keys = Summary.keys_of([of for _key, _name, of, _version in rows if of is not None])
+    summaries: dict[int | None, dict[str, int]] = {of: {} for _key, _name, of, _version in rows}
+    for (of, system), key in keys.items():
+        summaries[of][system] = key
+    texts: dict[int, dict[str, tuple[int, str]]] = {key: {} for key, *_rest in rows}
+    sentences = Sentence.objects.to_judge().filter(topic__in=texts).order_by("position")
+    for topic, pk, system, text in sentences.values_list("topic", "pk", "document__name", "text"):
+        texts[topic][system] = pk, text
+    return (ComparedTopic(key, name, version, summaries[of], texts[key]) for key, name, of, version in rows)
+
+
+def _answers(rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]) -> tuple[Answers, tuple[int, ...]]:
+    """In the order in which they were stored."""
+    systems = tuple(sorted({system for topic in topics for system in topic.summaries}))
+    number = {system: k for k, system in enumerate(systems)}
+    place = {topic.key: k for k, topic in enumerate(topics)}
+    pair = "assignment__pair"
+    columns = (
+        *("answer", "assignment__swapped", "assignment__topic", "assignment__annotator"),
+        *(f"{pair}__first__document__name", f"{pair}__second__document__name"),
+    )
+    about_present = [row for row in rows.values_list(*columns) if row[4] in number and row[5] in number]
+    of_annotators = sorted({row[3] for row in about_present})
+    who = {key: k for k, key in enumerate(of_annotators)}
+    table = np.array(
+        [
+            (place[row[2]], number[row[5 if row[1] else 4]], number[row[4 if row[1] else 5]], who[row[3]])
+            for row in about_present
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    return (
+        Answers(
+            systems=systems,
+            topics=tuple(topic.name for topic in topics),
+            topic=table[:, 0],
+            first=table[:, 1],
+            second=table[:, 2],
+            outcome=np.array([SHARES[row[0]] for row in about_present], dtype=np.float64),
+            weight=np.ones(len(about_present)),
+            annotator=table[:, 3],
+        ),
+        tuple(of_annotators),
+    )
+
+
+def standing_by_keys(compared: ComparedSummaries, standing: Standing) -> Standing:
+    """With the keys of annotators in place of their numbers, as the worker keeps shares of annotators."""
+    if standing.shares is None:
+        return standing
+    keys = tuple(compared.annotators[int(number)] for number in standing.shares.annotators)
+    return replace(standing, shares=replace(standing.shares, annotators=keys))
+
+
+def save_win_rates(
+    compared: ComparedSummaries, rates: WinRates | None, to_ask: Mapping[str, Sequence[tuple[str, str]]], seconds: float
+) -> bool:
+    """Publish the win rates of systems and of summaries, and the pairs to suggest by topic, all at once; False if these
+    or newer ones are there.
+
+    `rates` None: nobody has answered yet, or no answer counts.
+    """
+    standings = () if rates is None else (standing_by_keys(compared, rates.standing),)
+    comparison = Comparison(standings, stop_rule=compared.stop_rule)
+    judged = compared.judged_topics
+    ranked = [_within_one(result, judged[result.system]) for result in comparison.ranked(0.0)]
+    of_study = Standings(
+        study_id=compared.study_id,
+        scored_by=WIN_RATE,
+        version=compared.version,
+        judgments=len(compared.answers),
+        settings=compared.settings,
+        topics=standings,
+        coverage={},
+        stop_rule=compared.stop_rule,
+        number=len(set(compared.answers.topic.tolist())),
+    )
+    with transaction.atomic():
+        if not save_ranking(of_study, ranked, comparison.differences(), comparison.ground):
+            return False
+        fits = _add_fits(compared, rates, seconds)
+        if rates is None:
+            Score.objects.filter(summary__topic__study=compared.study_id, scored_by=WIN_RATE).delete()
+        else:
+            _save_scores(compared, rates, fits)
+        for topic in compared.topics:
+            _suggest(topic, to_ask.get(topic.name, ()))
+    return True
+
+
+def _suggest(topic: ComparedTopic, pairs: Sequence[tuple[str, str]]) -> None:
+    keys = [sorted(topic.texts[system][0] for system in pair) for pair in pairs]
+    columns = {
+        "topic_id": [topic.key] * len(keys),
+        "first_id": [first for first, _second in keys],
+        "second_id": [second for _first, second in keys],
+        "rank": range(len(keys)),
+        "is_random": [False] * len(keys),
+        "design_weight": [0.0] * len(keys),
+        "drawn_for": [None] * len(keys),
+    }
+    put(Suggestion, ["topic_id", "rank"], columns)
+    Suggestion.objects.filter(topic=topic.key, rank__gte=len(keys)).delete()
+
+
+def _within_one(result: SystemResult, topics: int) -> SystemResult:
+    return replace(result, high=None if result.high is None else min(result.high, 1.0), topics=topics)
+
+
+def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: float) -> dict[int, int]:
+    """The newest fit of each topic; one of which nothing new was said keeps its own."""
+    fits = Fit.objects.filter(topic__in=[topic.key for topic in compared.topics], scored_by=WIN_RATE)
+    fitted = dict(fits.order_by("data_version").values_list("topic", "data_version"))
+    new = [(k, topic) for k, topic in enumerate(compared.topics) if fitted.get(topic.key) != topic.version]
+    judgments = Counter(compared.answers.topic.tolist())
+    learnt = {} if rates is None else {"variances": list(rates.effects.variances)}
+    rows = [
+        Fit(
+            topic_id=topic.key,
+            scored_by=WIN_RATE,
+            data_version=topic.version,
+            judgments=judgments[k],
+            sentences=len(topic.texts),
+            settings=dict(compared.settings) | learnt,
+            program_version=__version__,
+            residual=0.0 if rates is None else rates.effects.residual,
+            iterations=0 if rates is None else rates.effects.iterations,
+            seconds=seconds,
+            created_at=timezone.now(),
+        )
+        for k, topic in new
+    ]
+    Fit.objects.bulk_create(rows, BATCH)
+    progress = [TopicProgress(topic_id=topic.key, fitted_version=topic.version) for _k, topic in new]
+    update: dict[str, Any] = {"unique_fields": ["topic"], "update_fields": ["fitted_version"]}
+    TopicProgress.objects.bulk_create(progress, BATCH, update_conflicts=True, **update)
+    return dict(fits.order_by("data_version").values_list("topic", "pk"))
+
+
+def _save_scores(compared: ComparedSummaries, rates: WinRates, fits: Mapping[int, int]) -> None:
+    """Those of all summaries: what is said on one topic tells of systems, and so of their other summaries."""
+    present = set(Summary.objects.filter(topic__study=compared.study_id).values_list("pk", flat=True))
+    rows = [
+        (fits[topic.key], topic.summaries[mean.system], mean)
+        for topic, (_name, scores) in zip(compared.topics, rates.by_topic(), strict=True)
+        for mean in Comparison([scores.standing]).means(0.0)
+        if topic.summaries.get(mean.system) in present
+    ]
+    same: dict[str, Any] = {"scored_by": WIN_RATE.value, "coverage": None, "by_length": None, "parts": "[]"}
+    columns: dict[str, Any] = {
+        "fit_id": [fit for fit, *_rest in rows],
+        "summary_id": [summary for _fit, summary, _mean in rows],
+        "score": [mean.score for *_rest, mean in rows],
+        "se": [mean.se for *_rest, mean in rows],
+        "low": [mean.low for *_rest, mean in rows],
+        "high": [None if mean.high is None else min(mean.high, 1.0) for *_rest, mean in rows],
+    }
+    columns |= {name: [value] * len(rows) for name, value in same.items()}
+    put(Score, ["summary_id", "scored_by"], columns)
