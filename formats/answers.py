@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from formats.words import gettext_noop as _
 
@@ -40,19 +40,28 @@ def _by_key(*answers: Answer) -> Mapping[str, Answer]:
 ANSWERS = _by_key(
     Answer(
         *("left", 1.0, "a", ("←", "1"), _("the first sentence")),
-        meaning=_("the first sentence (left, or above) is more important"),
+        meaning=_("the first one (left, or above) answers the question better"),
     ),
     Answer(
         *("right", 0.0, "b", ("2", "→"), _("the second sentence")),
-        meaning=_("the second sentence (right, or below) is more important"),
+        meaning=_("the second one (right, or below) answers the question better"),
     ),
     Answer(
         *("tie", HALF, "tie", ("0",), _("equally important")),
-        meaning=_("both are equally important"),
+        meaning=_("both answer it equally well"),
         relation=_("as important as"),
-        advice=_("If you cannot choose between the two, answer that they are equally important."),
+        advice=_("If you cannot choose between the two, answer that they are equal."),
     ),
 )
+#: The same answers as annotators read them where two summaries are compared.
+SUMMARY_ANSWERS = {
+    key: replace(ANSWERS[key], name=name)
+    for key, name in {
+        "left": _("the first summary"),
+        "right": _("the second summary"),
+        "tie": _("equally good"),
+    }.items()
+}
 #: Those that prefer a sentence: all that there are in a study that allows no ties.
 PREFERENCES = {key: answer for key, answer in ANSWERS.items() if answer.share != HALF}
 #: Where a sentence is shown.

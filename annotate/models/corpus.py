@@ -147,6 +147,15 @@ class Topic(models.Model):
         """What its texts are, as files say it."""
         return of_what(self.summaries_of_id)
 
+    def sources(self) -> models.QuerySet[SourceDocument]:
+        """The source documents of what is compared here."""
+        return SourceDocument.objects.filter(topic=self.summaries_of_id or self.pk)
+
+    @property
+    def prompt(self) -> str:
+        """What summaries answer that have no source documents, to be shown above them; empty where they have some."""
+        return "" if self.sources().exists() else self.question or self.title or self.name
+
     @property
     def is_cut(self) -> bool:
         """Whether its sentences are of its texts as they stand now."""

@@ -320,7 +320,7 @@ TO_ANSWER = (
     *("key", "topic_id", "pair_id", "reason", "state", "revision", "expires_at"),
     *("annotator__key", "annotator__study_id", "annotator__user_id", "annotator__kind"),
     *("pair__first__text", "pair__second__text"),
-    *("topic__title", "topic__question", "topic__language"),
+    *("topic__title", "topic__question", "topic__language", "topic__summaries_of"),
 )
 
 

@@ -69,7 +69,7 @@ GET    L   L   L   L   L   L 404 404 404 200 200 200 200  results analysis analy
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  analysis_pdf analysis_png topic_analysis topic_analysis_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_analysis_tex study_data
 POST   L   L   L   L   L   L 404 404 404 302 302 302 302  try kind_leaderboard
-GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context my_data my_data_file
+GET  404 404 404 404 200 404 404 404 404 404 404 404 404  progress guidelines pair context sources my_data my_data_file
 POST 404 404 404 404 302 404 404 404 404 404 404 404 404  draw pause shortcuts pair skip undo withdraw
 POST 404 404 404 404 200 404 404 404 404 404 404 404 404  ahead
 GET    L   L   L   L   L   L 403 403 200 403 200 200 200  study_new

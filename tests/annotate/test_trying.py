@@ -142,7 +142,13 @@ def archived(study: Study) -> StudyArchive:
 def test_a_trial_is_in_no_count_tally_file_or_fit_and_leaves_nothing(study, owner) -> None:
     prepare_pairs(study, "training", 2)
     studies.change_settings(
-        study, making.owner(study), training=True, gold_share=0.3, repeat_share=0.1, pairs_per_annotator=20
+        study,
+        making.owner(study),
+        training=True,
+        training_threshold=0.0,
+        gold_share=0.3,
+        repeat_share=0.1,
+        pairs_per_annotator=20,
     )
     prepare_pairs(study, "gold", 3)
     person = joined(study, trained_at="2026-01-01T00:00Z")

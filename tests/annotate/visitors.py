@@ -226,7 +226,7 @@ def furnish(study: Study, visitor: Client) -> Keys:
             "annotator_id": judge.pk,
             "key": judge.key,
             **dict.fromkeys([("key", "what_if"), ("key", "what_if_do")], what_if.ask(study, owner, [judge]).key),
-            **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")},
+            **{("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context", "sources")},
             **{("key", name): upload.key for name in ("upload", "upload_document", "upload_confirm", "upload_discard")},
             ("key", "export_file"): export.key,
             ("token", "join"): token,
@@ -284,5 +284,5 @@ def furnish_again(study: Study, keys: Keys, visitor: Client) -> Keys:
     judge = Annotator.objects.filter(study=study).latest("pk")
     assignment = judging.draw(judge)
     assert isinstance(assignment, Assignment)
-    new = {("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context")}
+    new = {("key", name): assignment.key for name in ("pair", "ahead", "skip", "undo", "context", "sources")}
     return Keys({**keys, **new, "key": judge.key, "annotator_id": judge.pk})

@@ -34,7 +34,7 @@ from annotate.refusal import Refusal
 from annotate.server import limits
 from annotate.views.judging import progress
 from annotate.views.limited import limited
-from formats.answers import ANSWERS, PREFERENCES, SIDES, UNDONE, other_side
+from formats.answers import ANSWERS, PREFERENCES, SIDES, SUMMARY_ANSWERS, UNDONE, other_side
 
 logger = logging.getLogger(__name__)
 State = Assignment.State
@@ -89,7 +89,7 @@ def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]
 @require_http_methods(["GET", "HEAD", "POST"])
 @about_a_pair
 def pair(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Show two sentences; take the answer and lead to the next two."""
+    """Show two sentences, or two summaries; take the answer and lead to the next two."""
     if request.method == "POST":
         return _take_answer(request, *_find_answered(request, key))
     return _show(request, _find(request, key))
@@ -147,7 +147,7 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
 def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
     """One of the two sentences where it stands in its document."""
     assignment = _find(request, key)
-    if side not in SIDES:
+    if side not in SIDES or assignment.topic.compares_summaries:
         raise Http404
     sentence: Sentence = getattr(assignment, side)
     shown = {
@@ -157,6 +157,16 @@ def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
         "other": other_side(side),
     }
     return progress.page(request, "context", _what_to_show(assignment)[1] | shown)
+
+
+@require_safe
+@about_a_pair
+def sources(request: HttpRequest, key: UUID) -> HttpResponse:
+    """The source documents of what is compared."""
+    assignment = _find(request, key)
+    if not (documents := assignment.topic.sources()):
+        raise Http404
+    return progress.page(request, "sources", _what_to_show(assignment)[1] | {"documents": documents})
 
 
 # Finding
@@ -210,7 +220,7 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     answer = form.cleaned_data["answer"] if form.is_valid() else ""
     if not answer or (answer not in PREFERENCES and answer not in assignment.annotator.study.answers):
         logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
-        return _show(request, _whole(assignment), _("Choose one of the two sentences."), status=400)
+        return _show(request, _whole(assignment), _("Choose one of the two."), status=400)
     try:
         recorded = judging.record_judgment(assignment, **form.cleaned_data, showing=showing)
     except judging.TooSoon:
@@ -252,7 +262,7 @@ def _answer_script(
 
 def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """An answer a moment after the last one is not taken yet; our script sends the same one again by itself."""
-    notice = _("This answer came within a second of your last one. Please read both sentences and choose again.")
+    notice = _("This answer came within a second of your last one. Please read both and choose again.")
     response = _show(request, assignment, notice, status=429)
     response["Retry-After"] = "1"
     return response
@@ -274,14 +284,15 @@ def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> st
     judgment, speed = recorded.judgment, assignment.annotator.study.reading_speed
     if recorded.outcome == Outcome.DIFFERS and judgment.answer == UNDONE:
         return _("You had already undone that answer. Nothing was changed.")
-    answer = {"answer": _(ANSWERS[judgment.answer].name)}
+    answers = ANSWERS if assignment.topic.summaries_of_id is None else SUMMARY_ANSWERS
+    answer = {"answer": _(answers[judgment.answer].name)}
     if recorded.outcome == Outcome.DIFFERS:
         return _("You had already answered this pair (%(answer)s). That answer stands.") % answer
     notice = _("Saved: %(answer)s.") % answer
     characters = len(assignment.pair.first.text) + len(assignment.pair.second.text)
     was_read = judgment.seconds is None or not speed or judgment.seconds * speed >= characters
     if recorded.outcome == Outcome.STORED and not was_read:
-        hint = _("That was faster than people can read. Please read both sentences. You can undo an answer with Undo.")
+        hint = _("That was faster than people can read. Please read both. You can undo an answer with Undo.")
         return f"{notice} {hint}"
     return notice
 
@@ -365,6 +376,7 @@ def _draw_ahead(request: HttpRequest, shown: Assignment) -> str | None:
 def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
     """The name of a template for this pair as it is, and what it shows."""
     annotator, study, topic = assignment.annotator, assignment.annotator.study, assignment.topic
+    answers = ANSWERS if topic.summaries_of_id is None else SUMMARY_ANSWERS
     shown: dict[str, Any] = {
         "assignment": assignment,
         "annotator": annotator,
@@ -373,7 +385,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "study": study,
         "topic": topic,
         "question": topic.question or study.question,
-        "answers": ANSWERS if study.ties_allowed else PREFERENCES,  # `study.answers`, on the way of every click
+        "answers": answers if study.ties_allowed else {side: answers[side] for side in SIDES},
         "language": topic.language or study.language,
         "here": reverse("pair", args=[assignment.key]),
         "draw": reverse("draw", args=[annotator.key]),
@@ -381,14 +393,27 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "pause": reverse("pause", args=[annotator.key]),
         "undo": reverse("undo", args=[annotator.previous]) if annotator.previous else "",
     }
+    if topic.summaries_of_id is not None:
+        shown |= _about_summaries(assignment)
     if assignment.is_practice:
         shown |= _practice(assignment)
     if assignment.is_practice and assignment.state == State.JUDGED:
         return "feedback", shown
     if assignment.state in (State.JUDGED, State.SKIPPED, State.VOID):
-        return "judged", shown | {"answer": ANSWERS.get(assignment.last_answer or "")}
+        return "judged", shown | {"answer": answers.get(assignment.last_answer or "")}
     ticket = SHOWN.signature(str(assignment.key))
     return "pair", shown | {"ticket": ticket}
+
+
+def _about_summaries(assignment: Assignment) -> dict[str, Any]:
+    """What the page of two summaries shows, or calls, otherwise."""
+    prompt = assignment.topic.prompt
+    return {
+        "of_summaries": True,
+        "question": assignment.annotator.study.summary_question,
+        "prompt": prompt,
+        "sources": "" if prompt else reverse("sources", args=[assignment.key]),
+    }
 
 
 def _practice(assignment: Assignment) -> dict[str, Any]:
@@ -411,4 +436,5 @@ urlpatterns = [
     path("judge/<uuid:key>/skip/", skip, name="skip"),
     path("judge/<uuid:key>/undo/", undo, name="undo"),
     path("judge/<uuid:key>/context/<str:side>/", context, name="context"),
+    path("judge/<uuid:key>/sources/", sources, name="sources"),
 ]

@@ -127,12 +127,12 @@ def _words(invitation: Invitation) -> str:
         return words % {"title": study.title, "role": invitation.get_role_display()}
     progress = Annotator(study=study).progress
     return _(
-        "Would you help with the study “%(title)s”? You see two sentences at a time and answer one question: "
-        "%(question)s There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "
+        "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
+        "There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "
         "continue later. You do not need an account. Open this link to begin:"
     ) % {
         "title": study.title,
-        "question": study.question,
+        "question": " / ".join(study.questions),
         "pairs": progress.wanted,
         "minutes": progress.minutes_left,
     }

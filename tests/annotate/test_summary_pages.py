@@ -1,0 +1,130 @@
+"""What annotators see of two whole summaries: the texts, the question, the sources, and never whose they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate import invitations
+from annotate.models import Assignment, Study
+from tests.annotate import making
+from tests.annotate.making import lines
+from tests.annotate.test_judge_pages import HTMX, answer, begin, page_of
+
+pytestmark = pytest.mark.django_db
+
+#: No word of a page has these in it by accident.
+SYSTEMS = ("zyxgpt", "qwvlead", "xjlong")
+
+
+def record(name: str = "M1", **fields: Any) -> dict[str, Any]:
+    summaries = [
+        {"system": system, "text": f"What number {number} says of {name}.\n\nAll of it."}
+        for number, system in enumerate(SYSTEMS)
+    ]
+    documents = [{"id": f"d{number}", "sentences": [f"Source {number} of {name}."]} for number in range(2)]
+    return {"topic_id": name, "title": f"Topic {name}", "documents": documents, "summaries": summaries} | fields
+
+
+def study_of(*records: dict[str, Any], **settings: Any) -> Study:
+    made = making.study(**{"compares": "summaries", "summary_question": "Which one is better?"} | settings)
+    making.store(made, lines(*records), "topics.jsonl")
+    return made
+
+
+def begun(study: Study, client: Client) -> Assignment:
+    return begin(client, invitations.invitation_path(invitations.invite(study, making.owner(study))))
+
+
+def text_of(client: Client, path: str, **extra: Any) -> str:
+    response = client.get(path, **extra)
+    assert response.status_code == 200, path
+    return response.content.decode()
+
+
+def test_a_pair_of_summaries_shows_both_whole_under_the_question_about_summaries(client: Client) -> None:
+    pair = begun(study_of(record(question="What of the flood?")), client)
+    html = text_of(client, page_of(pair))
+    assert "Which one is better?" in html
+    assert "What of the flood?" not in html
+    assert html.count(".\n\nAll of it.") == 2
+    assert "Topic M1" in html
+    assert "Not a sentence" not in html
+    assert "Both say the same" in html
+
+
+def test_the_source_documents_are_one_link_away(client: Client) -> None:
+    pair = begun(study_of(record(), record("M2")), client)
+    here = reverse("sources", args=[pair.key])
+    assert f'href="{here}" data-drawer' in text_of(client, page_of(pair))
+    other = "M2" if pair.topic.name == "M1" else "M1"
+    for html in (text_of(client, here), text_of(client, here, headers=HTMX)):
+        assert f"Source 0 of {pair.topic.name}." in html
+        assert f"Source 1 of {pair.topic.name}." in html
+        assert f"of {other}." not in html
+    assert Client().get(here).status_code == 404
+
+
+def test_a_summary_has_no_context_of_its_own(client: Client) -> None:
+    pair = begun(study_of(record()), client)
+    assert client.get(reverse("context", args=[pair.key, "left"])).status_code == 404
+
+
+def test_summaries_without_source_documents_stand_under_their_prompt(client: Client) -> None:
+    prompted = study_of(record(documents=[], question="Write of the flood."))
+    pair = begun(prompted, client)
+    html = text_of(client, page_of(pair))
+    assert '<p class="prompt given" lang="en" dir="auto">Write of the flood.</p>' in html
+    assert "data-drawer>source" not in html
+    assert client.get(reverse("sources", args=[pair.key])).status_code == 404
+    html = text_of(client, page_of(begun(study_of(record("M9", documents=[])), client)))
+    assert html.count("Topic M9") == 1  # the title is the prompt, and stands once
+
+
+def test_an_answer_about_summaries_is_saved_in_their_words(client: Client) -> None:
+    study = study_of(record(), ties_allowed=True)
+    pair = begun(study, client)
+    said = answer(client, pair, "tie", follow=True).content.decode()
+    assert "Saved: equally good." in said
+    assert 'data-said="The first summary"' in said
+    judged = text_of(client, page_of(pair))
+    assert "Equally good" in judged
+    assert 'class="cards whole"' in judged
+
+
+@pytest.mark.parametrize(
+    ("compares", "words"),
+    [
+        ("sentences", "You are invited to compare sentences."),
+        ("summaries", "You are invited to compare summaries."),
+        ("both", "You are invited to compare sentences and whole summaries."),
+    ],
+)
+def test_an_invitation_says_what_is_compared_and_asks_no_other_question(client, compares, words) -> None:
+    study = study_of(record(), compares=compares, question="Which sentence?")
+    html = text_of(client, invitations.invitation_path(invitations.invite(study, making.owner(study))))
+    assert words in html
+    assert ("Which sentence?" in html) == (compares != "summaries")
+    assert ("Which one is better?" in html) == (compares != "sentences")
+    assert ("Judge what a summary says" in html) == (compares != "sentences")
+    assert ("Judge what a sentence says" in html) == (compares != "summaries")
+
+
+def test_no_page_of_an_annotator_names_a_system(client: Client) -> None:
+    study = study_of(record(), record("M2"), compares="summaries")
+    pair = begun(study, client)
+    key = pair.annotator.key
+    seen = [text_of(client, page_of(pair)), text_of(client, reverse("sources", args=[pair.key]))]
+    seen.append(client.post(f"{page_of(pair)}ahead/").content.decode())
+    script = {"HX-Request": "true", "Judge-Showing": page_of(pair)}
+    sent = {"answer": "left", "revision": 1}
+    seen.append(client.post(page_of(pair), sent, headers=script).content.decode())
+    seen.append(text_of(client, page_of(pair)))
+    for name in ("progress", "guidelines", "my_data", "my_data_file"):
+        seen.append(text_of(client, reverse(name, args=[key])))
+    assert any("What number" in html for html in seen)
+    for html in seen:
+        assert not [system for system in SYSTEMS if system in html]

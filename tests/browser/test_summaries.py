@@ -1,0 +1,114 @@
+"""Two whole summaries in a real Chromium: side by side, on a phone, without JavaScript, from right to left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from annotate import invitations
+from annotate.models import Judgment
+from tests.annotate import making
+from tests.annotate.test_summary_pages import record, study_of
+from tests.browser.conftest import fits, settled
+from tests.browser.test_annotator import begin, press
+
+PHONE = {"width": 390, "height": 844}
+LONG = " ".join(
+    f"On day {day} the river rose by {day} inches, and nobody knew when it would fall." for day in range(90)
+)
+
+
+def link_to(*texts: str, **settings: Any) -> str:
+    summaries = [{"system": f"zyx{number}", "text": text} for number, text in enumerate(texts)]
+    study = study_of(*(record(f"M{n}", summaries=summaries) for n in range(3)), **settings)
+    return invitations.invitation_path(invitations.invite(study, making.owner(study)))
+
+
+def boxes(page: Page, selector: str) -> list[dict[str, float]]:
+    return [dict(found.bounding_box() or {}) for found in page.locator(selector).all()]
+
+
+def test_two_long_summaries_are_judged_by_keys_and_scroll_side_by_side(page, axe, web):
+    begin(page, link_to(LONG, LONG + " The end."))
+    first, second = boxes(page, ".whole .card")
+    assert first["y"] == second["y"]
+    assert first["height"] < page.viewport_size["height"]
+    axe(page)
+    page.get_by_role("region", name="Second summary").focus()
+    page.keyboard.press("End")
+    page.wait_for_timeout(500)  # it scrolls smoothly
+    scrolled = page.locator(".whole .card").evaluate_all("cards => cards.map(card => card.scrollTop)")
+    assert scrolled[0] == 0 < 500 < scrolled[1]
+    for key in ("1", "ArrowRight"):
+        press(page, key)
+        settled(page)
+    assert list(Judgment.objects.order_by("pk").values_list("answer", flat=True)) == ["left", "right"]
+    expect(page.locator("#said")).to_contain_text("Saved: the second summary.")
+    press(page, "u")
+    expect(page.locator("#said")).to_contain_text("undone")
+    press(page, "s")
+    page.get_by_role("button", name="Unclear").click()
+    expect(page.locator("#said")).to_contain_text("Skipped")
+    assert not page.problems
+
+
+def test_a_short_summary_stays_in_view_beside_a_long_one(page, web):
+    begin(page, link_to(LONG, "The river rose."))
+    heights = sorted(box["height"] for box in boxes(page, ".whole .card"))
+    assert heights[1] > page.viewport_size["height"]  # the page scrolls, the card does not
+    page.mouse.wheel(0, 600)
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.scrollY") > 500
+    short = min(boxes(page, ".whole .card"), key=lambda box: box["height"])
+    assert 0 <= short["y"] < 100
+
+
+def test_the_source_documents_open_by_a_key_beside_the_pair(page, axe, web):
+    begin(page, link_to("The river rose.", "The river fell."))
+    press(page, "c")
+    expect(page.locator("#drawer").get_by_role("heading", name="Document 2 of 2")).to_be_visible()
+    axe(page)
+    page.keyboard.press("Escape")
+    expect(page.locator("#drawer")).to_be_hidden()
+    expect(page.locator("#answer")).to_be_visible()
+
+
+def test_on_a_phone_summaries_stand_one_below_the_other_and_the_answers_stay_on_the_screen(page, axe, web):
+    page.set_viewport_size(PHONE)
+    begin(page, link_to(LONG, LONG + " The end.", ties_allowed=True))
+    first, second = boxes(page, ".whole .card")
+    assert second["y"] >= first["y"] + first["height"] > PHONE["height"]
+    for scrolled in (0, 900, 900):
+        page.mouse.wheel(0, scrolled)
+        page.wait_for_timeout(100)
+        answers = boxes(page, ".choices button")
+        assert len(answers) == 3
+        assert all(0 < box["y"] < box["y"] + box["height"] <= PHONE["height"] for box in answers)
+    assert fits(page)
+    axe(page)
+    page.wait_for_timeout(350)
+    page.get_by_role("button", name="The second summary").click()
+    settled(page)
+    assert Judgment.objects.get().answer == "right"
+
+
+def test_summaries_are_judged_without_javascript(plain_page, web):
+    plain_page.goto(link_to(LONG, "The river rose."))
+    plain_page.get_by_role("button", name="Begin").click()
+    plain_page.get_by_role("link", name="source documents").click()
+    expect(plain_page.get_by_text("Source 1 of")).to_be_visible()
+    plain_page.get_by_role("link", name="Back to the pair").click()
+    plain_page.get_by_role("button", name="The first summary").click()
+    expect(plain_page.get_by_text("Saved: the first summary.")).to_be_visible()
+    assert Judgment.objects.get().answer == "left"
+
+
+def test_summaries_run_from_right_to_left_where_their_language_does(page, web):
+    begin(page, link_to("فاض النهر يوم الاثنين.", "غادر ثمانية آلاف شخص منازلهم.", language="ar"))
+    assert page.locator(".whole .sentence").evaluate_all("all => all.map(one => getComputedStyle(one).direction)") == [
+        "rtl",
+        "rtl",
+    ]
+    first, second = boxes(page, ".whole .card")
+    assert first["x"] < second["x"]  # the keys point to them
