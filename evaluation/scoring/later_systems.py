@@ -1,21 +1,21 @@
 """Win rates of systems that nobody judged, predicted from the texts of judged summaries (docs/model.md, Later systems).
 
-Three features of a summary, each less its mean over the judged summaries of the topic, and then the mean over topics:
+Three features of a summary, each less its mean over the judged summaries of its topic, and then the mean over topics:
 
-    shared      the words that other systems' judged summaries of the topic share with it: the mean over its words of
-                the share of them that have the word
-    preferred   the same, each of them weighted with exp(theta)
-    coverage    the share of the words of the source, by occurrences, that it has
+    shared       sum over its distinct words of the share of the other judged summaries of the topic that have the word
+    preferred    the same, each of these weighted with exp(theta)
+    coverage     the share of the words of the sources, by occurrences, that it has
 
-A system's alpha is predicted by linear regression on one or two of them, those that predict the judged systems best
-when each is left out in turn. How far that misses them says how sure a prediction is.
+A system's alpha is predicted by linear regression on one of them: the one that predicts the judged systems best where
+each is left out in turn, if more of it is better, or none. How far that misses says how sure a prediction is. Within a
+topic summaries are expected in the order of `preferred`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 FEATURES = ("shared", "preferred", "coverage")
+PREFERRED = 1
+#: A system that decides its own prediction by more than this has none without itself.
+MOST_LEVERAGE = 0.95
 #: Fewer judged systems than this predict nothing.
 FEWEST_JUDGED = 4
 
@@ -48,11 +51,12 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """`systems`: those that nobody judged; `features`: what they are predicted from; `error`: how far that misses
-    judged systems that are left out, in alpha; `summaries`: by topic, then by system, the predicted theta."""
+    """`systems`: those that nobody judged; `feature`: what they are predicted from, None where nothing predicts;
+    `error`: how far that misses judged systems that are left out, in alpha; `summaries`: by topic, then by system, the
+    more the better."""
 
     systems: tuple[Predicted, ...]
-    features: tuple[str, ...]
+    feature: str | None
     error: float
     summaries: dict[str, dict[str, float]]
 
@@ -60,69 +64,81 @@ class Prediction:
 def predict(rates: WinRates, topics: Sequence[Evidence]) -> Prediction | None:
     """Predict the systems that have summaries and no answers; None where too few others are judged.
 
-    `topics`: with the texts of all summaries; those without a judged system's summary say nothing.
+    `topics`: with the texts of all summaries; those with fewer than two judged systems say nothing.
     """
     alpha = dict(zip(rates.standing.systems, rates.effects.alpha.tolist(), strict=True))
-    tables = {topic.topic_id: table for topic, table in zip(topics, _tables(rates, topics, alpha), strict=True)}
-    systems = sorted({system for table in tables.values() for system in table})
-    means = np.array([np.mean([own[system] for own in tables.values() if system in own], axis=0) for system in systems])
-    judged = np.array([system in alpha for system in systems], dtype=np.bool_)
-    if judged.sum() < FEWEST_JUDGED or judged.all():
-        return None
-    utilities = np.array([alpha[system] for system in np.array(systems)[judged]])
-    chosen = min(_choices(), key=lambda some: _left_out(means[judged][:, some], utilities)[0])
-    error, slopes = _left_out(means[judged][:, chosen], utilities)
-    predicted = {
-        topic: {
-            system: float(np.r_[1.0, x[list(chosen)]] @ slopes) for system, x in table.items() if system not in alpha
-        }
-        for topic, table in tables.items()
+    tables = {
+        topic.topic_id: _table(topic, alpha, theta)
+        for topic, theta in zip(topics, _utilities(rates, topics), strict=True)
     }
-    freedom = int(judged.sum()) - len(chosen) - 1
-    later = tuple(
-        _predicted(system, float(np.r_[1.0, x[list(chosen)]] @ slopes), error, freedom, rates)
-        for system, x in zip(systems, means, strict=True)
-        if system not in alpha
+    systems = sorted({system for table in tables.values() for system in table})
+    means = {system: np.mean([own[system] for own in tables.values() if system in own], axis=0) for system in systems}
+    judged = [system for system in systems if system in alpha]
+    if not FEWEST_JUDGED <= len(judged) < len(systems):
+        return None
+    line = _likeliest(np.array([means[system] for system in judged]), np.array([alpha[system] for system in judged]))
+    later = [system for system in systems if system not in alpha]
+    return Prediction(
+        systems=tuple(_predicted(system, line.at(means[system]), line, rates) for system in later),
+        feature=None if line.feature is None else FEATURES[line.feature],
+        error=line.error,
+        summaries={
+            topic: {system: float(own[PREFERRED]) for system, own in table.items() if system not in alpha}
+            for topic, table in tables.items()
+        },
     )
-    return Prediction(later, tuple(FEATURES[k] for k in chosen), error, predicted)
 
 
-def _choices() -> Iterator[tuple[int, ...]]:
-    for number in (1, 2):
-        yield from combinations(range(len(FEATURES)), number)
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A regression of alpha on a feature, or on none: intercept and slope; `error`: the root mean square of how far
+    it misses systems that are left out; `freedom`: degrees, of that."""
+
+    feature: int | None
+    slopes: Vector
+    error: float
+    freedom: int
+
+    @classmethod
+    def of(cls, feature: int | None, x: Matrix, y: Vector) -> _Line:
+        design = np.column_stack([np.ones(len(x)), x[:, [] if feature is None else [feature]]])
+        inverse = np.linalg.pinv(design.T @ design)
+        slopes = inverse @ design.T @ y
+        leverage = np.minimum(np.einsum("ij,jk,ik->i", design, inverse, design), MOST_LEVERAGE)
+        error = float(np.sqrt(np.mean(np.square((y - design @ slopes) / (1 - leverage)))))
+        return cls(feature, slopes, error, len(x) - len(slopes))
+
+    def at(self, x: Vector) -> float:
+        return float(self.slopes[0] + (0.0 if self.feature is None else self.slopes[1] * x[self.feature]))
 
 
-def _left_out(x: Matrix, y: Vector) -> tuple[float, Vector]:
-    """The root mean square error where each row is left out in turn, and the slopes from all (intercept first)."""
-    design = np.column_stack([np.ones(len(x)), x])
-    inverse = np.linalg.pinv(design.T @ design)
-    slopes = inverse @ design.T @ y
-    leverage = np.minimum(np.einsum("ij,jk,ik->i", design, inverse, design), 0.99)
-    return float(np.sqrt(np.mean(np.square((y - design @ slopes) / (1 - leverage))))), slopes
+def _likeliest(x: Matrix, y: Vector) -> _Line:
+    """Of those in which more of the feature is better, and the level one."""
+    lines = [_Line.of(feature, x, y) for feature in (None, *range(len(FEATURES)))]
+    return min((line for line in lines if (line.slopes[1:] > 0).all()), key=lambda line: line.error)
 
 
-def _predicted(system: str, alpha: float, error: float, freedom: int, rates: WinRates) -> Predicted:
-    """The interval's ends are the win rates at the ends of that of alpha."""
-    others = rates.effects.alpha
-    margin = float(stdtrit(max(freedom, 1), 1 - LEVEL / 2)) * error
+def _predicted(system: str, alpha: float, line: _Line, rates: WinRates) -> Predicted:
+    """The ends of the interval are the win rates at the ends of that of alpha."""
+    margin = float(stdtrit(line.freedom, 1 - LEVEL / 2)) * line.error
     at = np.array([alpha, alpha - margin, alpha + margin])
-    gaps = (at[:, None] - others).ravel()
+    gaps = (at[:, None] - rates.effects.alpha).ravel()
     chance, slope = expected(gaps, np.full(len(gaps), 2 * rates.effects.variances.item))
     win_rate, low, high = chance.reshape(3, -1).mean(axis=1).tolist()
-    return Predicted(system, win_rate, error * float(slope.reshape(3, -1)[0].mean()), low, high)
+    return Predicted(system, win_rate, line.error * float(slope.reshape(3, -1)[0].mean()), low, high)
 
 
-def _tables(rates: WinRates, topics: Sequence[Evidence], alpha: dict[str, float]) -> Iterator[dict[str, Vector]]:
-    """Of each topic: the features (3,) of its summaries."""
-    theta = _utilities(rates)
-    for topic in topics:
-        words = {own.system: _words(own.sentences, topic.language) for own in topic.summaries}
-        judged = [system for system in words if system in alpha]
-        utility = np.array([theta.get((topic.topic_id, system), alpha[system]) for system in judged])
-        source = [word for sentence in topic.sentences for word in content(sentence, topic.language)]
-        table = {system: _features(system, words, judged, np.exp(utility), source) for system in words}
-        mean = np.mean([table[system] for system in judged], axis=0) if judged else np.zeros(len(FEATURES))
-        yield {system: own - mean for system, own in table.items()} if len(judged) > 1 else {}
+def _table(topic: Evidence, alpha: Mapping[str, float], theta: Mapping[str, float]) -> dict[str, Vector]:
+    """The features (3,) of the topic's summaries, less their means over judged ones."""
+    words = {own.system: _words(own.sentences, topic.language) for own in topic.summaries}
+    judged = [system for system in words if system in alpha]
+    if len(judged) < 2:
+        return {}
+    source = Counter(word for sentence in topic.sentences for word in content(sentence, topic.language))
+    weight = {system: float(np.exp(theta.get(system, alpha[system]))) for system in judged}
+    table = {system: _features(words, system, weight, source) for system in words}
+    mean = np.mean([table[system] for system in judged], axis=0)
+    return {system: own - mean for system, own in table.items()}
 
 
 def _words(sentences: Sequence[str], language: str) -> frozenset[str]:
@@ -130,23 +146,25 @@ def _words(sentences: Sequence[str], language: str) -> frozenset[str]:
 
 
 def _features(
-    system: str, words: dict[str, frozenset[str]], judged: Sequence[str], weight: Vector, source: Sequence[str]
+    words: Mapping[str, frozenset[str]], system: str, weight: Mapping[str, float], source: Counter[str]
 ) -> Vector:
-    own = words[system]
-    others = [(words[other], w) for other, w in zip(judged, weight.tolist(), strict=True) if other != system]
-    total = sum(w for _, w in others) or 1.0
-    shared = np.mean([len(own & other) for other, _ in others]) / max(len(own), 1) if others else 0.0
-    preferred = sum(w * len(own & other) for other, w in others) / total / max(len(own), 1)
-    covered = sum(word in own for word in source) / max(len(source), 1)
-    return np.array([shared, preferred, covered])
+    own, others = words[system], [other for other in weight if other != system]
+    shared = {other: len(own & words[other]) for other in others}
+    total = sum(weight[other] for other in others)
+    return np.array(
+        [
+            sum(shared.values()) / len(others),
+            sum(weight[other] * number for other, number in shared.items()) / total,
+            sum(source[word] for word in own) / max(source.total(), 1),
+        ]
+    )
 
 
-def _utilities(rates: WinRates) -> dict[tuple[str, str], float]:
-    """theta, by topic and system."""
-    items, names = rates.effects.items, rates.standing.systems
-    return {
-        (rates.answers.topics[topic], names[system]): theta
-        for topic, system, theta in zip(
-            items.topic.tolist(), items.system.tolist(), rates.effects.theta.tolist(), strict=True
-        )
-    }
+def _utilities(rates: WinRates, topics: Sequence[Evidence]) -> list[dict[str, float]]:
+    """theta of each topic's summaries that answers are about, by system."""
+    items, systems, own = rates.effects.items, rates.standing.systems, defaultdict[str, dict[str, float]](dict)
+    for topic, system, theta in zip(
+        items.topic.tolist(), items.system.tolist(), rates.effects.theta.tolist(), strict=True
+    ):
+        own[rates.answers.topics[topic]][systems[system]] = theta
+    return [own[topic.topic_id] for topic in topics]
