@@ -153,7 +153,7 @@ def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
         topic_id=topic.topic_id,
         sentence_ids=tuple(sentences),
         sentences=tuple(sentences.values()),
-        judgments=judgments(own, list(sentences)),
+        judgments=judgments(own, {name: place for place, name in enumerate(sentences)}),
         summaries=tuple(_summary_text(summary, topic, references) for summary in topic.summaries),
         references=tuple(references.values()),
         language=topic.language,
@@ -194,9 +194,11 @@ def _folded(sentences: Sequence[str]) -> str:
     return "".join(" ".join(sentences).split())
 
 
-def judgments(preferences: Sequence[Preference], sentence_ids: Sequence[str]) -> Judgments:
-    """Preferences of one topic as arrays: each counts once, annotators numbered in the order of their first one."""
-    index = {name: i for i, name in enumerate(sentence_ids)}
+def judgments(preferences: Sequence[Preference], index: Mapping[str, int]) -> Judgments:
+    """Preferences of one topic as arrays: each counts once, annotators numbered in the order of their first one.
+
+    `index`: by the names of sentences.
+    """
     people: dict[str, int] = {}
     return Judgments(
         a=np.array([index[p.a] for p in preferences], dtype=np.int64),

@@ -138,6 +138,15 @@ def read(path: str | os.PathLike[str], *, name: str | None = None) -> StudyArchi
         raise place.complaints.refused() from error
 
 
+def is_archive(path: Path) -> bool:
+    """Whether a file is what `write` writes, as far as its names tell."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return {"study.json", "MANIFEST"} <= set(packed.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 class _Summed:
     """Writes on, and sums what it wrote."""
 

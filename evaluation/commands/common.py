@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.archived import evidence_of
 from evaluation.commands.tables import Table
 from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with_bases
 from evaluation.fit.similarity import similarity
 from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
-from formats import Bundle, Preference, existing_from, read, shown
+from formats import Bundle, Preference, existing_from, read, shown, study
 from formats.settings import SCORING, Setting, as_word, idle_among
 
 PAIRS = 1000
@@ -83,7 +84,10 @@ def add_input(parser: argparse.ArgumentParser, *, in_place_of_people: bool = Tru
 
 def add_topics(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "topics", metavar="TOPICS", type=Path, help="topics as JSON Lines, a folder, or a ZIP file (docs/formats.md)"
+        "topics",
+        metavar="TOPICS",
+        type=Path,
+        help="topics as JSON Lines, a folder, or a ZIP file, such as that of an exported study (docs/formats.md)",
     )
 
 
@@ -131,9 +135,13 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
 
 
 def load(options: argparse.Namespace, settings: Settings, *, judgments_needed: bool = True) -> list[Evidence]:
-    """The topics of TOPICS with their judgments: given, found in TOPICS, or simulated."""
+    """The topics of TOPICS, or of an exported study, with their judgments: given, found there, or simulated."""
     if options.pairs is not None and options.simulate is None:
         raise InputError("--pairs is the number of simulated judgments: it needs --simulate")
+    if study.is_archive(options.topics):
+        if options.simulate or options.preferences:
+            raise InputError(f"{options.topics} is an exported study, which has judgments: give none beside it")
+        return with_bases(list(evidence_of(study.read(options.topics))))
     bundle = bundle_from(options.topics)
     if options.simulate:
         pairs = PAIRS if options.pairs is None else options.pairs

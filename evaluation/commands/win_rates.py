@@ -16,6 +16,7 @@ from evaluation.scoring.later_systems import Predicted
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.summary_answers import answers_of, summaries_there
 from evaluation.scoring.win_rate import WinRates, win_rates
+from formats.points import what_a_win_rate_is
 from formats.results import Difference, Ground, SystemResult, to_json
 from formats.results.statistics import Mean
 from formats.shown import DASH, Show
@@ -123,7 +124,7 @@ def _notes(own: Rated) -> Iterator[str]:
         f"{common.number(len(answers), 'answer')} about {common.number(len(set(answers.topic.tolist())), 'topic')}, "
         "95% intervals for topics like these, ranks that remain possible given the significant differences (Holm)"
     )
-    yield "win rate: how often a system's summary is preferred to another system's"
+    yield what_a_win_rate_is()
     if own.predicted:
         yield "without a rank: predicted from the texts of judged summaries, nobody judged it"
     yield own.ground.words

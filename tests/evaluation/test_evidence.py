@@ -43,16 +43,16 @@ def test_evidence_takes_the_topics_own_preferences_and_no_others() -> None:
 def test_a_file_says_how_likely_pairs_were_and_which_were_not_drawn_by_lot() -> None:
     extras = {"reason": "suggested"}, {}, {"reason": ""}, {"reason": "suggested", "design_weight": 0.4}
     given = [Preference("M0", "d1:0", "d1:1", "a", extra=extra) for extra in extras]
-    assert judgments(given, ["d1:0", "d1:1"]).design.tolist() == [0.0, 1.0, 1.0, 0.4]
+    assert judgments(given, {"d1:0": 0, "d1:1": 1}).design.tolist() == [0.0, 1.0, 1.0, 0.4]
 
 
 def test_a_preference_about_an_unknown_sentence_is_an_error() -> None:
     with pytest.raises(KeyError, match="d1:9"):
-        judgments([Preference("M0", "d1:9", "d1:0", "a")], ["d1:0"])
+        judgments([Preference("M0", "d1:9", "d1:0", "a")], {"d1:0": 0})
 
 
 def test_no_preferences_are_no_judgments() -> None:
-    assert len(judgments([], ["d1:0"])) == 0
+    assert len(judgments([], {})) == 0
 
 
 def test_a_persons_summary_is_the_reference_that_it_names_or_that_has_its_text() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user called {options['owner']}.", returncode=REFUSED)
         path: Path = options["path"]
         try:
-            if is_archive(path):
+            if formats.study.is_archive(path):
                 study = restore(formats.study.read(path), owner, title=options["title"])
             else:
                 study = self._begin(path, owner, options)
@@ -110,12 +109,3 @@ class Command(BaseCommand):
             self.stdout.write(f"{row.rank:4d}. {row.system}  {board.unit.with_unit(board.unit.show(row.score))}")
         for topic, problem in problems.items():
             self.stderr.write(f"{topic}: {problem}")
-
-
-def is_archive(path: Path) -> bool:
-    """Whether a file is what export_study writes."""
-    try:
-        with zipfile.ZipFile(path) as packed:
-            return {"study.json", "MANIFEST"} <= set(packed.namelist())
-    except (OSError, zipfile.BadZipFile):
-        return False

@@ -12,10 +12,10 @@ from django.db.models import QuerySet
 from annotate.database.snapshot import snapshot
 from annotate.judging.designs import systems_by_number
 from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Summary, Topic
+from evaluation.compared_sentences import Compared, Row, compared_sentences
 from evaluation.evidence import Evidence, Judgments, Settings, SummaryText
 from evaluation.scoring.stopping import StopRule
 from formats.answers import SHARES
-from formats.not_judged import DUPLICATE
 
 #: (text, language) -> its sentences
 Split = Callable[[str, str], Sequence[str]]
@@ -72,7 +72,7 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
         return None
     study, language = topic.study, topic.language or topic.study.language
     sentences = _sentences(topic)
-    keys = tuple(sentence.pk for sentence in sentences.compared)
+    keys = tuple(row.key for row in sentences.rows)
     of_topic = counted.filter(assignment__topic=topic_id)
     drawn_for = systems_by_number(topic_id)
     judgments, annotators, judged = _judgments(of_topic, sentences.places, but, drawn_for)
@@ -81,8 +81,8 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     summaries = list(by_system.values_list("pk", "system__name", "text", "sentences"))
     evidence = Evidence(
         topic_id=topic.name,
-        sentence_ids=tuple(f"{sentence.document}:{sentence.index}" for sentence in sentences.compared),
-        sentences=tuple(sentence.text for sentence in sentences.compared),
+        sentence_ids=tuple(row.name for row in sentences.rows),
+        sentences=tuple(row.text for row in sentences.rows),
         judgments=judgments,
         summaries=tuple(
             SummaryText(system, tuple(cut if cut is not None else split(text, language)))
@@ -111,43 +111,11 @@ def _load(topic_id: int, split: Split, but: Collection[int], counted: QuerySet[J
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    pk: int
-    document: str
-    index: int
-    text: str
-    not_judged: str
-
-    @property
-    def words(self) -> str:
-        return " ".join(self.text.split())
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentences:
-    """The sentences that a fit compares; `places`: by key, the place of each sentence that may have judgments."""
-
-    compared: tuple[_Row, ...]
-    places: dict[int, int]
-    left_out: tuple[int, ...]
-
-
-def _sentences(topic: Topic) -> _Sentences:
-    """The sentences to judge, and others that have judgments nevertheless, imported or given earlier. A judgment of a
-    copy counts for the sentence that it copies."""
+def _sentences(topic: Topic) -> Compared[int]:
     in_order = Sentence.objects.filter(topic=topic).order_by("position")
-    rows = [_Row(*row) for row in in_order.values_list("pk", "document__name", "index", "text", "not_judged")]
-    judged = _judged(topic) if any(row.not_judged for row in rows) else set()
-    asked = [row for row in rows if not row.not_judged or (row.pk in judged and row.not_judged != DUPLICATE)]
-    texts = {row.words for row in asked}
-    copies = [row for row in rows if row.pk in judged and row.not_judged == DUPLICATE]
-    alone = {row.pk for row in asked} | {row.pk for row in copies if row.words not in texts}
-    compared = tuple(row for row in rows if row.pk in alone)
-    places = {row.pk: place for place, row in enumerate(compared)}
-    by_words = {row.words: place for place, row in reversed(list(enumerate(compared)))}
-    places |= {row.pk: by_words[row.words] for row in copies}
-    return _Sentences(compared, places, tuple(row.pk for row in rows if row.pk not in alone))
+    columns = in_order.values_list("pk", "document__name", "index", "text", "not_judged")
+    rows = [Row(pk, f"{document}:{index}", text, mark) for pk, document, index, text, mark in columns]
+    return compared_sentences(rows, _judged(topic) if any(row.not_judged for row in rows) else set())
 
 
 def _judged(topic: Topic) -> set[int]:

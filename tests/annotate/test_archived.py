@@ -1,0 +1,114 @@
+"""What the command line makes of an exported study is what the worker made of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import formats.study
+from annotate import exports, judging
+from annotate.imports.restore import restore
+from annotate.models import Annotator, Assignment, Study
+from annotate.reports import leaderboard
+from evaluation.__main__ import main
+from evaluation.archived import evidence_of
+from evaluation.scoring.summary_answers import answers_of, summaries_there
+from evaluation.scoring.win_rate import win_rates
+from evaluation.worker import tasks
+from formats.study_preferences import counted
+from tests.annotate import making
+from tests.annotate.judging_study import drawn, joined, judged
+from tests.annotate.test_comparing_summaries import record, study_of
+
+pytestmark = pytest.mark.django_db
+
+
+def busy_study() -> Study:
+    """Both kinds, judged by people, one of whom is excluded, and by a machine that does not count; with a sentence that
+    repeats another one, judged by a file, one that was left out, ties, answers taken back and imported ones."""
+    more = ["Schools opened late.", "12 : 7", "Ohio slept.", "A dog barked.", "Trains stood still."]
+    sentences = ["Rain fell on Ohio.", "Roads closed.", "Rain fell on Ohio.", *more]
+    texts = {"ann": "Rain fell.", "bob": "Roads closed.", "lead": "Schools opened in Ohio.", "long": "Ohio slept."}
+    documents = [{"id": "d1", "sentences": sentences}]
+    records = [record(name, **texts) | {"documents": documents} for name in ("M1", "M2")]
+    study = study_of(*records, compares="both", judgments_per_pair=5, pairs_per_annotator=60, ties_allowed=True, seed=3)
+    table = "topic,a,b,winner,annotator,of\nM1,d1:2,d1:1,a,p1,\nM1,d1:4,d1:3,b,p1,\nM2,ann,bob,tie,p1,summaries\n"
+    making.store(study, table.encode(), "p.csv")
+    annotators = [joined(study), joined(study), joined(study), joined(study, kind="machine")]
+    for annotator in annotators:
+        for number in range(12):
+            judged(annotator, ("left", "right", "tie")[number % 3])
+    judging.undo(Assignment.objects.filter(annotator=annotators[0], state="judged").order_by("-pk").first())
+    judging.skip(drawn(annotators[1]), "unclear")
+    judging.exclude(annotators[2], making.owner(study), "careless")
+    return study
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> tuple[Study, Path]:
+    study = busy_study()
+    assert tasks.catch_up(study.pk) == {}
+    file = io.BytesIO()
+    formats.study.write(exports.make_archive(study), file)
+    (tmp_path / "study.zip").write_bytes(file.getvalue())
+    return study, tmp_path / "study.zip"
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    assert main([*map(str, arguments), "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_an_archive_has_the_judgments_that_count(exported: tuple[Study, Path]) -> None:
+    study, path = exported
+    own = list(counted(formats.study.read(path)))
+    in_topics = sorted(own, key=lambda one: (one.of, one.topic))
+    assert in_topics == sorted(exports.preferences(study), key=lambda one: (one.of, one.topic))
+    assert {one.of for one in own} == {"sentences", "summaries"}
+    assert len({one.annotator for one in own}) == 3
+
+
+def test_scores_from_an_archive_are_those_of_the_board(
+    exported: tuple[Study, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, path = exported
+    found = told(capsys, "score", path)
+    keys = ("se", "low", "high", "rank", "rank_low", "rank_high")
+    by_importance = leaderboard.of_study(study, "recommended").rows
+    assert [(row["system"], row["score"], *(row[key] for key in keys)) for row in found["systems"]] == [
+        (row.system, row.score, *(getattr(row, key) for key in keys)) for row in by_importance
+    ]
+    by_win_rate = leaderboard.of_study(study, "win-rate").rows
+    assert [(row["system"], row["win_rate"], *(row[key] for key in keys)) for row in found["win_rates"]["systems"]] == [
+        (row.system, row.score, *(getattr(row, key) for key in keys)) for row in by_win_rate
+    ]
+    assert len(by_importance) == len(by_win_rate) == 4
+
+
+def test_a_study_taken_back_gives_the_same_win_rates_to_the_last_digit(exported: tuple[Study, Path]) -> None:
+    archive = formats.study.read(exported[1])
+    again = exports.make_archive(restore(archive, making.person()))
+    first, second = (
+        win_rates(answers, summaries_there(topics, answers)).standing
+        for topics in (list(evidence_of(archive)), list(evidence_of(again)))
+        for answers in [answers_of(topics)]
+    )
+    assert first.systems == second.systems
+    assert first.scores == second.scores
+    assert Annotator.objects.filter(kind="machine").exists()
+
+
+def test_a_replay_takes_the_archive(exported: tuple[Study, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(capsys, "replay", exported[1], "--compares", "summaries", "--runs", "1")
+    assert found["points"][-1]["tau"] == pytest.approx(1.0)
+    found = told(capsys, "replay", exported[1], "--runs", "1")
+    assert found["points"][-1]["tau"] == pytest.approx(1.0)
+
+
+def test_an_archive_takes_no_other_judgments(exported: tuple[Study, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", str(exported[1]), "--preferences", str(exported[1])]) == 2
+    assert "is an exported study, which has judgments" in capsys.readouterr().err
