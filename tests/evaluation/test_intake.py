@@ -236,6 +236,28 @@ def test_whose_judgments_count_can_be_said(folder: Path) -> None:
     assert Fit.objects.get(scored_by="recommended").judgments == 1
 
 
+def test_outputs_of_prompts_become_a_study_with_its_win_rates_and_go_out_and_come_back(tmp_path: Path) -> None:
+    data, owner = tmp_path / "arena", studies.person().username
+    data.mkdir()
+    summaries = [{"system": system, "text": f"{system} says so."} for system in ("x", "y", "z")]
+    prompts = [{"topic_id": f"T{number}", "question": "Why?", "summaries": summaries} for number in range(9)]
+    (data / "topics.jsonl").write_text("".join(json.dumps(prompt) + "\n" for prompt in prompts))
+    rows = [f"T{number},{pair},a,p{number % 3},summaries\n" for number in range(9) for pair in ("x,y", "y,z", "x,z")]
+    (data / "preferences.csv").write_text("topic,a,b,winner,annotator,of\n" + "".join(rows))
+    out, err = run("import_study", data, "--title", "Arena", "--owner", owner, "--compares", "summaries")
+    assert "9 topics, 27 summaries, 27 judgments" in out
+    assert [line.split()[1] for line in out.splitlines() if "%" in line or "percentage" in line] == ["x", "y", "z"]
+    made = Study.objects.get()
+    before = leaderboard(made), scores(made)
+    assert len(before[0]) == 3
+    run("export_study", made.pk, output=tmp_path / "study.zip")
+    verbs.delete_study(made, made.created_by)
+    run("import_study", tmp_path / "study.zip", "--owner", owner)
+    back = Study.objects.get()
+    assert (leaderboard(back), scores(back)) == before
+    assert (back.compares, err) == ("summaries", "")
+
+
 def test_a_file_that_is_refused_leaves_nothing_and_says_where_it_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "topics.jsonl"
     path.write_text('{"topic_id": "a", "documents": [{"id": "d", "text": "x"}]}\n{"topic_id": "a", "documents": 5}\n')

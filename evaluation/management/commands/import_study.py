@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -18,7 +18,7 @@ from annotate.models import Annotator, Judgment, Study, Summary, Topic
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from evaluation.worker import tasks
-from formats.settings import KINDS_COUNTED, StudySettings
+from formats.settings import KINDS_COUNTED, Compares, StudySettings
 
 REFUSED = 2
 
@@ -37,6 +37,12 @@ class Command(BaseCommand):
         usual = StudySettings()
         parser.add_argument(
             "--question", default=usual.question, help="what annotators are asked (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--compares",
+            choices=get_args(Compares),
+            default=usual.compares,
+            help="what annotators are asked to compare (default: %(default)s); an exported study says so itself",
         )
         parser.add_argument(
             "--language", default=usual.language, help="the language of topics without one (default: %(default)s)"
@@ -91,7 +97,8 @@ class Command(BaseCommand):
             self.stderr.write(formats.message(remark))
         if options["strict"] and bundle.remarks:
             raise CommandError("Nothing was stored: --strict allows no notes.", returncode=REFUSED)
-        fields = {name: options[name] for name in ("title", "question", "language", "counted_kinds", "metric_names")}
+        asked = ("title", "question", "compares", "language", "counted_kinds", "metric_names")
+        fields = {name: options[name] for name in asked}
         with transaction.atomic():
             study = studies.make_study(owner, **fields)
             imports.store(study, bundle, kind=options["kind"])
