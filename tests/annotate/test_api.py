@@ -409,7 +409,9 @@ def test_a_program_sees_no_more_than_a_person_does(study, machine):
     assignment = Assignment.objects.get()
     assert shown == {
         "key": str(assignment.key),
+        "of": "sentences",
         "question": assignment.topic.question or study.question,
+        "prompt": "",
         "left": assignment.left.text,
         "right": assignment.right.text,
         "ties_allowed": True,
@@ -417,6 +419,18 @@ def test_a_program_sees_no_more_than_a_person_does(study, machine):
         "progress": {"judged": 0, "quota": 30},
     }
     assert client.post(draw).json() == shown
+
+
+def test_a_program_is_told_that_it_compares_summaries_and_not_whose_they_are():
+    summaries = [{"system": "zyxgpt", "text": "It rained.\n\nA lot."}, {"system": "qwvlead", "text": "It poured."}]
+    study = making.study(compares="summaries", summary_question="Which one is better?")
+    making.take_in(study, {"topic_id": "M1", "question": "Write of rain.", "summaries": summaries})
+    client = client_of(making.member(study, Role.ANNOTATOR))
+    joined = client.post(f"{API}/studies/{study.pk}/annotators/", {"pseudonym": "model-7b"}, format="json").json()
+    shown = client.post(f"{API}/studies/{study.pk}/annotators/{joined['key']}/draw/").json()
+    assert (shown["of"], shown["question"], shown["prompt"]) == ("summaries", "Which one is better?", "Write of rain.")
+    assert {shown["left"], shown["right"]} == {"It rained.\n\nA lot.", "It poured."}
+    assert not [summary["system"] for summary in summaries if summary["system"] in str(shown)]
 
 
 def test_an_answer_is_stored_once_and_the_first_stands(study, machine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -10,6 +10,7 @@ from rest_framework import serializers
 from annotate.api.serializers.strict import Strict
 from annotate.models import Annotator, Assignment, ReportedPair
 from formats.answers import ANSWERS
+from formats.records import Of
 
 
 class AnnotatorSerializer(serializers.ModelSerializer[Annotator]):
@@ -55,10 +56,15 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class PairSerializer(serializers.Serializer[Any]):
-    """Two sentences to compare, without their origin. Judge them with `key` and `revision`."""
+    """Two sentences, or two whole summaries, to compare, without their origin. Judge them with `key` and `revision`.
+
+    `prompt`: what the summaries answer that have no source documents; empty otherwise.
+    """
 
     key = serializers.UUIDField()
+    of = serializers.ChoiceField(choices=list(get_args(Of)))
     question = serializers.CharField()
+    prompt = serializers.CharField()
     left = serializers.CharField()
     right = serializers.CharField()
     ties_allowed = serializers.BooleanField()

@@ -32,10 +32,13 @@ from formats.answers import ANSWERS
 
 def _show(view: View, assignment: Assignment) -> Response:
     """What a judge may know of a pair."""
-    annotator = assignment.annotator
+    annotator, topic = assignment.annotator, assignment.topic
+    of_summaries = topic.compares_summaries
     shown = {
         "key": assignment.key,
-        "question": assignment.topic.question or annotator.study.question,
+        "of": "summaries" if of_summaries else "sentences",
+        "question": annotator.study.summary_question if of_summaries else topic.question or annotator.study.question,
+        "prompt": topic.prompt if of_summaries else "",
         "left": assignment.left.text,
         "right": assignment.right.text,
         "ties_allowed": annotator.study.ties_allowed,
@@ -100,7 +103,7 @@ class JudgePair(JudgeView):
         responses={201: RecordedSerializer, 200: RecordedSerializer},
     )
     def post(self, request: Request, key: uuid.UUID) -> Response:
-        """Say which sentence contains more important information.
+        """Say which of the two answers the question better.
 
         201: stored. 200: the same answer was already stored. 409: another answer to this revision stands.
         """
