@@ -5,7 +5,7 @@ them ever wait for each other crosswise. Whoever must lock several tallies does 
 an answer that brings a pair of another topic, waits for none but the first.
 """
 
-from annotate.judging.annotators import join, joined_by, pause, set_shortcuts
+from annotate.judging.annotators import join, joined_by, newcomer, pause, set_shortcuts
 from annotate.judging.answers import Outcome, OutOfTurn, Recorded, TooSoon, record_judgment, skip, undo
 from annotate.judging.checks import practice_pairs, practice_to_match, practised
 from annotate.judging.drawing import draw, end_leases, is_half_over, why_no_pair, why_nobody_begins

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotate import invitations
 from annotate.judging.drawing import give_up
-from annotate.models import Annotator, Assignment, Invitation, Study, Tally
+from annotate.models import Annotator, Assignment, Invitation, Sentence, Study, Tally
 from annotate.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def join(
                 user=user,
                 kind=kind,
                 pseudonym=pseudonym or new_pseudonym(),
+                pace=Sentence.objects.pace(study),
                 key=_key_of(study, user, form_token) if form_token else uuid4(),
             )
     except (IntegrityError, Refusal) as error:
@@ -60,6 +61,11 @@ def join(
             raise
         message = _("This name is already used in the study.")
         raise Refusal(message, "taken", {"pseudonym": [message]}) from error
+
+
+def newcomer(study: Study) -> Annotator:
+    """Somebody who has not joined yet, to say how long it would take them."""
+    return Annotator(study=study, pace=Sentence.objects.pace(study))
 
 
 def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annotator | None:

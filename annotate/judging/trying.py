@@ -33,7 +33,12 @@ def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Se
     """
     quota = min(study.pairs_per_annotator, LONGEST)
     trial = Annotator.objects.create(
-        study=study, user=user, kind=Annotator.TRIAL, pseudonym=new_pseudonym(), quota=quota
+        study=study,
+        user=user,
+        kind=Annotator.TRIAL,
+        pseudonym=new_pseudonym(),
+        quota=quota,
+        pace=Sentence.objects.pace(study),
     )
     topic = Tally.objects.lock(pairs[0][0].topic_id) if pairs else None
     for left, right in pairs:

@@ -38,6 +38,11 @@ class Migration(migrations.Migration):
             field=models.FloatField(default=0.5, help_text='From 0 to 1, where annotators compare both: how often they are asked about whole summaries.', validators=[annotate.models.study.finite, django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='share of pairs about summaries'),
         ),
         migrations.AddField(
+            model_name='annotator',
+            name='pace',
+            field=models.FloatField(default=15.0, editable=False),
+        ),
+        migrations.AddField(
             model_name='tally',
             name='of_summaries',
             field=models.BooleanField(default=False),

@@ -7,11 +7,13 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Length
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.job import Job
 from annotate.models.study import Study
 from formats.records import Of
+from formats.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
 
 
 def of_what(summaries_of: int | None) -> Of:
@@ -224,6 +226,29 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
     def of_sources(self, study: Study) -> Self:
         """Those of the source documents of a study, whatever else people compare there."""
         return self.filter(topic__study=study, topic__removal=None, topic__summaries_of=None)
+
+    def paces(self, study: Study) -> dict[bool, float]:
+        """Seconds that a pair of the study's is expected to take, by the words to be read: of sentences (False), and of
+        whole summaries (True)."""
+        lengths = (
+            self.to_judge()
+            .filter(topic__study=study, topic__removal=None)
+            .aggregate(
+                of_sources=models.Avg(Length("text"), filter=models.Q(topic__summaries_of=None)),
+                of_summaries=models.Avg(Length("text"), filter=models.Q(topic__summaries_of__isnull=False)),
+            )
+        )
+        by_kind = {False: lengths["of_sources"], True: lengths["of_summaries"]}
+        return {kind: seconds_of(2 * length / CHARACTERS_A_WORD) for kind, length in by_kind.items() if length}
+
+    def pace(self, study: Study) -> float:
+        """The same of the study's pairs on average, as often as it asks about each kind."""
+        shares = {False: 1.0, True: 0.0} if study.compares == "sentences" else {False: 0.0, True: 1.0}
+        if study.compares == "both":
+            shares = {False: 1 - study.summary_share, True: study.summary_share}
+        paces = {kind: pace for kind, pace in self.paces(study).items() if shares[kind]}
+        weight = sum(shares[kind] for kind in paces)
+        return sum(shares[kind] * pace for kind, pace in paces.items()) / weight if weight else SECONDS
 
     def names(self) -> dict[int, str]:
         """Their public names by their keys."""

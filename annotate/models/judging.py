@@ -130,7 +130,8 @@ class Annotator(models.Model):
 
     `judged` and `seconds` are running sums of what they have judged (an undone judgment taken off again) and of the
     time they read, and `previous` is the key of the assignment that they judged last, so that no page has to count or
-    search: how much they have done, how long the rest will take, what an undo takes back. While `paused_at` is set they
+    search: how much they have done, how long the rest will take, what an undo takes back. `pace` is how many seconds a
+    pair was expected to take them when they joined. While `paused_at` is set they
     are given no pairs; while `excluded_at` is, nothing that they judged counts either.
     """
 
@@ -157,6 +158,7 @@ class Annotator(models.Model):
     quota = models.PositiveIntegerField(null=True, blank=True)
     judged = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
+    pace = models.FloatField(default=SECONDS, editable=False)
     previous = models.UUIDField(null=True, blank=True, editable=False)
     shortcuts = models.BooleanField(default=True)
     judged_at = models.DateTimeField(null=True, blank=True)
@@ -205,7 +207,7 @@ class Annotator(models.Model):
 
     @property
     def progress(self) -> Progress:
-        wanted, pace = self.pairs_wanted, (self.seconds + SECONDS) / (self.judged + 1)
+        wanted, pace = self.pairs_wanted, (self.seconds + self.pace) / (self.judged + 1)
         minutes = math.ceil(max(0, wanted - self.judged) * pace / 60)
         return Progress(min(self.judged + 1, wanted), wanted, minutes)
 

@@ -14,7 +14,6 @@ from annotate.reports.study import counts_by_topic, wanted_of
 from formats.analyses.forecast import StudyForecast
 from formats.results import Forecast as Record
 from formats.results import Ground
-from formats.results.planning import SECONDS
 
 #: The pace is that of the last days on which anybody may have judged.
 PACE = timedelta(days=7)
@@ -25,7 +24,8 @@ class Course:
     """How far a study is: judgments `done` of those `wanted`, what they took and the others will take.
 
     `seconds`: what a judgment took on average, None where nobody knows. `a_day`: the pace of the last seven days, None
-    where nobody judged; `ends_at`: when it will be done at that pace, None where it is, or there is no pace.
+    where nobody judged; `ends_at`: when it will be done at that pace, None where it is, or there is no pace. `usual`:
+    seconds a judgment, expected by the words to be read where nobody knows.
     """
 
     done: int
@@ -33,16 +33,12 @@ class Course:
     seconds: float | None
     a_day: float | None
     ends_at: datetime | None
-
-    @property
-    def usual(self) -> float:
-        """Seconds a judgment, where nobody says how many."""
-        return SECONDS if self.seconds is None else self.seconds
+    usual: float
 
 
 def of_study(study: Study, record: Record) -> StudyForecast:
     """The record with what the study asks for, how long judging took so far, and how far annotators differed."""
-    seconds = minutes.effort(study).seconds or SECONDS
+    seconds = minutes.effort(study).seconds or minutes.expected(study)
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED).first()
     ground = ranking.own_ground if ranking else Ground()
     score = study.recommended_settings["score"]
@@ -73,7 +69,8 @@ def course(study: Study) -> Course:
     a_day = _a_day(recent["number"], recent["since"], now)
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
-    return Course(done, wanted, minutes.effort(study).seconds, a_day, ends_at)
+    seconds = minutes.effort(study).seconds
+    return Course(done, wanted, seconds, a_day, ends_at, minutes.expected(study) if seconds is None else seconds)
 
 
 def _counted(study: Study) -> QuerySet[Judgment]:

@@ -6,6 +6,7 @@ from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotate.models import Judgment, Sentence, Study, Topic
 from formats.results.needed import Effort
+from formats.results.planning import SECONDS
 
 #: Whoever takes longer for a judgment was away meanwhile.
 LONGEST = 300.0
@@ -26,6 +27,11 @@ def effort(study: Study, topics: QuerySet[Topic] | None = None) -> Effort:
     )
     each = done["judgments"] / done["annotators"] if done["annotators"] else None
     return Effort(sentences, done["seconds"], each)
+
+
+def expected(study: Study) -> float:
+    """Seconds that a judgment about two sentences is expected to take by the words to be read."""
+    return Sentence.objects.paces(study).get(False, SECONDS)
 
 
 def of_topic(topic: Topic) -> float | None:

@@ -28,6 +28,7 @@ from annotate.models import (
     Upload,
     WorkerPulse,
 )
+from annotate.models.judging import WANTED_BY
 from annotate.reports import reported_pairs, rests_on
 from annotate.reports.rests_on import RestsOn
 
@@ -310,9 +311,11 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     )
 
 
-def wanted_of(study: Study, sentences: int) -> int:
-    """How many judgments the study wants of a topic with so many sentences to judge: no more than pairs take."""
-    return min(study.judgments_per_topic, sentences * (sentences - 1) // 2 * study.judgments_per_pair)
+def wanted_of(study: Study, texts: int, *, of_summaries: bool = False) -> int:
+    """How many judgments the study wants of a topic with so many texts to judge, sentences or summaries: no more than
+    pairs take."""
+    most = getattr(study, WANTED_BY.get((study.compares, of_summaries), ""), 0)
+    return min(most, texts * (texts - 1) // 2 * study.judgments_per_pair)
 
 
 def counts_by_topic(rows: QuerySet[Any]) -> dict[int, int]:

@@ -24,6 +24,13 @@ PANELS: Mapping[int, tuple[float, float]] = {
 SECONDS = 15.0
 #: People read so many words of English a minute (Brysbaert 2019), and then choose: two sentences come to `SECONDS`.
 WORDS_A_MINUTE, SECONDS_TO_CHOOSE = 238, 5.0
+#: A word with the space behind it. So texts are reckoned whose words nobody has counted.
+CHARACTERS_A_WORD = 6
+
+
+def seconds_of(words: float) -> float:
+    """That reading two texts of so many words together and choosing one takes, where nobody's own pace is known."""
+    return SECONDS_TO_CHOOSE + words * 60 / WORDS_A_MINUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +140,7 @@ class SummaryForecast(Telling):
 
     @property
     def seconds(self) -> float:
-        """That reading two summaries and choosing one takes."""
-        return SECONDS_TO_CHOOSE + self.words * 60 / WORDS_A_MINUTE
+        return seconds_of(self.words)
 
 
 def _crossing(errors: Sequence[tuple[int, float]], wanted: float) -> int | None:

@@ -13,6 +13,7 @@ from annotate import forecasts, imports, judging, studies
 from annotate.models import Forecast, Study
 from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
+from annotate.reports import minutes
 from annotate.reports.study import look_at
 from evaluation.evidence import Settings
 from evaluation.planning import TYPICAL, forecast
@@ -132,7 +133,7 @@ def test_the_page_counts_hours_money_and_chances(study) -> None:
 
     rows = rows_of(client, address(study, "forecast", "forecast"), pay="12")
     assert (rows[0]["judgments"], rows[0]["in_all"], rows[0]["chance"]) == ("10", "20", "")
-    assert float(rows[0]["cost"]) == pytest.approx(20 * 15 / 3600 * 12)
+    assert float(rows[0]["cost"]) == pytest.approx(20 * minutes.expected(study) / 3600 * 12)
 
 
 def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
@@ -144,7 +145,7 @@ def test_what_is_asked_badly_is_said_beside_the_field(study) -> None:
 
 
 def test_the_pace_says_when_a_study_is_done(study) -> None:
-    assert reports.course(study) == reports.Course(0, 200, None, None, None)
+    assert reports.course(study) == reports.Course(0, 200, None, None, None, minutes.expected(study))
     now = timezone.now()
     at = (now - timedelta(days=2)).isoformat()
     judged = [Preference("wide", f"d1:{k}", f"d1:{k + 1}", "a", seconds=30.0, at=at) for k in range(20)]
@@ -152,7 +153,7 @@ def test_the_pace_says_when_a_study_is_done(study) -> None:
 
     course = reports.course(study)
 
-    assert (course.done, course.wanted, course.seconds) == (20, 200, 30)
+    assert (course.done, course.wanted, course.seconds, course.usual) == (20, 200, 30, 30)
     assert course.a_day == pytest.approx(10, rel=0.01)
     assert course.ends_at - now == pytest.approx(timedelta(days=18), rel=0.01)
     shown = signed_in(study).get(address(study, "forecast"), {"seconds": "15", "pay": "12"})

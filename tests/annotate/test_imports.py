@@ -236,7 +236,8 @@ def test_a_study_asks_for_as_many_judgments_as_suit_its_sentences_unless_somebod
     assert (entry.study, entry.detail) == (study, {"judgments_per_topic": [300, 150]})
     first = Upload.objects.filter(study=study).earliest("created_at")
     page = signed_in(making.owner(study)).get(reverse("upload", args=[study.pk, first.key])).content.decode()
-    assert "150 judgments per topic: 150 for these topics, or about 37\xa0minutes of work" in page
+    assert "150 judgments per topic about sentences: 150 for these topics." in page
+    assert "By their words, that is about 16\xa0minutes of work." in page
 
 
 def test_a_file_stored_while_its_double_was_read_is_there_for_the_double(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -128,3 +129,16 @@ def test_no_page_of_an_annotator_names_a_system(client: Client) -> None:
     assert any("What number" in html for html in seen)
     for html in seen:
         assert not [system for system in SYSTEMS if system in html]
+
+
+@pytest.mark.parametrize(("compares", "minutes"), [("sentences", 4), ("both", 33), ("summaries", 63)])
+def test_minutes_are_reckoned_by_the_words_to_be_read(client: Client, compares: str, minutes: int) -> None:
+    summaries = [{"system": system, "text": f"abcd{n} " * 237 + "abcde."} for n, system in enumerate(SYSTEMS)]
+    study = study_of(record(summaries=summaries), compares=compares)
+    link = invitations.invitation_path(invitations.invite(study, making.owner(study)))
+    assert f"It takes about {minutes} minutes." in text_of(client, link)
+    pair = begin(client, link)
+    assert f"about {minutes} minutes left" in text_of(client, page_of(pair))
+    annotator = pair.annotator
+    annotator.seconds, annotator.judged = 2910 - annotator.pace, 9  # 291 seconds a pair
+    assert annotator.progress.minutes_left == math.ceil(21 * 2910 / 10 / 60)

@@ -110,7 +110,7 @@ def welcome(
         "annotator": annotator,
         "no_pair": no_pair,
         "text": no_pair.text(study) if no_pair else "",
-        "progress": (annotator or Annotator(study=study)).progress,
+        "progress": (annotator or judging.newcomer(study)).progress,
         "recruitment": crowd.recruitment_of(study),
         "practice": practice,
         "must_match": judging.practice_to_match(study, practice),

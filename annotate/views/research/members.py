@@ -13,7 +13,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import access, invitations, members
+from annotate import access, invitations, judging, members
 from annotate.access import Role, in_study
 from annotate.forms import InvitationForm, complain
 from annotate.models import Annotator, Assignment, Invitation, Study
@@ -125,7 +125,7 @@ def _words(invitation: Invitation) -> str:
     if invitation.role != Role.ANNOTATOR:
         words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
         return words % {"title": study.title, "role": invitation.get_role_display()}
-    progress = Annotator(study=study).progress
+    progress = judging.newcomer(study).progress
     return _(
         "Would you help with the study “%(title)s”? You see two texts at a time and answer a question: %(question)s "
         "There are %(pairs)d pairs, which take about %(minutes)d minutes; you can stop at any time and "

@@ -23,7 +23,7 @@ from annotate import imports
 from annotate.access import in_study
 from annotate.forms import BaselinesForm, SimulationForm, UploadForm, complain
 from annotate.imports import simulated
-from annotate.models import Annotator, SourceDocument, Study, Topic, Upload
+from annotate.models import Annotator, Sentence, SourceDocument, Study, Topic, Upload
 from annotate.refusal import Refusal
 from annotate.reports.data import in_words as in_words_of
 from annotate.reports.rests_on import Judged
@@ -31,7 +31,6 @@ from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
 from annotate.views.limited import limited
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
-from formats.results.planning import SECONDS
 from formats.settings import KINDS_COUNTED
 
 MEGABYTE = 1_000_000
@@ -174,11 +173,14 @@ def _are_simulated_uncounted(study: Study, preview: Mapping[str, Any]) -> bool:
 
 
 def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many judgments the study wants of these topics, and how long people will take for them."""
-    wanted = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
+    """How many judgments the study wants of these topics, and how long people will take for them by their words."""
+    paces = Sentence.objects.paces(study)
+    sentences = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
+    summaries = sum(wanted_of(study, topic["summaries"], of_summaries=True) for topic in topics)
+    seconds = sentences * paces.get(False, 0) + summaries * paces.get(True, 0)
     now = timezone.now()
-    takes = timesince(now, now + timedelta(seconds=wanted * SECONDS), depth=1)
-    return {"wanted": wanted, "seconds": SECONDS, "takes": takes}
+    takes = timesince(now, now + timedelta(seconds=seconds), depth=1)
+    return {"of_sentences": sentences, "of_summaries": summaries, "takes": takes}
 
 
 def _cuts(request: HttpRequest, upload: Upload) -> dict[str, Any]:
