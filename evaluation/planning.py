@@ -141,10 +141,14 @@ def mean_variance(scores: Scores) -> float | None:
     ranked = np.flatnonzero(np.isfinite(scores.score))
     if len(ranked) < 2:
         return None
-    covariance = scores.covariance[np.ix_(ranked, ranked)]
+    return mean_between(scores.covariance[np.ix_(ranked, ranked)])
+
+
+def mean_between(covariance: NDArray[np.float64]) -> float | None:
+    """The same from the covariance of two or more."""
     own = np.diag(covariance)
     variances = own[:, None] + own - 2 * covariance
-    return finite(float(variances[np.triu_indices(len(ranked), 1)].mean()))
+    return finite(float(variances[np.triu_indices(len(own), 1)].mean()))
 
 
 def learnt(fits: Sequence[tuple[Estimate, Judgments, int]]) -> Assumed | None:

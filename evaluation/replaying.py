@@ -6,7 +6,7 @@ come to. What the planner says of larger numbers rests on the fits of the smalle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -18,8 +18,10 @@ from evaluation.evidence import Evidence, Judgments, Settings
 from evaluation.fit.chances import RANDOM_SHARE
 from evaluation.fit.preference_matrix import Estimate
 from evaluation.planning import Prepared
+from evaluation.scoring import planning_summaries
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.simulate import seed_for
+from evaluation.scoring.win_rate import Answers, Flags, win_rates
 from evaluation.statistics import finite
 from formats.results import ForecastPoint, Replay, ReplayPoint, Standing
 from formats.results.scores import is_tested
@@ -72,6 +74,53 @@ def replay(
             for place, (size, forecast) in enumerate(zip(sizes, forecasts, strict=True))
         ),
     )
+
+
+def replay_summaries(
+    answers: Answers,
+    has: Flags,
+    sizes: Sequence[int],
+    *,
+    runs: int = RUNS,
+    seed: int = 0,
+    watched: Callable[[Sequence[int]], Iterable[int]] = iter,
+) -> Replay:
+    """The same of answers about whole summaries; `has`: as in `evaluation.scoring.win_rate`. The fit of the first
+    order's smallest number says what to expect of the others."""
+    whole = win_rates(answers, has).standing
+    orders = [
+        [win_rates(some, has) for some in _first_answers(answers, sizes, seed, run)] for run in watched(range(runs))
+    ]
+    looks = [[_of_standing(rates.standing) for rates in own] for own in orders]
+    systems, topics, learnt = len(whole.systems), len(np.unique(answers.topic)), orders[0][0].effects.variances
+    return Replay(
+        topics=topics,
+        systems=systems,
+        runs=runs,
+        seed=seed,
+        points=tuple(
+            _point(point.judgments, point, own, _of_standing(whole).scores, is_tested=True)
+            for point, own in zip(
+                planning_summaries.points(sizes, systems, topics, learnt), zip(*looks, strict=True), strict=True
+            )
+        ),
+    )
+
+
+def _first_answers(answers: Answers, sizes: Sequence[int], seed: int, run: int) -> Iterator[Answers]:
+    """The first so many answers of each topic in one order; all of them in the order in which they came."""
+    turn = np.empty(len(answers), dtype=np.int64)
+    for topic in np.unique(answers.topic):
+        own = np.flatnonzero(answers.topic == topic)
+        turn[own] = np.random.default_rng((*seed_for(seed, answers.topics[topic]), run)).permutation(len(own))
+    columns = [column.name for column in fields(Answers) if column.name not in ("systems", "topics")]
+    for size in sizes:
+        yield replace(answers, **{name: getattr(answers, name)[turn < size] for name in columns})
+
+
+def _of_standing(standing: Standing) -> Look:
+    """All topics at once."""
+    return Look((planning.mean_between(np.asarray(standing.covariance)),), (), (standing,), ())
 
 
 def _looks(topics: Sequence[Prepared], settings: Settings, sizes: Sequence[int], seed: int, run: int) -> list[Look]:

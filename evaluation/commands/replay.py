@@ -13,8 +13,7 @@ from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.plan import OF_SUMMARIES
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
-from evaluation.replaying import RUNS, replay
-from evaluation.scoring import replaying_summaries
+from evaluation.replaying import RUNS, replay, replay_summaries
 from evaluation.scoring.summary_answers import answers_of, summaries_there
 from formats.points import why_untested
 from formats.records import Of
@@ -81,7 +80,7 @@ def _compares(topics: Sequence[Evidence], options: argparse.Namespace) -> Of:
 def _of_summaries(topics: Sequence[Evidence], options: argparse.Namespace) -> Output:
     answers = answers_of(topics)
     most = max(len(topic.between_summaries) for topic in topics)
-    report = replaying_summaries.replay(
+    report = replay_summaries(
         answers,
         summaries_there(topics, answers),
         tuple(sorted({min(size, most) for size in (*(options.at or OF_SUMMARIES), most)})),

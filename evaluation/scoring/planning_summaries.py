@@ -32,9 +32,13 @@ def forecast(
     sizes: Sequence[int], systems: int, topics: int, words: float, variances: Variances, learnt_from: int = 0
 ) -> SummaryForecast:
     """By `sizes`, numbers of answers a topic; the rest as the record says."""
-    errors = [expected_error(systems, topics, size, variances) for size in sizes]
-    points = tuple(ForecastPoint(size, se, None, None) for size, se in zip(sizes, errors, strict=True))
-    return SummaryForecast(topics, systems, variances.system, variances.item, learnt_from, words, points)
+    expected_errors = points(sizes, systems, topics, variances)
+    return SummaryForecast(topics, systems, variances.system, variances.item, learnt_from, words, expected_errors)
+
+
+def points(sizes: Sequence[int], systems: int, topics: int, variances: Variances) -> tuple[ForecastPoint, ...]:
+    """What to expect after so many answers a topic."""
+    return tuple(ForecastPoint(size, expected_error(systems, topics, size, variances), None, None) for size in sizes)
 
 
 def answers_for(systems: int, topics: int, error: float, variances: Variances) -> int | None:
