@@ -18,7 +18,7 @@ from annotate.database.transactions import once_more
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Removal, ReportedPair, Tally, Topic
+from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Tally, Topic
 from annotate.refusal import cleaned
 from formats.answers import ANSWERS, UNDONE
 
@@ -130,19 +130,23 @@ def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic
         topic = _lock_removed(assignment.topic_id)
     if topic is None:  # then the assignment is gone, too
         raise Assignment.DoesNotExist
-    # Not where its sentence went meanwhile, and took it along into the history of the topic.
     here = Assignment.objects.filter(topic=topic.pk).select_for_update(no_key=True, of=("annotator",))
     rows = here.select_related("annotator__study").only(*Assignment.LOCKED, "annotator")
-    current = rows.get(pk=assignment.pk)
+    try:
+        current = rows.get(pk=assignment.pk)
+    except Assignment.DoesNotExist:
+        # Its sentence went meanwhile, and took it along into the history of the topic: whoever looks again looks there.
+        assignment.refresh_from_db(fields=["topic"])
+        raise
     for field in (*Assignment.LOCKED, "annotator"):
         setattr(assignment, field, getattr(current, field))
     return topic, assignment.annotator
 
 
 def _lock_removed(topic_id: int) -> LockedTopic | None:
-    """Lock a topic that was removed, so that nobody restores it meanwhile; None where it is not."""
-    removed = Removal.objects.filter(kind=Removal.Kind.TOPIC)
-    rows = Topic.with_unfinished.select_for_update(no_key=True).filter(pk=topic_id, removal__in=removed)
+    """Lock a topic that was removed, or the history of one, so that nobody restores it meanwhile; None where it is
+    not."""
+    rows = Topic.with_unfinished.select_for_update(no_key=True).filter(pk=topic_id, removal__isnull=False)
     of_nothing_drawn = Value(0), Value(False)
     return next((LockedTopic(*row) for row in rows.values_list("pk", *of_nothing_drawn, Now())), None)
 

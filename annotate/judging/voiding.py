@@ -61,6 +61,8 @@ def revive_pairs(topic: Topic) -> None:
     In the caller's transaction, which holds the topic's tally, if it has one.
     """
     whole = Pair.objects.filter(first__topic=topic, second__topic=topic).exclude(topic=topic)
+    # Whoever answers one of them locks the history first.
+    list(Topic.with_unfinished.select_for_update(no_key=True).filter(pk__in=whole.values("topic")).order_by("pk"))
     Assignment.objects.filter(pair__in=whole).update(topic=topic)
     whole.update(topic=topic)
     _reopen(topic)

@@ -1,4 +1,4 @@
-"""What people judge is taken away while they judge it and the worker works on it: F39 and F40."""
+"""What people judge is taken away while they judge it and the worker works on it: F39 to F41."""
 
 from __future__ import annotations
 
@@ -61,7 +61,17 @@ class Owner:
 @fault("F39", "summaries, systems and topics are removed, twice at once, and restored while people judge", seconds=20)
 def removal_beside_ranking(trial: Trial) -> None:
     """One of two removals at once is done; what was removed is restored, and the board follows from the judgments."""
-    given = trial.study(judgments_per_topic=60, sentences=14)
+    remove_and_restore(trial, trial.study(judgments_per_topic=60, sentences=14))
+
+
+@fault("F41", "what F39 does, while people compare the summaries that come and go", seconds=20)
+def removal_beside_comparing(trial: Trial) -> None:
+    """The same: answers about a summary are history while it is gone, and count again once it is back."""
+    asked = {"compares": "summaries", "judgments_per_topic": 60, "summary_judgments_per_topic": 60}
+    remove_and_restore(trial, trial.study(sentences=27, systems=9, **asked))
+
+
+def remove_and_restore(trial: Trial, given: dict[str, Any]) -> None:
     owner = Owner(trial)
     with trial.load(clients=4, think=0.3):
         trial.until(0.05)
@@ -87,7 +97,8 @@ def things(trial: Trial, study: int) -> Iterator[tuple[str, int]]:
         "summary": "SELECT s.id FROM annotate_summary s JOIN annotate_topic t ON t.id = s.topic_id "
         "WHERE t.study_id = ? ORDER BY s.id",
         "system": "SELECT id FROM annotate_system WHERE study_id = ? ORDER BY id",
-        "topic": "SELECT id FROM annotate_topic WHERE study_id = ? ORDER BY id",
+        "topic": "SELECT id FROM annotate_topic WHERE study_id = ? AND summaries_of_id IS NULL AND removal_id IS NULL "
+        "ORDER BY id",
     }
     for turn in range(REMOVALS):
         kind = list(queries)[turn % len(queries)]

@@ -65,9 +65,17 @@ class Seen:
     @cached_property
     def settings(self) -> Row:
         return self.tables.rows(
-            "SELECT judgments_per_topic, judgments_per_pair, pairs_per_annotator FROM annotate_study WHERE id = ?",
+            "SELECT compares, judgments_per_topic, summary_judgments_per_topic, judgments_per_pair, "
+            "pairs_per_annotator FROM annotate_study WHERE id = ?",
             self.study,
         )[0]
+
+    def wanted(self, topic: int) -> int:
+        """How many judgments are wanted of a topic, or of its summaries."""
+        of_summaries = self.topics[topic]["of_summaries"]
+        if self.settings["compares"] not in ("both", "summaries" if of_summaries else "sentences"):
+            return 0
+        return int(self.settings["summary_judgments_per_topic" if of_summaries else "judgments_per_topic"])
 
     @cached_property
     def assignments(self) -> dict[int, Row]:
@@ -92,7 +100,7 @@ class Seen:
     def topics(self) -> dict[int, Row]:
         """By topic: its tally and how far the worker has come."""
         rows = self._of_study(
-            "t.id, y.taken, y.data_version, COALESCE(g.fitted_version, 0) AS fitted_version, "
+            "t.id, y.taken, y.of_summaries, y.data_version, COALESCE(g.fitted_version, 0) AS fitted_version, "
             "COALESCE(g.problem, '') AS problem",
             "JOIN annotate_tally y ON y.topic_id = t.id LEFT JOIN annotate_topicprogress g ON g.topic_id = t.id",
         )
@@ -203,8 +211,8 @@ def places(seen: Seen) -> Iterator[str]:
     for topic, row in seen.topics.items():
         if by_topic[topic] != row["taken"]:
             yield f"topic {topic} says that {row['taken']} places are taken, and {by_topic[topic]} are"
-        if by_topic[topic] > seen.settings["judgments_per_topic"] and not seen.expected.lowered:
-            yield f"topic {topic} has {by_topic[topic]}, {seen.settings['judgments_per_topic']} are wanted"
+        if by_topic[topic] > seen.wanted(topic) and not seen.expected.lowered:
+            yield f"topic {topic} has {by_topic[topic]}, {seen.wanted(topic)} are wanted"
     for row in seen.assignments.values():
         own = [judgment["revision"] for judgment in seen.judgments if judgment["assignment_id"] == row["id"]]
         if row["revision"] != max(own, default=0) or sorted(own) != list(range(1, len(own) + 1)):
@@ -218,7 +226,7 @@ def complete(seen: Seen) -> Iterator[str]:
     """I5: all that is wanted is judged in the end, and nobody was told that they are done while it was not."""
     if seen.expected.complete:
         for topic, rows in seen.counted.items():
-            wanted = seen.settings["judgments_per_topic"]
+            wanted = seen.wanted(topic)
             if len(rows) < wanted or (len(rows) > wanted and not seen.expected.lowered):
                 yield f"topic {topic} has {len(rows)} judgments, {wanted} are wanted"
     for entry in seen.journal.of("told"):
@@ -272,8 +280,9 @@ def _fit_of(seen: Seen, topic: int) -> Iterator[str]:
                 yield f"sentence {key}: {stored.get(int(key))} is published, from scratch it is {value}"
         for key, value in wanted["scores"].items():
             if abs(scores.get(int(key), np.inf) - value) > SAME_PROGRAM:
-                yield f"summary {key}: its published score is not {value}, which it is from scratch"
-    yield from _by_another_program(seen, topic)
+                yield f"summary {key}: its published score is {scores.get(int(key))}, from scratch it is {value}"
+    if not seen.topics[topic]["of_summaries"]:
+        yield from _by_another_program(seen, topic)
 
 
 def _by_another_program(seen: Seen, topic: int) -> Iterator[str]:
@@ -307,7 +316,8 @@ def _utilities(seen: Seen, topic: int, scored_by: str) -> list[Row]:
 def _scores(seen: Seen, topic: int, scored_by: str) -> list[Row]:
     return seen.tables.rows(
         "SELECT c.summary_id, c.score, s.sentences, s.system_id FROM annotate_score c "
-        "JOIN annotate_summary s ON s.id = c.summary_id WHERE s.topic_id = ? AND c.scored_by = ?",
+        "JOIN annotate_summary s ON s.id = c.summary_id JOIN annotate_fit f ON f.id = c.fit_id "
+        "WHERE f.topic_id = ? AND c.scored_by = ?",
         topic,
         scored_by,
     )

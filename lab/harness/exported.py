@@ -64,7 +64,11 @@ def differences(seen: Seen, files: dict[str, bytes]) -> Iterator[str]:
 
 def tables(seen: Seen) -> dict[str, list[Any]]:
     """By file: what its rows must say, in their order, as far as `_row` looks at them."""
-    topics = seen.tables.rows("SELECT id, name FROM annotate_topic WHERE study_id = ? ORDER BY position", seen.study)
+    topics = seen.tables.rows(
+        "SELECT id, name FROM annotate_topic WHERE study_id = ? AND summaries_of_id IS NULL AND removal_id IS NULL "
+        "ORDER BY position",
+        seen.study,
+    )
     fits, sentences = [], []
     for topic in topics:
         rows = seen.tables.rows(

@@ -28,11 +28,12 @@ from django.db import connections
 
 import formats
 from annotate import imports, invitations, studies
-from annotate.models import Allowance, Study
+from annotate.models import Allowance, Study, Topic
 from evaluation.evaluate import evaluate
 from evaluation.evidence import AS_PUBLISHED
+from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import tasks
-from evaluation.worker.records import load_evidence
+from evaluation.worker.records import load_compared, load_evidence
 
 #: Settings under which a few lines of arithmetic can say what must come out.
 PLAIN: dict[str, Any] = {
@@ -78,7 +79,10 @@ def _topic(study: int, number: int, sentences: int, systems: int) -> formats.Top
 
 def from_scratch(topic: int) -> dict[str, Any]:
     """What the product makes of a topic's judgments here and now, as recommended and as published: utilities by
-    sentence, scores by summary."""
+    sentence, scores by summary. Of a topic's summaries: their win rates."""
+    own = Topic.asked.filter(pk=topic, summaries_of__isnull=False).first()
+    if own is not None:
+        return {"win-rate": {"utilities": {}, "scores": _win_rates(own)}}
     snapshot = load_evidence(topic, tasks.split)
     assert snapshot is not None, f"topic {topic} is not there"
     if not len(snapshot.evidence.judgments):
@@ -93,6 +97,18 @@ def from_scratch(topic: int) -> dict[str, Any]:
             },
         }
     return again
+
+
+def _win_rates(topic: Topic) -> dict[str, float]:
+    compared = load_compared(topic.study_id)
+    assert compared is not None, f"nobody compares summaries of {topic}"
+    of_topics = win_rates(compared.answers, compared.has).by_topic()
+    ((keys, scores),) = (
+        (own.summaries, scores)
+        for own, (_name, scores) in zip(compared.topics, of_topics, strict=True)
+        if own.key == topic.pk
+    )
+    return {str(keys[system]): score for system, score in zip(scores.systems, scores.score.tolist(), strict=True)}
 
 
 def run(code: str, **names: Any) -> Any:

@@ -185,15 +185,19 @@ def test_a_system_that_comes_late_is_compared_and_takes_no_judgment_away() -> No
     assert not Removal.objects.exists()
 
 
-def test_whoever_has_a_summary_on_the_screen_that_is_replaced_is_led_to_another_pair() -> None:
+def test_an_answer_about_a_summary_that_was_replaced_meanwhile_is_kept_as_history() -> None:
     study = study_of(record(), pairs_per_annotator=50, judgments_per_pair=10)
     judged(joined(study))
     pair = drawn(bob := joined(study))
     for system in systems(pair):
         making.store(study, f"topic,system,text\nM1,{system},Something else of {system}.\n".encode(), "late.csv")
-    with pytest.raises(Assignment.DoesNotExist):
-        judging.record_judgment(Assignment.objects.get(pk=pair.pk), 1, "left", 5.0)
+    assert judging.record_judgment(pair, 1, "left", 5.0).outcome == judging.Outcome.STORED
+    assert Judgment.objects.count() == 2
+    assert counted(study) == 0
     following = drawn(bob)
-    assert following.pk != pair.pk
     assert following.left.topic_id == following.right.topic_id == of_summaries(study).pk
+    assert_books_balance(study)
+    for removal in Removal.objects.order_by("-pk"):
+        imports.restore_removed(removal, making.owner(study))
+    assert Assignment.objects.get(pk=pair.pk).state == "judged"
     assert_books_balance(study)

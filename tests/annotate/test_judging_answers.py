@@ -247,7 +247,7 @@ def test_an_answer_brings_the_pair_after_next_in_one_transaction(django_assert_m
 
 
 def test_the_first_pairs_of_a_run_come_with_an_answer_too(django_assert_max_num_queries, monkeypatch):
-    monkeypatch.setattr(drawing, "RUN", 2)
+    monkeypatch.setattr(drawing, "RUNS", {False: 2})
     annotator = joined(ready_study(sentences=60, topics=2))
     answered, showing = shown_ahead(annotator)
     with django_assert_max_num_queries(21):

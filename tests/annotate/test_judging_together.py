@@ -199,7 +199,7 @@ def test_answers_undoings_skips_and_draws_in_any_order_keep_the_books():
 
 
 def test_answers_that_bring_pairs_of_other_topics_never_wait_for_each_other_crosswise(monkeypatch):
-    monkeypatch.setattr(drawing, "RUN", 1)
+    monkeypatch.setattr(drawing, "RUNS", {False: 1})
     study = ready_study(sentences=40, topics=3, judgments_per_topic=1000, pairs_per_annotator=1000, person_cap=1.0)
 
     def live(annotator: Annotator) -> None:

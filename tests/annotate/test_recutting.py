@@ -179,22 +179,23 @@ def test_versions_come_back_in_any_order(study: Study) -> None:
     assert_books_balance(study)
 
 
-def test_nobody_is_held_up_by_a_pair_whose_sentence_is_gone() -> None:
+def test_an_answer_about_a_sentence_that_is_gone_is_history_and_holds_nobody_up() -> None:
     study = ready_study(sentences=4)
     annotator = joined(study)
     first, held = judged(annotator), drawn(annotator)
     replace(study, {"id": "d1", "sentences": ["One.", "Two.", "Three."]})
-    for act in (lambda: judging.record_judgment(held, 1, "left", 5.0), lambda: judging.undo(first)):
-        with pytest.raises(Assignment.DoesNotExist):
-            act()
+    with pytest.raises(Assignment.DoesNotExist):
+        judging.undo(first)
+    assert judging.record_judgment(held, 1, "left", 5.0).outcome == judging.Outcome.STORED
+    assert Judgment.objects.counted().count() == 0
     annotator.refresh_from_db()
-    assert (annotator.judged, annotator.previous) == (1, None)
+    assert (annotator.judged, annotator.previous) == (2, None)
     following = judged(annotator)
     assert following.left.text in ("One.", "Two.", "Three.")
     assert_books_balance(study)
     put_back(study)
     held.refresh_from_db()
-    assert (held.state, held.topic) == ("expired", topic_of(study))
+    assert (held.state, held.topic) == ("judged", topic_of(study))
     assert_books_balance(study)
 
 

@@ -89,3 +89,20 @@ def test_a_removed_system_leaves_the_ranking() -> None:
     imports.remove(study, making.owner(study), "system", key)
     tasks.rank_by_summaries(study.pk)
     assert sorted(board(study)) == ["bob", "lead", "long"]
+
+
+def test_a_topic_that_comes_back_has_its_win_rates_again() -> None:
+    study = study_of(*(record(f"M{n}") for n in range(2)), pairs_per_annotator=50)
+    for _annotator in range(3):
+        answer(joined(study), 10)
+    tasks.rank_by_summaries(study.pk)
+    before = dict(Score.objects.filter(scored_by="win-rate").values_list("summary__system__name", "score"))
+    removal = imports.remove(study, making.owner(study), "topic", str(study.topics.first().pk))
+    tasks.rank_by_summaries(study.pk)
+    assert Score.objects.filter(scored_by="win-rate").count() == 4
+    imports.restore_removed(removal, making.owner(study))
+    tasks.rank_by_summaries(study.pk)
+    for topic in study.topics.all():
+        tasks.refit_topic(topic.pk)  # of whose sentences nobody said anything
+    assert dict(Score.objects.filter(scored_by="win-rate").values_list("summary__system__name", "score")) == before
+    assert Score.objects.filter(scored_by="win-rate").count() == 8

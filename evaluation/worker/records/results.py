@@ -127,7 +127,7 @@ def save_nothing(snapshot: Snapshot) -> bool:
     if not _is_news(snapshot):
         return False
     Utility.objects.filter(sentence__topic=snapshot.topic_id).delete()
-    Score.objects.filter(summary__topic=snapshot.topic_id).delete()
+    Score.objects.filter(summary__topic=snapshot.topic_id, scored_by__in=BY_SENTENCES).delete()
     for scored_by, settings in ((ScoredBy.RECOMMENDED, snapshot.settings), (ScoredBy.PUBLISHED, AS_PUBLISHED)):
         _add_fit(
             snapshot,
