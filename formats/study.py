@@ -7,8 +7,8 @@
     assignments.jsonl  the pairs as they were shown: who, which side, when, why
     judgments.jsonl    every answer and every revision, in the order in which they were stored
     fits.jsonl         what was made of them: utilities, scores, and what they rest on
-    gold_pairs.jsonl   pairs of which a researcher said which sentence is right
-    history.jsonl      what was judged of topics and sentences that were removed or replaced since
+    gold_pairs.jsonl   pairs of which a researcher said which side is right
+    history.jsonl      what was judged of topics and texts that were removed or replaced since
     uploads.jsonl      which files were stored, when, with what, and whose they were: numbers
     removals.jsonl     what was removed or replaced, when, and by whom
     reported_pairs.jsonl  pairs that were skipped, and what was said to be wrong with them
@@ -59,11 +59,12 @@ study.json         settings, seed, versions of the format and of the program tha
 topics.jsonl       one topic a line: documents, references, summaries, human scores, Pyramid
 sentences.jsonl    the sentences of the documents as they were cut; <document>:<index> names one
 annotators.jsonl   who judged, under pseudonyms, and of which kind: human, machine or simulated
-assignments.jsonl  pairs of sentences as they were shown: to whom, what was left and right, when, why
+assignments.jsonl  pairs of sentences, or of summaries (named by their systems), as they were shown: to whom, what was
+                   left and right, when, why
 judgments.jsonl    every answer, and every later revision of it, in the order in which they came
 fits.jsonl         what was computed from them: strengths and utilities of sentences, scores of systems
-gold_pairs.jsonl   pairs of sentences whose right answer was prepared, for practice or hidden among the others
-history.jsonl      what was judged of topics and sentences that were removed or replaced since; it counts nowhere
+gold_pairs.jsonl   pairs whose right answer was prepared, for practice or hidden among the others
+history.jsonl      what was judged of topics and texts that were removed or replaced since; it counts nowhere
 uploads.jsonl      which files were stored, when, and what they brought; people are numbers
 removals.jsonl     what was removed or replaced, when, and how much went with it
 reported_pairs.jsonl  pairs that were skipped, and what annotators said is wrong with them

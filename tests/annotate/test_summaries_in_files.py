@@ -253,7 +253,7 @@ def test_gold_pairs_of_summaries_come_from_a_table_and_go_with_the_archive() -> 
         assert expected in formats.message(refused.value.complaints[0])
 
 
-def test_the_api_says_what_a_judgment_is_of(client: Client) -> None:
+def test_lists_of_judgments_say_what_they_are_of(client: Client) -> None:
     study = study_of(record(), compares="both")
     making.store(study, TABLE, "preferences.csv")
     client.force_login(making.owner(study))
@@ -263,3 +263,10 @@ def test_the_api_says_what_a_judgment_is_of(client: Client) -> None:
         *(("summaries", "M1", a, b) for a, b, _winner in SAID),
     }
     assert Assignment.objects.count() == 4
+    file = client.get(reverse("study_annotator_csv", args=[study.pk, Annotator.objects.get(pseudonym="p1").pk]))
+    table = csv.DictReader(io.StringIO(file.content.decode()))
+    assert {(row["of"], row["left"]) for row in table} == {
+        ("sentences", "d1:0"),
+        ("summaries", "ann"),
+        ("summaries", "lead"),
+    }

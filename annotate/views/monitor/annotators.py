@@ -33,7 +33,7 @@ COLUMNS = (
     *(f"{name}{part}" for name in ("left", *FIGURES) for part in ("", "_n")),
     *("weight", "seen_at"),
 )
-ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place")
+ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason", "holds_place", "of")
 
 
 @in_study("annotators")
@@ -144,8 +144,8 @@ def annotator_csv(request: HttpRequest, study: Study, annotator_id: int) -> Http
 def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
     shown = judgment.assignment
     sides = (shown.left.name, shown.right.name)
-    counts = int(shown.holds_place)
-    return judgment.at.isoformat(), shown.topic.name, *sides, judgment.answer, judgment.seconds, shown.reason, counts
+    how = (judgment.answer, judgment.seconds, shown.reason, int(shown.holds_place), shown.topic.of)
+    return judgment.at.isoformat(), shown.topic.name, *sides, *how
 
 
 @in_study("annotators")
