@@ -53,7 +53,7 @@ from formats.results import (
     from_json,
 )
 from formats.results.metrics import StudyPairs, main_first
-from formats.results.scores import PREFERENCES
+from formats.results.scores import rests_on_answers
 from formats.results.statistics import LEVEL
 from formats.settings import KINDS_COUNTED
 from formats.shown import Choice, Shown
@@ -289,7 +289,7 @@ def _study_pairs(study: Study, peers: Any) -> StudyPairs:
             if (own, whose) == (peers, by_whom) and row.record:
                 yield from_json(PairCounts, row.record["counts"])
 
-    metrics = sorted(counts("metric"), key=lambda own: not own.by.startswith(PREFERENCES))  # counted later
+    metrics = sorted(counts("metric"), key=lambda own: not rests_on_answers(own.by))  # counted later
     return StudyPairs(tuple(counts("people")), tuple(metrics))
 
 

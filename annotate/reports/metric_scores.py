@@ -11,10 +11,10 @@ from django.db.models.fields.json import KeyTextTransform
 from annotate.models import ComputedScore, HumanScore, MetricScore, Score, Study, Summary, Topic
 from formats.analyses.metric_scores import ScoresTable, SummaryScores
 from formats.metric_names import why_absent
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, as_metrics
 
 #: The study's own scores, in the order in which they stand before other metrics.
-OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)
+OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)
 #: So many summaries' scores are read at once.
 BATCH = 1000
 

@@ -16,6 +16,7 @@ from evaluation.metrics.registry import Metric
 from evaluation.scoring.between_annotators import without_each
 from formats.results import Standing
 from formats.results.metrics import Basis, Peers
+from formats.results.scores import WIN_RATE
 
 Matrix = NDArray[np.float64]
 
@@ -54,7 +55,10 @@ class Scores:
         return Basis.of(self.counts) if self.counts else None
 
     def can_test(self, *metrics: str) -> bool:
-        """Whether enough is judged for tests of these metrics."""
+        """Whether enough is judged for tests of these metrics. Win rates are never tested as metrics: those of a topic
+        rest on the answers about all, so that over topics a coin tells 70% of the pairs of systems apart."""
+        if WIN_RATE in metrics:
+            return False
         return self.basis is None or not any(map(self.basis.is_early_for, metrics))
 
     def judged(self, *dimensions: str) -> Scores:

@@ -16,7 +16,7 @@ from evaluation.metrics.preferences import Preferences
 from evaluation.metrics.registry import metric
 from evaluation.statistics import finite
 from formats.results import Convergence, SampledAgreement
-from formats.results.scores import AS_PRINTED, PREFERENCES
+from formats.results.scores import AS_PRINTED, PREFERENCES, rests_on_answers
 
 #: A run of a longer topic takes so long that hundreds of them are left to the command line.
 MOST_SENTENCES = 1_000
@@ -113,7 +113,7 @@ def converged(scores: Scores, topics: Mapping[str, SampledTopic]) -> dict[Part, 
 def _converged(scores: Scores, part: Part, topics: Mapping[str, SampledTopic]) -> Convergence:
     most = max(topic.judgments for topic in topics.values())
     sizes = sorted({min(size, most) for size in (*SIZES, most)})
-    flat = [name for name in scores.metrics if not name.startswith(PREFERENCES)]
+    flat = [name for name in scores.metrics if not rests_on_answers(name)]
     runs = [
         TopicRuns(
             name,

@@ -14,7 +14,7 @@ from evaluation.meta.scores import Scores
 from evaluation.metrics.registry import JACKKNIFE, without_one_reference
 from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
-from formats.results.scores import MIXED, PREFERENCES
+from formats.results.scores import MIXED, rests_on_answers
 
 #: Figures without intervals, which take a moment.
 AT_ONCE = Sampling(draws=0)
@@ -115,7 +115,7 @@ def _with_metrics(scores: Scores, names: Collection[str]) -> Scores:
 
 def _moves(name: str) -> bool:
     """Whether the metric's scores move with every judgment. Those with simulated ones beside them come in turns."""
-    return name.startswith(PREFERENCES) and MIXED not in name
+    return rests_on_answers(name) and MIXED not in name
 
 
 def _agreement(scores: Scores, dimension: str, before: DimensionAgreement | None) -> DimensionAgreement:

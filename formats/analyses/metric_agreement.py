@@ -11,7 +11,7 @@ from formats.metric_names import title_of
 from formats.plots import IntervalRow, interval_plot
 from formats.results import AgreementReport, Basis, DimensionAgreement, MetricAgreement
 from formats.results.metrics import Level, Over
-from formats.results.scores import MIXED, PREFERENCES
+from formats.results.scores import MIXED, rests_on_answers
 from formats.shown import DASH, Column, Figure, Shown, Table, as_text, bounded, decimals, figure, interval, p_value
 from formats.words import gettext as _
 from formats.words import gettext_noop, ngettext
@@ -353,7 +353,7 @@ def _minutes(minutes: Mapping[str, float]) -> Table:
 
 def _own(dimension: DimensionAgreement) -> frozenset[int]:
     """The rows of the study's own scores."""
-    return frozenset(k for k, metric in enumerate(dimension.metrics) if metric.metric.startswith(PREFERENCES))
+    return frozenset(k for k, metric in enumerate(dimension.metrics) if rests_on_answers(metric.metric))
 
 
 def _bounds(before: str, label: str, group: str = "") -> tuple[Column, ...]:

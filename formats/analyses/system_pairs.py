@@ -8,7 +8,7 @@ from formats.metric_names import scorer_name, title_of
 from formats.points import why_untested
 from formats.results import PairCount, PairCounts, SystemPairs
 from formats.results.metrics import CountedPairs, StudyPairs, main_first
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, PREFERENCES
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, PREFERENCES, WIN_RATE
 from formats.shown import Cell, Choice, Column, Shown, Table, as_text
 from formats.words import gettext as _
 from formats.words import gettext_noop
@@ -52,6 +52,7 @@ def _not_counted() -> str:
     """Which of a study's own scores are not among the metrics, and why."""
     sentence = _("“%(name)s” is not counted. %(why)s")
     whys = {name: why_untested(name.removeprefix(PREFERENCES)) for name in (COMBINED, COVERAGE, AS_PRINTED)}
+    whys[WIN_RATE] = _("Its scores of one topic rest on answers about all; the leaderboard tests it.")
     return " ".join(sentence % {"name": title_of(name), "why": why} for name, why in whys.items())
 
 

@@ -95,8 +95,8 @@ def as_metrics(kind: str, score: float | None, coverage: float | None) -> dict[s
 
     None of a summary without a word of its sources: it has no importance and no combined score, and is not ranked.
     """
-    if kind == "published":
-        return {AS_PRINTED: score}
+    if kind in ("published", WIN_RATE):
+        return {AS_PRINTED if kind == "published" else WIN_RATE: score}
     if coverage is None:
         return {}
     if kind == "coverage":
@@ -105,6 +105,11 @@ def as_metrics(kind: str, score: float | None, coverage: float | None) -> dict[s
         return {IMPORTANCE: None, COMBINED: None, COVERAGE: coverage}
     own = score if kind == "importance" else (score - coverage) / ODDS
     return {IMPORTANCE: own, COMBINED: coverage + ODDS * own, COVERAGE: coverage}
+
+
+def rests_on_answers(metric: str) -> bool:
+    """Whether the metric is one of the study's own scores."""
+    return metric == WIN_RATE or metric.startswith(PREFERENCES)
 
 
 def is_tested(score: str) -> bool:

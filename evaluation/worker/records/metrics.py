@@ -45,9 +45,11 @@ from evaluation.worker.records.results import standings_by_topic
 from formats.metric_names import listed_metrics, rests_on_all_topics
 from formats.results import DimensionAgreement
 from formats.results.metrics import Peers
-from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, as_metrics
+from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, as_metrics
 
 Vector = NDArray[np.float64]
+#: The study's own scores, in the order in which they stand before other metrics.
+OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)
 Matrices = dict[str, NDArray[np.float64]]
 #: (topic, system): the place of a summary in the matrices.
 Cell = tuple[int, str]
@@ -270,7 +272,7 @@ def _mixed(study: Study, systems: Collection[str]) -> dict[str, dict[Cell, float
 def _signatures(study: Study) -> dict[str, str]:
     """What is needed to reproduce the numbers of every metric that scored any topic, preferences first."""
     settings = settings_of(study)
-    own = {name: registry.metric(name, settings).signature for name in (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE)}
+    own = {name: registry.metric(name, settings).signature for name in OWN}
     for mixtures in Result.objects.of_topics(study, "mixtures").values_list("record", flat=True):
         own |= mixtures["signatures"]
     scored: dict[str, str] = {}
