@@ -140,12 +140,11 @@ def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> 
 def _between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
     """Win rates (s,) in other topics, and how they answer to alpha (s, s)."""
     s = len(fitted.alpha)
-    first, second = np.triu_indices(s, 1)
-    gaps = fitted.alpha[first] - fitted.alpha[second]
-    chance, slope = expected(gaps, np.full(len(gaps), 2 * fitted.variances.item))
-    chances, slopes = np.zeros((s, s)), np.zeros((s, s))
-    chances[first, second], chances[second, first] = chance, 1 - chance
-    slopes[first, second] = slopes[second, first] = slope
+    chances, slopes = np.empty((s, s)), np.empty((s, s))
+    for k, own in enumerate(fitted.alpha):
+        chances[k], slopes[k] = expected(own - fitted.alpha, np.full(s, 2 * fitted.variances.item))
+    np.fill_diagonal(chances, 0.0)
+    np.fill_diagonal(slopes, 0.0)
     return _means(chances, slopes)
 
 
