@@ -76,7 +76,15 @@ class MarkdownWidget(forms.Textarea):
 
 #: Settings whose values head their part of the form even where they are the recommended ones.
 ALWAYS_SHOWN = {
-    *("question", "judgments_per_topic", "judgments_per_pair", "pairs_per_annotator", "smooth", "metric_names")
+    *(
+        "compares",
+        "question",
+        "judgments_per_topic",
+        "judgments_per_pair",
+        "pairs_per_annotator",
+        "smooth",
+        "metric_names",
+    )
 }
 #: Settings whose values are too long for that, or stand above the form.
 NEVER_SHOWN = {"title", "guidelines"}
@@ -92,6 +100,23 @@ SCORES = {
     "published": gettext_lazy(
         "Equations 2 to 5, with the smoothing of the paper. It is always computed as well, and every leaderboard can "
         "be switched to it."
+    ),
+}
+
+
+#: What each question costs and gives, beside its choice.
+COMPARED = {
+    "sentences": gettext_lazy(
+        "Quick to read, some hundred answers a topic: they score every summary, also those that come later, and say "
+        "what people want to know. It takes source documents."
+    ),
+    "summaries": gettext_lazy(
+        "About three times as long to read, but five to ten answers a topic, by two or more annotators, tell which "
+        "system is better. They do not say why. It takes two or more systems, and no source documents."
+    ),
+    "both": gettext_lazy(
+        "Recommended for two or more systems: which is better, and why. Where a topic has no source documents, or only "
+        "one summary, annotators are asked the other question alone."
     ),
 }
 
@@ -120,6 +145,7 @@ class StudyForm(StudyModelForm):
         widgets = {
             "guidelines": MarkdownWidget(attrs={"rows": 8, "dir": "auto"}),
             "score": forms.RadioSelect,
+            "compares": forms.RadioSelect,
         }
 
     def groups(self) -> Iterator[FieldGroup]:
@@ -131,6 +157,10 @@ class StudyForm(StudyModelForm):
     def scores(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
         """The choices of a score, with what each says."""
         return [(choice, str(SCORES[choice.data["value"]])) for choice in self["score"]]
+
+    def compared(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
+        """What annotators may compare, with what each costs and gives."""
+        return [(choice, str(COMPARED[choice.data["value"]])) for choice in self["compares"]]
 
     def _values(self, settings: Iterable[Setting]) -> Iterator[str]:
         for setting in settings:

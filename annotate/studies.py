@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 import formats
@@ -20,7 +21,7 @@ from annotate.audit_log import note
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
 from annotate.imports import written
-from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, Study, Topic, Upload
+from annotate.models import Assignment, AuditEntry, Export, Membership, Sentence, SourceDocument, Study, Topic, Upload
 from annotate.refusal import Refusal, check, cleaned, invalid
 from annotate.server import limits
 from formats.results import Difference
@@ -156,18 +157,34 @@ def set_state(study: Study, user: User | None, state: str) -> Study:
 
 @transaction.atomic
 def plan_judgments(study: Study) -> None:
-    """Ask for as many judgments as suits the study's sentences, while nobody has said how many, or has judged."""
+    """Ask for as many judgments as suits the study's sentences, while nobody has said how many, or has judged; about
+    whole summaries alone where no topic has documents."""
     study = _locked(study)
+    if Assignment.objects.lasting().filter(topic__study=study).exists():
+        return
+    _compare_what_there_is(study)
     topics = Topic.objects.filter(study=study).count()
     sentences = Sentence.objects.to_judge().of_sources(study).count()
     is_decided = study.judgments_per_topic != StudySettings().judgments_per_topic
-    if is_decided or not sentences or Assignment.objects.lasting().filter(topic__study=study).exists():
+    if is_decided or not sentences:
         return
     planned = max(FEWEST, math.ceil(JUDGMENTS_A_SENTENCE * sentences / topics / 10) * 10)
     if planned != study.judgments_per_topic:
         note(study, None, "plan judgments", judgments_per_topic=[study.judgments_per_topic, planned])
         study.judgments_per_topic = planned
         study.save(update_fields=["judgments_per_topic"])
+
+
+def _compare_what_there_is(study: Study) -> None:
+    topics = Topic.objects.filter(study=study)
+    with_two_summaries = topics.annotate(count=Count("summaries")).filter(count__gt=1)
+    has_documents = SourceDocument.objects.filter(topic__in=topics).exists()
+    if study.compares == "summaries" or has_documents or not with_two_summaries.exists():
+        return
+    note(study, None, audit_log.SETTINGS, changes={"compares": [study.compares, "summaries"]})
+    study.compares = "summaries"
+    study.save(update_fields=["compares"])
+    imports.keep_in_step(study, topics.values_list("pk", flat=True))
 
 
 def close_if_decided(study_id: int, differences: Collection[Difference], *, by_summaries: bool = False) -> None:

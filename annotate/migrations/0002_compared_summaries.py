@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='compares',
-            field=models.CharField(choices=[('sentences', 'sentences of the source documents'), ('summaries', 'whole summaries'), ('both', 'both')], default='sentences', help_text='Sentences are quick to read, score every summary, also those that come later, and say what people want to know. Two whole summaries take about three times as long to read, but far fewer answers tell which system is better. You can change this at any time; every answer is kept.', max_length=10, verbose_name='what annotators compare'),
+            field=models.CharField(choices=[('sentences', 'sentences of the source documents'), ('summaries', 'whole summaries'), ('both', 'both')], default='sentences', help_text='You can change this at any time; every answer is kept.', max_length=10, verbose_name='what annotators compare'),
         ),
         migrations.AddField(
             model_name='study',

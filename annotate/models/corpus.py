@@ -84,7 +84,7 @@ UNFITTED = models.Q(progress__fitted_version__lt=models.F("tally__data_version")
     progress__isnull=True, tally__data_version__gt=0
 )
 
-# Nobody is asked about a topic without documents: it has no tally.
+# Nobody is asked about the sentences of a topic without documents: it has no tally.
 NEEDS_DOCUMENTS = models.Q(tally__isnull=True)
 
 
@@ -171,7 +171,7 @@ class Topic(models.Model):
 
     @property
     def needs_documents(self) -> bool:
-        """Whether nobody is asked about it because it has no documents."""
+        """Whether nobody is asked about its sentences because it has no documents."""
         return not hasattr(self, "tally")
 
 

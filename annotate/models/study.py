@@ -77,11 +77,7 @@ class Study(models.Model):
             ("summaries", _("whole summaries")),
             ("both", _("both")),
         ],
-        help_text=_(
-            "Sentences are quick to read, score every summary, also those that come later, and say what people want to "
-            "know. Two whole summaries take about three times as long to read, but far fewer answers tell which system "
-            "is better. You can change this at any time; every answer is kept."
-        ),
+        help_text=_("You can change this at any time; every answer is kept."),
     )
     question = models.CharField(
         _("question"),

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery, Value
@@ -57,7 +58,8 @@ class Next(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """How far one topic is. `judgments`: those of the kind of annotators of which so many are `wanted`."""
+    """How far one topic is, with its sentences and its summaries. `judgments`: those of the kind of annotators of which
+    so many are `wanted`; `done`: those of them that count towards these."""
 
     topic: Topic
     documents: int
@@ -66,6 +68,7 @@ class TopicState:
     summaries: int
     rests_on: RestsOn
     wanted: int
+    done: int
     is_cut: bool
     is_scored: bool
     is_behind: bool
@@ -124,7 +127,7 @@ class Overview:
     @property
     def done(self) -> int:
         """Judgments that count towards what is wanted: a topic's surplus does not fill another one's gap."""
-        return sum(min(topic.judgments, topic.wanted) for topic in self.topics)
+        return sum(topic.done for topic in self.topics)
 
     @property
     def is_scored(self) -> bool:
@@ -181,7 +184,7 @@ class Overview:
             return Next.MEND_UPLOAD if waiting else Next.UPLOAD_TOPICS
         if self.problems:
             return Next.LOOK_AT_PROBLEM
-        if not self.documents:
+        if not self.documents and not self.wanted:
             return Next.UPLOAD_DOCUMENTS
         if not self.summaries:
             return Next.UPLOAD_SUMMARIES
@@ -237,14 +240,22 @@ def _problem_of(rows: QuerySet[Any]) -> str:
 def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...]:
     """How far each of these topics of the study is."""
     chosen = list(topics.select_related("progress", "tally"))
+    asked = {topic.pk: [topic] for topic in chosen}
+    for compared in Topic.asked.filter(summaries_of__in=chosen):
+        asked[compared.summaries_of_id or 0].append(compared)
+    all_asked = list(chain(*asked.values()))
     documents = counts_by_topic(SourceDocument.objects.filter(topic__in=chosen))
     sentences = counts_by_topic(Sentence.objects.filter(topic__in=chosen))
-    to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=chosen))
+    to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=all_asked))
     references = counts_by_topic(Reference.objects.filter(topic__in=chosen))
     summaries = counts_by_topic(Summary.objects.filter(topic__in=chosen))
-    judged = rests_on.by_topic(study, chosen)
+    judged = rests_on.by_topic(study, all_asked)
+    wanted = {
+        own.pk: wanted_of(study, to_judge.get(own.pk, 0), of_summaries=own.compares_summaries) for own in all_asked
+    }
     states = []
     for topic in chosen:
+        both = [own.pk for own in asked[topic.pk]]
         progress = getattr(topic, "progress", None)
         states.append(
             TopicState(
@@ -253,8 +264,9 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
                 sentences=sentences.get(topic.pk, 0),
                 references=references.get(topic.pk, 0),
                 summaries=summaries.get(topic.pk, 0),
-                rests_on=judged[topic.pk],
-                wanted=wanted_of(study, to_judge.get(topic.pk, 0)),
+                rests_on=sum((judged[key] for key in both), RestsOn(study.counted_kinds)),
+                wanted=sum(wanted[key] for key in both),
+                done=sum(min(judged[key].leading, wanted[key]) for key in both),
                 is_cut=topic.is_cut,
                 is_scored=progress is not None and progress.fitted_version > 0,
                 is_behind=topic.is_cut and not topic.is_fitted,
@@ -285,16 +297,12 @@ class StudyLine:
 def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     """These studies with how far each is, the newest first."""
     newest_first = list(studies.order_by("-pk"))
-    sentences = Counter(
-        counts_by_topic(
-            Sentence.objects.to_judge().filter(
-                topic__study__in=newest_first, topic__removal=None, topic__summaries_of=None
-            )
-        )
-    )
-    topics: dict[int, list[int]] = {study.pk: [] for study in newest_first}
-    for topic_id, study_id in Topic.objects.filter(study__in=newest_first).order_by().values_list("pk", "study_id"):
-        topics[study_id].append(topic_id)
+    to_judge = Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None)
+    texts = Counter(counts_by_topic(to_judge))
+    topics: dict[int, list[tuple[int, bool]]] = {study.pk: [] for study in newest_first}
+    asked = Topic.asked.filter(study__in=newest_first).order_by()
+    for topic_id, study_id, summaries_of in asked.values_list("pk", "study_id", "summaries_of"):
+        topics[study_id].append((topic_id, summaries_of is not None))
     judged = rests_on.by_study(newest_first)
     by_others = Assignment.objects.counted().exclude(annotator__kind=Annotator.Kind.SIMULATED)
     of_studies = by_others.filter(topic__study__in=newest_first).order_by().values_list("topic__study_id")
@@ -302,9 +310,9 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
     return tuple(
         StudyLine(
             study=study,
-            topics=len(topics[study.pk]),
+            topics=sum(not of_summaries for _key, of_summaries in topics[study.pk]),
             rests_on=judged[study.pk],
-            wanted=sum(wanted_of(study, sentences[topic_id]) for topic_id in topics[study.pk]),
+            wanted=sum(wanted_of(study, texts[key], of_summaries=of_them) for key, of_them in topics[study.pk]),
             judged_at=judged_at.get(study.pk),
         )
         for study in newest_first

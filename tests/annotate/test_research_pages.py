@@ -164,7 +164,7 @@ def test_settings_are_folded_behind_what_is_set_and_the_score_is_not(client: Cli
     page = words(client.get(reverse("study_settings", args=[study.pk])))
     heads = [
         "Score What the leaderboard ranks by.",
-        f"The task question: {study.question}",
+        f"The task what annotators compare: sentences of the source documents ; question: {study.question}",
         "Number of judgments judgments per topic: 300 ; judgments per pair: 1 ; pairs per annotator: 30",
         "Quality checks and limits share of repeats: 0.1",
         "How scores are computed smoothing: kernel prior",

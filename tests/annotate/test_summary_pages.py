@@ -6,11 +6,14 @@ import math
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
-from annotate import invitations
-from annotate.models import Assignment, Study
+from annotate import imports, invitations
+from annotate.models import Assignment, AuditEntry, Study, Upload
+from annotate.reports.study import Next, look_at, study_lines
+from evaluation.worker import tasks
 from tests.annotate import making
 from tests.annotate.making import lines
 from tests.annotate.test_judge_pages import HTMX, answer, begin, page_of
@@ -142,3 +145,57 @@ def test_minutes_are_reckoned_by_the_words_to_be_read(client: Client, compares: 
     annotator = pair.annotator
     annotator.seconds, annotator.judged = 2910 - annotator.pace, 9  # 291 seconds a pair
     assert annotator.progress.minutes_left == math.ceil(21 * 2910 / 10 / 60)
+
+
+def test_a_new_study_asks_both_questions_unless_somebody_chooses(client: Client) -> None:
+    owner = making.owner(making.study())
+    owner.user_permissions.add(Permission.objects.get(codename="add_study"))
+    client.force_login(owner)
+    form = client.get(reverse("study_new")).context["form"]
+    assert form["compares"].value() == "both"
+    assert Study().compares == "sentences"
+    html = text_of(client, reverse("study_new"))
+    assert "Quick to read" in html
+    assert "About three times as long to read" in html
+
+
+def arena(**settings: Any) -> Study:
+    """A study of prompts, as the worker stores it."""
+    study = making.study(**settings)
+    upload = making.receive(study, lines(*(record(f"P{n}", documents=[]) for n in range(2))))
+    tasks.process_upload(upload.pk)
+    imports.confirm(Upload.objects.get(pk=upload.pk), making.owner(study))
+    tasks.process_upload(upload.pk)
+    study.refresh_from_db()
+    return study
+
+
+@pytest.mark.parametrize("compares", ["sentences", "both"])
+def test_a_new_study_of_prompts_compares_their_outputs_and_says_nothing_of_sentences(client, compares) -> None:
+    study = arena(compares=compares)
+    assert study.compares == "summaries"
+    assert AuditEntry.objects.filter(detail={"changes": {"compares": [compares, "summaries"]}}).exists()
+    assert look_at(study).next == Next.INVITE
+    pair = begun(study, client)
+    answer(client, pair)
+    overview = look_at(study)
+    assert (overview.next, overview.judgments, overview.wanted) == (Next.COLLECT, 1, 6)  # three pairs a prompt
+    client.force_login(making.owner(study))
+    assert "entences" not in text_of(client, reverse("study", args=[study.pk])).partition("<footer")[0]
+    here = reverse("topic", args=[study.pk, study.topics.first().pk])
+    assert "people compare its summaries as a whole" in text_of(client, here)
+    assert "needs documents" not in text_of(client, reverse("study_topics", args=[study.pk]))
+    (line,) = study_lines(Study.objects.filter(pk=study.pk))
+    assert (line.topics, line.wanted, line.judgments) == (2, 6, 1)
+
+
+def test_a_study_that_was_judged_keeps_what_it_asks(client: Client) -> None:
+    study = study_of(record(), compares="sentences")
+    answer(client, begun(study, client))
+    imports.remove(study, making.owner(study), "topic", str(study.topics.get().pk))
+    upload = making.receive(study, lines(record("P1", documents=[])))
+    tasks.process_upload(upload.pk)
+    imports.confirm(Upload.objects.get(pk=upload.pk), making.owner(study))
+    tasks.process_upload(upload.pk)
+    study.refresh_from_db()
+    assert study.compares == "sentences"

@@ -14,8 +14,8 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
     """A topic and its state.
 
     `cut`: it is split into sentences. `up_to_date`: its scores include all judgments. `judgments`: how many they
-    include. `problem`: why the worker failed, in plain words. `needs_documents`: nobody is asked about it, as it has
-    none. `base`: the topic with the earlier documents, of which this one is the update.
+    include. `problem`: why the worker failed, in plain words. `needs_documents`: nobody is asked about its sentences,
+    as it has none. `base`: the topic with the earlier documents, of which this one is the update.
     """
 
     cut = serializers.BooleanField(source="is_cut", read_only=True)

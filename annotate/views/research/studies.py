@@ -39,7 +39,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
     """Begin a study."""
     if not access.may_create_studies(request.user):
         raise PermissionDenied
-    first = {"question": _("Which of these two sentences contains more important information?")}
+    first = {"question": _("Which of these two sentences contains more important information?"), "compares": "both"}
     form = NewStudyForm(request.POST or None, initial=first)
     if form.is_valid():
         try:
