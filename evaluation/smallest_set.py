@@ -6,7 +6,8 @@ took. The fit's own part is of second order, since what it predicts otherwise th
 judgments are put in the order of what each alone would take from the lead of the first system over another (as in the
 approximate maximum influence perturbation of Broderick, Giordano and Meager 2020; for arenas, Huang et al. 2026), and
 left out, the fits being made anew in between. Where few are enough, each of the most promising is left out on trial,
-and in the end put back on trial. A set is told only if whole fits without it have another first.
+and in the end put back on trial. A set is told only if whole fits without it have another first. For win rates
+`evaluation.scoring.leaving_out` says what leaving out an answer moves.
 
 A smaller set may exist: nobody can try all of them. On small studies, where one can, it is at most one judgment smaller
 (benchmarks/smallest_set.py).
@@ -29,6 +30,7 @@ from evaluation.fit import newton
 from evaluation.fit.preference_matrix import Estimate
 from evaluation.fit.similarity import Similarity
 from evaluation.scoring.importance import SharedWords, share_words
+from evaluation.scoring.leaving_out import JudgedSummaries
 from formats.results import SmallestSet
 
 Vector = NDArray[np.float64]
@@ -57,6 +59,7 @@ class JudgedTopic:
     keys: Sequence[int]
     texts: SharedWords = field(init=False)
     judgments: Judgments = field(init=False)
+    is_tried: bool = field(default=True, init=False)
     kept: Flags = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +67,11 @@ class JudgedTopic:
         self.judgments = weighed(self.evidence, self.settings).judgments
         self.kept = np.ones(len(self.judgments), dtype=np.bool_)
         self._whole = self._now = self._estimated(self.judgments)
+
+    @property
+    def systems(self) -> Sequence[str]:
+        """Whose summaries these are."""
+        return self.texts.systems
 
     @cached_property
     def scores(self) -> Vector:
@@ -88,6 +96,10 @@ class JudgedTopic:
         some = replace(self.evidence, judgments=self.evidence.judgments.some(self.kept))
         whole = self._estimated(weighed(some, self.settings).judgments)
         return score(self.texts, whole, self.settings).score
+
+    def moved(self, shares: Vector) -> Vector:
+        """(m,): by how much scores @ shares would nearly move without each judgment."""
+        return np.asarray(self.changes @ shares)
 
     @cached_property
     def changes(self) -> Matrix:
@@ -114,11 +126,14 @@ class JudgedTopic:
         return self._whole.again(some) if self._whole is not None and len(some) else None
 
 
-def smallest_set(topics: Sequence[JudgedTopic]) -> SmallestSet | None:
+Judged = JudgedTopic | JudgedSummaries
+
+
+def smallest_set(topics: Sequence[Judged]) -> SmallestSet | None:
     """The fewest judgments of these topics, as far as can be found, without which another system is first.
 
     None where there is no one first system, or no set is found. Only scores that are sums over judgments can be asked:
-    importance, and combined.
+    importance, and combined; and the win rates of all topics together.
     """
     means = _means([topic.scores for topic in topics], topics)
     ordered = sorted(means, key=lambda system: (-means[system], system))
@@ -135,7 +150,7 @@ def smallest_set(topics: Sequence[JudgedTopic]) -> SmallestSet | None:
 class _Lead:
     """What `first` has over `other` in the mean over topics, and how it falls as judgments are left out."""
 
-    def __init__(self, topics: Sequence[JudgedTopic], first: str, other: str) -> None:
+    def __init__(self, topics: Sequence[Judged], first: str, other: str) -> None:
         self.topics, self.first, self.other = topics, first, other
         of_first, of_other = (self._shares(system) for system in (first, other))
         self.shares = [mine - theirs for mine, theirs in zip(of_first, of_other, strict=True)]
@@ -145,8 +160,7 @@ class _Lead:
     def _shares(self, system: str) -> list[Vector]:
         """By topic, (s,): what part of the system's mean each score is."""
         own = [
-            np.array([name == system for name in topic.texts.systems]) & np.isfinite(topic.scores)
-            for topic in self.topics
+            np.array([name == system for name in topic.systems]) & np.isfinite(topic.scores) for topic in self.topics
         ]
         number = sum(int(flags.any()) for flags in own)
         return [flags / number for flags in own]
@@ -199,7 +213,7 @@ class _Lead:
             places = np.argsort(-falls, kind="stable")[:left]  # those that are out already come last
             size = self.size()
             if len(falls) - left + size <= SMALL:
-                self._leave_out([self._best(places[:TRIED])])
+                self._leave_out([self._best(places[: TRIED if self.topics[0].is_tried else 1])])
             else:
                 self._leave_out(places[: max(1, min(1 + 3 * size // 4, left // 8))])
         self._put_back()
@@ -223,7 +237,7 @@ class _Lead:
 
         return int(min(places, key=gap))
 
-    def _without(self, place: int) -> tuple[JudgedTopic, Flags]:
+    def _without(self, place: int) -> tuple[Judged, Flags]:
         """The topic of a judgment, by its place among those of all topics, and what is kept there without it."""
         number = int(np.searchsorted(self._ends, place, side="right"))
         topic = self.topics[number]
@@ -246,7 +260,7 @@ class _Lead:
         """(m of all topics,): what the gap would nearly lose without each judgment; of those left out, nothing."""
         return np.concatenate(
             [
-                np.where(topic.kept, -(topic.changes @ shares), -np.inf)
+                np.where(topic.kept, -topic.moved(shares), -np.inf)
                 for topic, shares in zip(self.topics, self.shares, strict=True)
             ]
         )
@@ -254,12 +268,12 @@ class _Lead:
     def _gap(self) -> float:
         return sum(_dot(topic.scores, shares) for topic, shares in zip(self.topics, self.shares, strict=True))
 
-    def _gap_with(self, changed: JudgedTopic, scores: Vector) -> float:
+    def _gap_with(self, changed: Judged, scores: Vector) -> float:
         """The gap if one topic had other scores."""
         own = next(shares for topic, shares in zip(self.topics, self.shares, strict=True) if topic is changed)
         return self._gap() + _dot(scores, own) - _dot(changed.scores, own)
 
-    def _left_out(self) -> list[tuple[JudgedTopic, int]]:
+    def _left_out(self) -> list[tuple[Judged, int]]:
         return [(topic, int(place)) for topic in self.topics for place in np.flatnonzero(~topic.kept)]
 
     def _keys(self) -> tuple[int, ...]:
@@ -270,11 +284,11 @@ def _dot(scores: Vector, shares: Vector) -> float:
     return float(scores[shares != 0] @ shares[shares != 0])
 
 
-def _means(scores: Sequence[Vector], topics: Sequence[JudgedTopic]) -> Mapping[str, float]:
+def _means(scores: Sequence[Vector], topics: Sequence[Judged]) -> Mapping[str, float]:
     """Each system's mean score over the topics that have one."""
     of_systems: dict[str, list[float]] = {}
     for topic, of_topic in zip(topics, scores, strict=True):
-        for system, value in zip(topic.texts.systems, of_topic.tolist(), strict=True):
+        for system, value in zip(topic.systems, of_topic.tolist(), strict=True):
             if np.isfinite(value):
                 of_systems.setdefault(system, []).append(value)
     return {system: float(np.mean(values)) for system, values in of_systems.items()}

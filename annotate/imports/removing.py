@@ -270,6 +270,7 @@ def _forget_unfounded(study: Study, keys: list[int]) -> None:
     here = [study.pk]
     if not topics.filter(fits__isnull=False, summaries__isnull=False).exists():
         _forget("study", here, "Ranking")
+        _forget("study", here, "Result", analysis__in=("win-rate-influence", "win-rate-smallest-set"))
     if not topics.filter(fits__isnull=False).exists():
         _forget("study", here, "Result", analysis__in=("influence", "smallest-set"))
     if not topics.filter(tally__isnull=False).exists():

@@ -383,14 +383,24 @@ def _consistency(study: Study) -> Stored:
 
 
 def _influence(study: Study) -> Stored:
+    if (own := diagnostics.name_of(study, "influence")) != "influence":
+        return _of_head(study, own, diagnostics.influence, _ranked(study))
     wanted = Result.objects.of_topics(study, "diagnostics").aggregate(wanted=Sum("version"))["wanted"]
     return _of_head(study, "influence", diagnostics.influence, wanted + study.removed_version if wanted else 1)
 
 
 def _smallest_set(study: Study) -> Stored:
     """None was found where the worker looked and kept no record."""
+    if (own := diagnostics.name_of(study, "smallest-set")) != "smallest-set":
+        may_be_none = bool(Result.objects.head(study, diagnostics.name_of(study, "influence")).record)
+        return _of_head(study, own, diagnostics.found_set, _ranked(study), may_be_none)
     influence = Result.objects.head(study, "influence")
     return _of_head(study, "smallest-set", diagnostics.found_set, influence.version or 1, bool(influence.record))
+
+
+def _ranked(study: Study) -> int:
+    ranked = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE)
+    return ranked.values_list("version", flat=True).first() or 1
 
 
 def _of_head(

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from annotate.models import Annotator, AnnotatorReport, Judgment, Result, Sentence, Study
+from annotate.models import Annotator, AnnotatorReport, Judgment, Result, ScoredBy, Sentence, Study, Topic
 from annotate.models.judging import texts_of
+from annotate.reports.leaderboard import headline
 from formats.analyses import OF_STUDY, Analysis
 from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
@@ -18,6 +19,7 @@ from formats.analyses.influence import NamedInfluence
 from formats.analyses.misfits import MisfittingSentence
 from formats.analyses.smallest_set import AnswerOfSet, FoundSet
 from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
+from formats.results.scores import WIN_RATE
 
 MISFITS = 50
 #: Fewer repeated pairs say too little of how consistent an annotator is.
@@ -51,6 +53,11 @@ def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
         yield row, row.part
 
 
+def name_of(study: Study, analysis: str) -> str:
+    """The analysis of the scores that the study shows first, as the worker keeps it."""
+    return f"win-rate-{analysis}" if headline(study) == ScoredBy.WIN_RATE else analysis
+
+
 def influence(row: Result) -> NamedInfluence:
     """The record with the names of annotators in place of their keys."""
     record = from_json(Influence, row.record)
@@ -62,8 +69,14 @@ def influence(row: Result) -> NamedInfluence:
         record.first,
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
-        score=row.study.recommended_settings["score"] if row.study else "",
+        score=_score(row),
     )
+
+
+def _score(row: Result) -> str:
+    if row.analysis.startswith(WIN_RATE):
+        return WIN_RATE
+    return row.study.recommended_settings["score"] if row.study else ""
 
 
 def found_set(row: Result) -> FoundSet:
@@ -78,7 +91,7 @@ def first_place(study: Study) -> list[tuple[Analysis, str]]:
     """The questions about the first place of the board, with the verdict of those that were worked out."""
     readers: dict[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
     analyses = {analysis.name: analysis for analysis in OF_STUDY}
-    heads = ((analyses[name], read, Result.objects.head(study, name)) for name, read in readers.items())
+    heads = ((analyses[name], read, Result.objects.head(study, name_of(study, name))) for name, read in readers.items())
     return [(analysis, analysis.show(read(head), {}).verdict) for analysis, read, head in heads if head.record]
 
 
@@ -89,11 +102,15 @@ def _answer(judgment: Judgment) -> AnswerOfSet:
         judgment.pk,
         (shown.annotator.pk, shown.annotator.pseudonym),
         shown.topic.name,
-        sentence.text,
+        _named(sentence, shown.topic),
         _(judgment.given.relation),
-        other.text,
+        _named(other, shown.topic),
         f"{judgment.at:%Y-%m-%d %H:%M:%S}",
     )
+
+
+def _named(text: Sentence, topic: Topic) -> str:
+    return text.document.name if topic.compares_summaries else text.text
 
 
 def least_consistent(study: Study) -> tuple[Consistency, ...]:

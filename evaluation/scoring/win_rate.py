@@ -59,6 +59,11 @@ class Answers:
     def __len__(self) -> int:
         return len(self.topic)
 
+    def some(self, kept: Flags) -> Answers:
+        """Those that are kept (m,)."""
+        names = ("topic", "first", "second", "outcome", "weight", "annotator")
+        return replace(self, **{name: getattr(self, name)[kept] for name in names})
+
 
 @dataclass(frozen=True, slots=True)
 class WinRates:
@@ -90,11 +95,16 @@ def win_rates(answers: Answers, has: Flags | None = None, variances: Variances |
     about[answers.topic, answers.first] = about[answers.topic, answers.second] = True
     judged = np.flatnonzero(about.any(axis=0))
     answers = replace(answers, weight=answers.weight / _dispersion(answers))
-    first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
-    won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
-    fitted = effects.fit(Items.of(len(judged), answers.topic, first, second, won, lost), variances)
+    fitted = fit(answers, judged, variances)
     standing = _standing(answers, judged, fitted)
     return WinRates(answers, about if has is None else has | about, judged, fitted, standing)
+
+
+def fit(answers: Answers, judged: Places, variances: Variances | None = None) -> Effects:
+    """The effects of the `judged` systems, with the weights that answers have. Raises `newton.NotConverged`."""
+    first, second = (np.searchsorted(judged, side) for side in (answers.first, answers.second))
+    won, lost = answers.weight * answers.outcome, answers.weight * (1 - answers.outcome)
+    return effects.fit(Items.of(len(judged), answers.topic, first, second, won, lost), variances)
 
 
 def _dispersion(answers: Answers) -> float:
@@ -105,7 +115,7 @@ def _dispersion(answers: Answers) -> float:
 
 @on_one_thread
 def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
-    rates, slopes = _between_systems(fitted)
+    rates, slopes = between_systems(fitted)
     names = tuple(answers.systems[k] for k in judged)
     covariance, of_answers = (slopes @ part @ slopes.T for part in (fitted.covariance, fitted.of_answers))
     scores = Scores(names, rates, covariance, len(answers))
@@ -126,18 +136,23 @@ def _standing(answers: Answers, judged: Places, fitted: Effects) -> Standing:
 
 def _surplus(answers: Answers, judged: Places, fitted: Effects, who: Places) -> sparse.csr_array:
     """(annotators, items): wins observed - wins expected of each annotator."""
+    first, second, surplus = surpluses(answers, judged, fitted)
+    entries = (np.concatenate([surplus, -surplus]), (np.tile(who, 2), np.concatenate([first, second])))
+    return sparse.coo_array(entries, shape=(int(who.max(initial=-1)) + 1, len(fitted.items))).tocsr()
+
+
+def surpluses(answers: Answers, judged: Places, fitted: Effects) -> tuple[Places, Places, Vector]:
+    """Of each answer (m,): the two items that it is about, and what the first won - what it was expected to."""
     items = fitted.items
     numbers = items.topic * len(judged) + items.system
     first, second = (
         np.searchsorted(numbers, answers.topic * len(judged) + np.searchsorted(judged, side))
         for side in (answers.first, answers.second)
     )
-    surplus = answers.weight * (answers.outcome - expit(fitted.theta[first] - fitted.theta[second]))
-    entries = (np.concatenate([surplus, -surplus]), (np.tile(who, 2), np.concatenate([first, second])))
-    return sparse.coo_array(entries, shape=(int(who.max(initial=-1)) + 1, len(items))).tocsr()
+    return first, second, answers.weight * (answers.outcome - expit(fitted.theta[first] - fitted.theta[second]))
 
 
-def _between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
+def between_systems(fitted: Effects) -> tuple[Vector, Matrix]:
     """Win rates (s,) in other topics, and how they answer to alpha (s, s)."""
     s = len(fitted.alpha)
     chances, slopes = np.empty((s, s)), np.empty((s, s))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, TypedDict
@@ -50,6 +51,7 @@ from evaluation.scoring import asking
 from evaluation.scoring.asking_summaries import next_pairs
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.importance import SharedWords
+from evaluation.scoring.leaving_out import JudgedSummaries
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.win_rate import win_rates
 from evaluation.smallest_set import JudgedTopic, smallest_set
@@ -251,6 +253,23 @@ def find_smallest_set(study_id: int) -> None:
     version, snapshots = records.load_judged(study_id, split)
     smallest = smallest_set([_judged_topic(topic) for topic in snapshots])
     records.publish(study_id, "smallest-set", version, {(): smallest})
+
+
+@task()
+def examine_win_rates(study_id: int) -> None:
+    """The same two of win rates: each annotator's influence, and the fewest answers that first place depends on."""
+    compared = records.load_compared(study_id)
+    if compared is None:
+        return
+    influence = smallest = None
+    if len(compared.answers):
+        judged = JudgedSummaries(compared.answers, compared.judgments)
+        without_each = judged.influence(compared.leading)
+        keys = tuple(compared.annotators[number] for number in without_each.annotators)
+        influence = diagnostics.influence([replace(without_each, annotators=keys)])
+        smallest = smallest_set([judged])
+    for analysis, record in (("influence", influence), ("smallest-set", smallest)):
+        records.publish(study_id, f"win-rate-{analysis}", compared.version, {(): record})
 
 
 def _judged_topic(snapshot: records.Snapshot) -> JudgedTopic:

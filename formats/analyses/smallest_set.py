@@ -13,7 +13,8 @@ from formats.words import ngettext
 
 @dataclass(frozen=True, slots=True)
 class AnswerOfSet:
-    """A judgment of the smallest set. `annotator`: key and name; `answer`: what it says of a sentence and another."""
+    """A judgment of the smallest set. `annotator`: key and name; `answer`: what it says of a sentence and another, or
+    of the summaries of a system and another."""
 
     judgment: int
     annotator: tuple[int, str]
@@ -54,9 +55,9 @@ def _answers(answers: Sequence[AnswerOfSet]) -> Table:
     labels = {
         "annotator": _("Annotator"),
         "topic": _("Topic"),
-        "sentence": _("Sentence"),
+        "sentence": _("Sentence or system"),
         "answer": _("Answer"),
-        "other": _("Other sentence"),
+        "other": _("The other one"),
         "at": _("Time (UTC)"),
         "judgment": "",
     }

@@ -38,6 +38,7 @@ from annotate.reports import leaderboard
 from evaluation.evaluate import evaluate
 from evaluation.evidence import AS_PUBLISHED
 from evaluation.worker import agenda, claims, records, tasks
+from evaluation.worker.records.results import BY_SENTENCES
 from formats.records import LateSummary
 from formats.results import Ground
 from tests import studies
@@ -103,7 +104,7 @@ def test_a_result_about_sentences_that_were_cut_anew_is_thrown_away() -> None:
 def test_a_fit_says_what_it_rests_on() -> None:
     _, topic = studies.example_study()
     tasks.refit_topic(topic.pk)
-    for scored_by in ScoredBy.values:
+    for scored_by in BY_SENTENCES:
         fit = fits_of(topic, scored_by).get()
         assert (fit.judgments, fit.sentences) == (3, 4)
         assert fit.last_judgment_id == Judgment.objects.latest("pk").pk
@@ -131,7 +132,7 @@ def test_older_fits_stay_as_a_log_of_what_they_rested_on() -> None:
     tasks.refit_topic(topic.pk)
     judging.raise_version([topic.pk])
     tasks.refit_topic(topic.pk)
-    for scored_by in ScoredBy.values:
+    for scored_by in BY_SENTENCES:
         first, second = fits_of(topic, scored_by)
         assert (first.curve, first.covariance, first.words) == ([], {}, {})
         assert second.curve

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from annotate.models import Study
+from annotate import judging
+from annotate.models import Assignment, Study
 from annotate.reports import analyses
-from evaluation.worker import tasks
+from evaluation.scoring.win_rate import win_rates
+from evaluation.worker import records, tasks
+from evaluation.worker.agenda import find_work
 from formats.results.scores import WIN_RATE
 from tests.annotate.judging_study import joined
 from tests.annotate.scored import score_with_metrics
 from tests.annotate.test_comparing_summaries import SYSTEMS, record, study_of
-from tests.evaluation.test_win_rates_kept import answer
+from tests.evaluation.test_win_rates_kept import answer, board
 
 pytestmark = pytest.mark.django_db
 
@@ -57,3 +61,45 @@ def test_pairs_of_systems_leave_the_win_rate_to_the_leaderboard() -> None:
     pairs = shown(study, "pairs-of-systems")
     assert WIN_RATE not in {counts.by for counts in pairs.record.metrics}
     assert any("win rate" in note for note in pairs.shown.notes)
+
+
+def test_influence_is_what_the_board_would_be_without_each_annotator() -> None:
+    study = compared(annotators=2)
+    contrary = joined(study)
+    for _pair in range(10):
+        pair = judging.draw(contrary)
+        assert isinstance(pair, Assignment)
+        judging.record_judgment(pair, 1, "left" if pair.right.document.name == "ann" else "right", 5.0)
+    tasks.rank_by_summaries(study.pk)
+    assert ("examine_win_rates", study.pk) in {(work.task, work.key) for work in find_work()}
+    tasks.examine_win_rates(study.pk)
+    assert "examine_win_rates" not in {work.task for work in find_work()}
+    influence = shown(study, "influence").record
+    assert influence.annotators == 3
+    assert influence.score == WIN_RATE
+    whole, rest = records.load_compared(study.pk), records.load_compared(study.pk, but=[contrary.pk])
+    assert whole is not None
+    assert rest is not None
+    without = win_rates(rest.answers, None, win_rates(whole.answers).effects.variances).standing
+    now = {own.system: own for own in influence.systems}
+    ann = next(own for own in influence.systems if own.annotator == contrary.pseudonym)
+    before = board(study)[ann.system].score
+    assert before + ann.change == pytest.approx(
+        dict(zip(without.systems, without.scores, strict=True))[ann.system], abs=1e-6
+    )
+    assert now["ann"].rank_low == 1
+
+
+def test_the_smallest_set_of_answers_about_summaries_changes_the_first_place() -> None:
+    study = compared()
+    tasks.examine_win_rates(study.pk)
+    found = shown(study, "smallest-set").record
+    assert (found.smallest.first, found.smallest.among) == ("ann", 30)
+    out = set(found.smallest.judgments)
+    loaded = records.load_compared(study.pk)
+    assert loaded is not None
+    kept = np.array([key not in out for key in loaded.judgments])
+    standing = win_rates(loaded.answers.some(kept)).standing
+    assert max(zip(standing.scores, standing.systems, strict=True))[1] == found.smallest.instead != "ann"
+    assert {own.sentence for own in found.answers} <= set(SYSTEMS)
+    assert len(found.answers) == len(out)

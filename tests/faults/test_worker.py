@@ -23,7 +23,6 @@ from annotate.models import (
     Judgment,
     Ranking,
     Score,
-    ScoredBy,
     Sentence,
     Study,
     SystemScore,
@@ -34,6 +33,7 @@ from annotate.models import (
     WorkerPulse,
 )
 from evaluation.worker import tasks
+from evaluation.worker.records.results import BY_SENTENCES
 from tests import studies
 from tests.conftest import Processes
 
@@ -211,7 +211,7 @@ def test_a_worker_killed_twenty_times_during_five_hundred_judgments_catches_up(l
     for topic in Topic.objects.filter(study=made):
         assert_published_is_what_a_fit_from_scratch_gives(topic)
     rankings = Ranking.objects.filter(study=made)
-    assert dict(rankings.values_list("scored_by", "judgments")) == dict.fromkeys(ScoredBy.values, 500)
+    assert dict(rankings.values_list("scored_by", "judgments")) == dict.fromkeys(BY_SENTENCES, 500)
 
 
 def test_a_child_that_dies_in_the_middle_costs_a_delay_only(live: LiveWorker) -> None:
@@ -281,5 +281,5 @@ def test_no_transaction_is_open_while_the_mathematics_runs(monkeypatch: pytest.M
 
     monkeypatch.setattr(tasks, "evaluate", watched)
     tasks.refit_topic(topic.pk)
-    assert open_transactions == [False] * len(ScoredBy)
+    assert open_transactions == [False] * len(BY_SENTENCES)
     assert_published_is_what_a_fit_from_scratch_gives(topic)

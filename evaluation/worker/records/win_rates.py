@@ -18,6 +18,7 @@ from annotate import __version__
 from annotate.database.rows import put
 from annotate.database.snapshot import snapshot
 from annotate.models import (
+    Annotator,
     Fit,
     Judgment,
     Ranking,
@@ -30,6 +31,7 @@ from annotate.models import (
     Tally,
     TopicProgress,
 )
+from annotate.models.analysis import of_head
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
 from evaluation.scoring.win_rate import Answers, WinRates
@@ -55,13 +57,16 @@ class ComparedTopic:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSummaries:
-    """What was said of the summaries of a study, at one moment. `annotators`: their keys, by number."""
+    """What was said of the summaries of a study, at one moment. `annotators`: their keys, by number; `leading`: the
+    numbers of those of the kind whose influence is computed; `judgments`: the keys of the answers."""
 
     study_id: int
     version: int
     topics: tuple[ComparedTopic, ...]
     answers: Answers
     annotators: tuple[int, ...]
+    leading: tuple[int, ...]
+    judgments: tuple[int, ...]
     settings: Mapping[str, Any]
     stop_rule: StopRule | None
 
@@ -92,6 +97,13 @@ def studies_with_new_answers() -> QuerySet[Study]:
     return studies.filter(Q(ranked__isnull=True) | Q(ranked__lt=F("wanted")))
 
 
+def studies_with_unexamined_answers() -> QuerySet[Study]:
+    """Studies ranked by win rates after these were last examined. Adds the `wanted` version."""
+    ranked = Ranking.objects.filter(study=OuterRef("pk"), scored_by=WIN_RATE).values("version")
+    studies = Study.objects.annotate(wanted=Subquery(ranked))
+    return studies.alias(done=of_head("win-rate-smallest-set")).filter(wanted__gt=F("done"))
+
+
 def _with_version(studies: QuerySet[Study]) -> QuerySet[Study]:
     """It rises with every topic, so that pairs of it are suggested before anybody has answered."""
     versions = Sum(F("topics__tally__data_version") + 1, filter=Q(topics__tally__of_summaries=True))
@@ -113,7 +125,8 @@ def load_compared(
         if study is None or not topics:
             return None
         rows = Judgment.objects.counted(also, kind).filter(assignment__topic__in=[topic.key for topic in topics])
-        answers, annotators = _answers(rows.exclude(assignment__annotator__in=list(but)), topics)
+        answers, annotators, judgments = _answers(rows.exclude(assignment__annotator__in=list(but)), topics)
+        leading = Annotator.objects.filter(pk__in=annotators, kind=study.leading_kind).values_list("pk", flat=True)
         planned = study.summary_judgments_per_topic * len(topics)
         return ComparedSummaries(
             study_id=study_id,
@@ -121,6 +134,8 @@ def load_compared(
             topics=topics,
             answers=answers,
             annotators=annotators,
+            leading=tuple(annotators.index(key) for key in leading),
+            judgments=judgments,
             settings={"score": WIN_RATE.value, "counted_kinds": study.counted_kinds},
             stop_rule=StopRule(planned) if study.stop_rule else None,
         )
@@ -141,15 +156,17 @@ def _topics(study_id: int) -> Iterable[ComparedTopic]:
     return (ComparedTopic(key, name, version, summaries[of], texts[key]) for key, name, of, version in rows)
 
 
-def _answers(rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]) -> tuple[Answers, tuple[int, ...]]:
-    """In the order in which they were stored."""
+def _answers(
+    rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]
+) -> tuple[Answers, tuple[int, ...], tuple[int, ...]]:
+    """In the order in which they were stored; the keys of annotators, by number; those of the judgments."""
     systems = tuple(sorted({system for topic in topics for system in topic.summaries}))
     number = {system: k for k, system in enumerate(systems)}
     place = {topic.key: k for k, topic in enumerate(topics)}
     pair = "assignment__pair"
     columns = (
         *("answer", "assignment__swapped", "assignment__topic", "assignment__annotator"),
-        *(f"{pair}__first__document__name", f"{pair}__second__document__name"),
+        *(f"{pair}__first__document__name", f"{pair}__second__document__name", "pk"),
     )
     about_present = [row for row in rows.values_list(*columns) if row[4] in number and row[5] in number]
     of_annotators = sorted({row[3] for row in about_present})
@@ -173,6 +190,7 @@ def _answers(rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]) -> tup
             annotator=table[:, 3],
         ),
         tuple(of_annotators),
+        tuple(row[6] for row in about_present),
     )
 
 
