@@ -47,7 +47,8 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class Case:
-    """One combination to be measured; `pace`: mean seconds of thought, 0 for none."""
+    """One combination to be measured; `pace`: mean seconds of thought, 0 for none; `compares`: as of a study, where
+    each pair is judged a hundred times, since a topic has few pairs of summaries."""
 
     on: str
     web: int
@@ -56,6 +57,7 @@ class Case:
     seconds: float
     topics: int
     worker: bool = True
+    compares: str = ""
 
 
 @dataclass
@@ -221,7 +223,7 @@ def installation(case: Case, folder: Path) -> Iterator[tuple[int, str, Machine]]
             environment |= {"DATABASE_URL": postgres.url, "BROKER_URL": redis.url}
             roots = {"postgres": postgres.process.pid, "redis": redis.process.pid}  # type: ignore[union-attr]
         os.environ |= environment
-        link = make_study(case.topics)
+        link = make_study(case.topics, case.compares)
         web = start(
             stack,
             folder / "web.log",
@@ -246,7 +248,7 @@ def start(stack: ExitStack, log: Path, *command: str) -> subprocess.Popen[bytes]
     return process
 
 
-def make_study(topics: int) -> str:
+def make_study(topics: int, compares: str = "") -> str:
     """Real news, as often as it takes, with room for every judgment; the path of an invitation."""
     import django
 
@@ -260,9 +262,10 @@ def make_study(topics: int) -> str:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     owner = User.objects.create(username="owner", is_superuser=True)
-    study = studies.create_study(
-        owner, title="Load", question="Which?", judgments_per_topic=1_000_000, pairs_per_annotator=100_000
-    )
+    room = {"judgments_per_topic": 1_000_000, "pairs_per_annotator": 100_000}
+    if compares:
+        room |= {"summary_judgments_per_topic": 1_000_000, "judgments_per_pair": 100}
+    study = studies.create_study(owner, title="Load", question="Which?", compares=compares or "sentences", **room)
     lines = [json.loads(line) for line in TOPICS.read_text().splitlines()]
     source = Path(os.environ["PREFERENDUM_DATA"]) / "topics.jsonl"
     for start in range(0, topics, AT_ONCE):
@@ -328,10 +331,11 @@ def at(share: float, several: list[float]) -> float:
 
 def report(measured: Measured) -> None:
     case = measured.case
+    of = f" ({case.compares})" if case.compares else ""
     pace = f"{case.pace:g} s of thought" if case.pace else "as fast as they can"
     print(
         f"\n{case.on}, {case.web} web process{'es' * (case.web > 1)}, {case.annotators} annotators, {pace}, "
-        f"{case.topics:,} topics: {measured.judgments / measured.lasted:.1f} judgments a second "
+        f"{case.topics:,} topics{of}: {measured.judgments / measured.lasted:.1f} judgments a second "
         f"over {measured.lasted:.0f} s"
     )
     print(f"  {'':26}{'number':>8}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'p95 to nothing':>16}")
@@ -366,6 +370,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=[3])
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--no-worker", action="store_true")
+    parser.add_argument("--compares", nargs="+", choices=["sentences", "both"], default=[""])
     parser.add_argument("--case", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case:
@@ -376,7 +381,9 @@ def main() -> None:
             for annotators in options.annotators:
                 for pace in options.pace:
                     for topics in options.topics:
-                        in_process(Case(on, web, annotators, pace, options.seconds, topics, not options.no_worker))
+                        for compares in options.compares:
+                            worker = not options.no_worker
+                            in_process(Case(on, web, annotators, pace, options.seconds, topics, worker, compares))
 
 
 if __name__ == "__main__":

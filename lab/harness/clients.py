@@ -36,7 +36,7 @@ _TICKET = re.compile(r'name="ticket" value="([^"]*)"')
 _UNDO = re.compile(
     r'<form class="undo" method="post" action="(/judge/[0-9a-f-]+/undo/)".*?name="revision" value="(\d+)"', re.DOTALL
 )
-_SENTENCE = re.compile(r'<span class="sentence given"[^>]*>(.*?)</span>', re.DOTALL)
+_SENTENCE = re.compile(r'<(?:span|div) class="sentence given"[^>]*>(.*?)</(?:span|div)>', re.DOTALL)
 _SAID = re.compile(r'<p class="notice[^>]*>(.*?)</p>', re.DOTALL)
 
 
