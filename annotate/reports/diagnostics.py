@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from annotate.models import Annotator, AnnotatorReport, Judgment, Result, ScoredBy, Sentence, Study, Topic
 from annotate.models.judging import texts_of
 from annotate.reports.leaderboard import headline
+from annotate.reports.what_if import score_of
 from formats.analyses import OF_STUDY, Analysis
 from formats.analyses.annotator_consistency import Consistency
 from formats.analyses.coverage import TopicCoverage
@@ -19,7 +20,6 @@ from formats.analyses.influence import NamedInfluence
 from formats.analyses.misfits import MisfittingSentence
 from formats.analyses.smallest_set import AnswerOfSet, FoundSet
 from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
-from formats.results.scores import WIN_RATE
 
 MISFITS = 50
 #: Fewer repeated pairs say too little of how consistent an annotator is.
@@ -69,14 +69,8 @@ def influence(row: Result) -> NamedInfluence:
         record.first,
         new_firsts=tuple((names.get(key, "?"), system) for key, system in record.new_firsts),
         systems=tuple(replace(system, annotator=names.get(system.annotator or 0, "")) for system in record.systems),
-        score=_score(row),
+        score=score_of(row.study) if row.study else "",
     )
-
-
-def _score(row: Result) -> str:
-    if row.analysis.startswith(WIN_RATE):
-        return WIN_RATE
-    return row.study.recommended_settings["score"] if row.study else ""
 
 
 def found_set(row: Result) -> FoundSet:

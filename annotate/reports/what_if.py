@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annotate.models import ScoredBy, Study
+from annotate.reports.leaderboard import headline
 from formats.points import Unit, unit_of
 from formats.results import SystemResult, WhatIf
+from formats.results.scores import WIN_RATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ class SystemChange:
     @property
     def fallen(self) -> int:
         return -self.risen
+
+
+def score_of(study: Study) -> str:
+    """What the systems of what-ifs are ranked by: the win rate where the study shows it first."""
+    return WIN_RATE if headline(study) == ScoredBy.WIN_RATE else str(study.recommended_settings["score"])
 
 
 def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:

@@ -6,7 +6,7 @@ A task may arrive twice, late or never: it reads the tables first and finds noth
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -61,7 +61,15 @@ from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
 from formats.late import BASELINE
-from formats.results import AnnotatorFigures, AssessorsReport, SentenceRankings, WhatIfTopic, from_json, to_json
+from formats.results import (
+    AnnotatorFigures,
+    AssessorsReport,
+    SentenceRankings,
+    Standing,
+    WhatIfTopic,
+    from_json,
+    to_json,
+)
 from formats.results.metrics import Peers
 from formats.results.scores import is_tested
 from formats.sentences import cut
@@ -480,6 +488,9 @@ def answer_what_if(question_id: int) -> None:
         return
     began = time.perf_counter()
     but, also = (question.annotators, ()) if question.leave_out else ((), question.annotators)
+    if question.study.compares != "sentences":
+        _answer_about_win_rates(question, but, also)
+        return
     versions = records.topics_judged(question)
     parts = {int(key): from_json(WhatIfTopic, part) for key, part in question.parts.items()}
     parts = {key: part for key, part in parts.items() if versions.get(key) == part.version}
@@ -506,6 +517,23 @@ def answer_what_if(question_id: int) -> None:
         standings = list(fits.values()), list(after.values())
         change = what_if.compare(*standings, agreements, lowest_score(score), is_tested=is_tested(score))
         questions.finish(question, to_json(change), loaded.version)
+
+
+def _answer_about_win_rates(question: WhatIfQuestion, but: Sequence[int], also: Sequence[int]) -> None:
+    now = records.load_compared(question.study_id)
+    then = records.load_compared(question.study_id, but, also, question.kind)
+    loaded = records.load_answers(question.study_id)
+    if now is None or then is None or loaded is None:
+        return
+    agreements = agreement.agreement(loaded.leading.judgments), agreement.agreement(_judgments_then(question, loaded))
+    change = what_if.compare(_standings_of(now), _standings_of(then), agreements, 0.0)
+    outcomes = now.outcome(change.before), then.outcome(change.after)
+    questions.finish(question, to_json(replace(change, before=outcomes[0], after=outcomes[1])), loaded.version)
+
+
+def _standings_of(compared: records.ComparedSummaries) -> list[Standing]:
+    """What all topics together say of the systems; nothing where no answer counts."""
+    return [win_rates(compared.answers, compared.has).standing] if len(compared.answers) else []
 
 
 @task(_give_up(Forecast))

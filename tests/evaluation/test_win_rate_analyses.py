@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotate import judging
+from annotate.judging import what_if as questions
 from annotate.models import Assignment, Study
 from annotate.reports import analyses
 from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import records, tasks
 from evaluation.worker.agenda import find_work
+from formats.results import Outcome
 from formats.results.scores import WIN_RATE
+from tests.annotate import making
 from tests.annotate.judging_study import joined
 from tests.annotate.scored import score_with_metrics
 from tests.annotate.test_comparing_summaries import SYSTEMS, record, study_of
@@ -103,3 +108,44 @@ def test_the_smallest_set_of_answers_about_summaries_changes_the_first_place() -
     assert max(zip(standing.scores, standing.systems, strict=True))[1] == found.smallest.instead != "ann"
     assert {own.sentence for own in found.answers} <= set(SYSTEMS)
     assert len(found.answers) == len(out)
+
+
+def rows(study: Study) -> list[tuple[str, int, float, float | None, float | None, int]]:
+    ranked = sorted(board(study).values(), key=lambda row: (row.rank, row.system.name))
+    return [(row.system.name, row.rank, row.score, row.low, row.high, row.topics) for row in ranked]
+
+
+def rows_of(outcome: Outcome) -> list[tuple[str, int, float, float | None, float | None, int]]:
+    return [(row.system, row.rank, row.score, row.low, row.high, row.topics) for row in outcome.systems]
+
+
+def test_a_what_if_says_what_the_board_of_win_rates_will_be_once_somebody_is_excluded(client: Client) -> None:
+    study = compared()
+    owner, one = making.owner(study), study.annotators.order_by("pk").first()
+    question = questions.ask(study, owner, [one])
+    tasks.answer_what_if(question.pk)
+    question.refresh_from_db()
+    answered = question.record
+    assert not questions.is_old(question)
+    assert rows_of(answered.before) == rows(study)
+    assert (answered.before.judgments, answered.before.topics) == (30, 4)
+    client.force_login(owner)
+    page = client.get(reverse("what_if", args=[study.pk, question.key])).content.decode()
+    assert "Win rate" in page
+    assert "Score as published" not in page
+    judging.exclude(one, owner, "careless")
+    tasks.rank_by_summaries(study.pk)
+    assert rows_of(answered.after) == rows(study)
+    again = questions.ask(study, owner, [one], leave_out=False)
+    tasks.answer_what_if(again.pk)
+    again.refresh_from_db()
+    assert rows_of(again.record.after) == rows_of(answered.before)
+
+
+def test_the_board_of_a_kind_alone_is_of_win_rates_where_these_are_the_headline() -> None:
+    study = compared(compares="both", summary_share=1.0)
+    question = questions.ask_kind(study, making.owner(study), "machine")
+    tasks.answer_what_if(question.pk)
+    question.refresh_from_db()
+    assert question.record.before.judgments == 30
+    assert question.record.after.systems == ()

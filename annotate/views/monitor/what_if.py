@@ -19,7 +19,7 @@ from annotate.judging import what_if
 from annotate.models import Annotator, Study, WhatIfQuestion
 from annotate.refusal import Refusal
 from annotate.reports.study import worker_is_there
-from annotate.reports.what_if import changes, unit
+from annotate.reports.what_if import changes, score_of, unit
 from annotate.views.monitor.pages import STUDY, monitor_page
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, keys, user_of
 from formats.analyses.annotator_agreement import STATISTICS
@@ -64,7 +64,7 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
         outcomes=_outcomes(answer) if answer else (),
         statistics=[_(title) for title in STATISTICS.values()],
         changes=changes(answer) if answer else (),
-        board={"score": (score := study.recommended_settings["score"])},
+        board={"score": (score := score_of(study))},
         why_untested=why_untested(score),
         unit=unit(answer, score) if answer else None,
         version=version,

@@ -12,7 +12,7 @@ from annotate.judging import what_if
 from annotate.models import Study
 from annotate.reports import rests_on
 from annotate.reports.study import worker_is_there
-from annotate.reports.what_if import beside, unit
+from annotate.reports.what_if import beside, score_of, unit
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 
@@ -43,7 +43,7 @@ def _answer(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
         question=question,
         what_if=answer,
         rows=beside(answer) if answer else (),
-        board={"score": (score := study.recommended_settings["score"])},
+        board={"score": (score := score_of(study))},
         unit=unit(answer, score) if answer else None,
         version=version,
         has_worker=has_worker,

@@ -37,7 +37,7 @@ from evaluation.scoring.stopping import StopRule
 from evaluation.scoring.win_rate import Answers, WinRates
 from evaluation.worker.records.results import Standings, save_ranking
 from formats.answers import SHARES
-from formats.results import Standing, SystemResult
+from formats.results import Outcome, Standing, SystemResult
 
 WIN_RATE = ScoredBy.WIN_RATE
 BATCH = 500
@@ -87,6 +87,23 @@ class ComparedSummaries:
         answers = self.answers
         both = np.concatenate([answers.first, answers.second]), np.tile(answers.topic, 2)
         return Counter(answers.systems[k] for k, _topic in set(zip(*(side.tolist() for side in both), strict=True)))
+
+    def in_topics(self, results: Iterable[SystemResult]) -> tuple[SystemResult, ...]:
+        """Results of all topics together, with the number of topics where each system was judged."""
+        judged = self.judged_topics
+        return tuple(
+            replace(own, high=None if own.high is None else min(own.high, 1.0), topics=judged[own.system])
+            for own in results
+        )
+
+    def outcome(self, outcome: Outcome) -> Outcome:
+        """The same of a what-if."""
+        return replace(outcome, topics=self.number_judged, systems=self.in_topics(outcome.systems))
+
+    @property
+    def number_judged(self) -> int:
+        """The number of topics that answers are about."""
+        return len(set(self.answers.topic.tolist()))
 
 
 def studies_with_new_answers() -> QuerySet[Study]:
@@ -212,8 +229,7 @@ def save_win_rates(
     """
     standings = () if rates is None else (standing_by_keys(compared, rates.standing),)
     comparison = Comparison(standings, stop_rule=compared.stop_rule)
-    judged = compared.judged_topics
-    ranked = [_within_one(result, judged[result.system]) for result in comparison.ranked(0.0)]
+    ranked = compared.in_topics(comparison.ranked(0.0))
     of_study = Standings(
         study_id=compared.study_id,
         scored_by=WIN_RATE,
@@ -223,7 +239,7 @@ def save_win_rates(
         topics=standings,
         coverage={},
         stop_rule=compared.stop_rule,
-        number=len(set(compared.answers.topic.tolist())),
+        number=compared.number_judged,
     )
     with transaction.atomic():
         if not save_ranking(of_study, ranked, comparison.differences(), comparison.ground):
@@ -251,10 +267,6 @@ def _suggest(topic: ComparedTopic, pairs: Sequence[tuple[str, str]]) -> None:
     }
     put(Suggestion, ["topic_id", "rank"], columns)
     Suggestion.objects.filter(topic=topic.key, rank__gte=len(keys)).delete()
-
-
-def _within_one(result: SystemResult, topics: int) -> SystemResult:
-    return replace(result, high=None if result.high is None else min(result.high, 1.0), topics=topics)
 
 
 def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: float) -> dict[int, int]:
