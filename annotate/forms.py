@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -207,12 +208,12 @@ class CopyStudyForm(OnceForm):
 
 
 class SentenceField(SentenceChoiceField):
-    """A sentence of a topic, found by words of it: browsers offer those that match what is typed."""
+    """A sentence or a summary of a topic, found by words of it: browsers offer those that match what is typed."""
 
     widget = forms.TextInput(attrs={"list": "sentences", "autocomplete": "off", "dir": "auto"})
     default_error_messages = {
         "invalid_choice": gettext_lazy(
-            "There is no such sentence in this topic. Type words of it, and choose one of those that appear."
+            "There is no such sentence or summary in this topic. Type words of it, and choose one of those that appear."
         ),
     }
 
@@ -228,8 +229,9 @@ class SentenceField(SentenceChoiceField):
 
 
 def in_list(sentence: Sentence) -> str:
-    """A sentence as a list of sentences names it: its public name, and its text."""
-    return _in_one_line(f"{sentence.name} {sentence.text}")
+    """A sentence as a list of sentences names it: its public name, and its text; of a summary how it begins."""
+    text = sentence.text[:SHOWN] if sentence.topic.compares_summaries else sentence.text
+    return _in_one_line(f"{sentence.name} {text}")
 
 
 def _in_one_line(text: str) -> str:
@@ -237,18 +239,19 @@ def _in_one_line(text: str) -> str:
 
 
 class GoldPairForm(forms.Form):
-    """Two sentences of a topic, which of them is right, what the pair is for, and why."""
+    """Two sentences of a topic, or two summaries, which of them is right, what the pair is for, and why."""
 
     better = SentenceField(
         Sentence.objects.none(),
-        label=gettext_lazy("The more important sentence"),
+        label=gettext_lazy("The better one"),
         help_text=gettext_lazy(
-            "Type words of it, and choose one of the sentences that appear. Its name (d1:0) works too."
+            "Type words of it, and choose one of those that appear. A sentence’s name (d1:0) or a summary’s system "
+            "works too."
         ),
     )
     worse = SentenceField(
         Sentence.objects.none(),
-        label=gettext_lazy("The less important sentence"),
+        label=gettext_lazy("The other one"),
         help_text=gettext_lazy(
             "Choose two that differ clearly: only somebody who did not read them should get the pair wrong."
         ),
@@ -264,9 +267,11 @@ class GoldPairForm(forms.Form):
 
     def __init__(self, topic: Topic, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        sentences = (
-            Sentence.objects.to_judge().filter(topic=topic).select_related("topic", "document").order_by("position")
-        )
+        asked = {"sentences": Q(topic=topic), "summaries": Q(topic__summaries_of=topic, topic__removal=None)}
+        compares = topic.study.compares
+        of = asked["sentences"] | asked["summaries"] if compares == "both" else asked[compares]
+        sentences = Sentence.objects.to_judge().filter(of).select_related("topic", "document")
+        sentences = sentences.order_by("topic__summaries_of", "topic", "position")
         for name in ("better", "worse"):
             field = cast(SentenceField, self.fields[name])
             field.queryset = sentences

@@ -36,12 +36,12 @@ def prepare_pair(
     Raises `Refusal` where the sentences are one, or of two topics, or prepared already.
     """
     if better.topic_id != worse.topic_id or better.topic.study_id != study.pk:
-        raise invalid("worse", _("Both sentences must be from the same topic of this study."))
+        raise invalid("worse", _("Both must be sentences, or both summaries, of the same topic of this study."))
     if better.pk == worse.pk:
-        raise invalid("worse", _("Choose two different sentences."))
+        raise invalid("worse", _("Choose two different ones."))
     for field, sentence in (("better", better), ("worse", worse)):
         if sentence.not_judged:
-            raise invalid(field, _("This sentence is marked “not to be judged”, so nobody is asked about it."))
+            raise invalid(field, _("This one is marked “not to be judged”, so nobody is asked about it."))
     either = Q(better=better, worse=worse) | Q(better=worse, worse=better)
     if GoldPair.objects.filter(either).exists():
         raise invalid("worse", _("This pair has already been added."))

@@ -287,7 +287,8 @@ class Pair(models.Model):
 
 
 class GoldPair(models.Model):
-    """Two sentences of a topic of which a researcher says which one is right: for practice, or hidden among others.
+    """Two sentences of a topic, or two summaries, of which a researcher says which one is right: for practice, or
+    hidden among others.
 
     One use each: whoever has practised on a pair is not tested by it. `explanation` is shown in practice only.
     """

@@ -194,7 +194,8 @@ def test_what_reaches_a_program_is_the_same_for_every_kind_of_pair():
     for _ in range(45):
         drawn = caller.post(f"/api/v1/studies/{study.pk}/annotators/{key}/draw/")
         draws.add(re.sub(r'"judged":\d+', '"judged":N', "".join(payload(drawn))))
-        assert set(drawn.json()) == {"key", "question", "left", "right", "ties_allowed", "revision", "progress"}
+        told = {"key", "of", "question", "prompt", "left", "right", "ties_allowed", "revision", "progress"}
+        assert set(drawn.json()) == told
         reasons.add(Assignment.objects.get(key=drawn.json()["key"]).reason)
         said = {"revision": 1, "answer": "left", "seconds": 5}
         answers.add(payload(caller.post(f"/api/v1/assignments/{drawn.json()['key']}/judgment/", said, format="json")))
@@ -385,7 +386,7 @@ def test_what_is_wrong_with_a_table_of_pairs_is_said_in_the_readers_language(cli
     html = unescape(client.post(f"/studies/{study.pk}/gold-pairs/", {"file": table}).content.decode())
     assert '<"T9", which is unknown (most similar: "T0")>' in html
     assert "<a topic of the study>" in html
-    assert "<Choose two different sentences.>" in html
+    assert "<Choose two different ones.>" in html
     assert "<a pair that can be prepared>" in html
 
 

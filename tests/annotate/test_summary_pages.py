@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import imports, invitations
+from annotate.forms import GoldPairForm
 from annotate.models import Assignment, AuditEntry, Study, Upload
 from annotate.reports.study import Next, look_at, study_lines
 from evaluation.worker import tasks
@@ -199,3 +200,46 @@ def test_a_study_that_was_judged_keeps_what_it_asks(client: Client) -> None:
     tasks.process_upload(upload.pk)
     study.refresh_from_db()
     assert study.compares == "sentences"
+
+
+def test_a_practice_pair_of_summaries_is_prepared_by_system_and_explained_in_their_words(client: Client) -> None:
+    study = study_of(record(), compares="both", training=True, training_threshold=0.0)
+    owner = Client()
+    owner.force_login(making.owner(study))
+    page = reverse("gold_pairs", args=[study.pk])
+    sent = {"topic": study.topics.get().pk, "use": "training", "explanation": "It says more."}
+    mixed = owner.post(page, sent | {"better": SYSTEMS[0], "worse": "d0:0"})
+    assert "Both must be sentences, or both summaries, of the same topic" in mixed.content.decode()
+    assert f"{SYSTEMS[1]} What number 1 says of M1. All of it." in mixed.content.decode()
+    assert owner.post(page, sent | {"better": SYSTEMS[0], "worse": SYSTEMS[1]}).status_code == 302
+    html = text_of(owner, page)
+    assert "is better than" in html
+    assert SYSTEMS[0] in html
+    pair = begun(study, client)
+    assert pair.topic.compares_summaries
+    wrong = "right" if pair.expected == "left" else "left"
+    html = answer(client, pair, wrong, follow=True).content.decode()
+    assert "The other one is better" in html
+    assert "It says more." in html
+    assert not [system for system in SYSTEMS if system in html]
+
+
+def test_a_study_offers_for_gold_pairs_what_it_asks_about() -> None:
+    study = study_of(record(), compares="summaries")
+    topic = study.topics.select_related("study").get()
+    assert [name.split()[0] for name in GoldPairForm(topic).sentences()] == sorted(SYSTEMS)
+    topic.study.compares = "sentences"
+    assert [name.split()[0] for name in GoldPairForm(topic).sentences()] == ["d0:0", "d1:0"]
+
+
+def test_a_reported_pair_of_summaries_leads_researchers_to_the_summaries(client: Client) -> None:
+    study = study_of(record())
+    pair = begun(study, client)
+    client.post(f"{page_of(pair)}skip/", {"reason": "other", "report": "same"})
+    owner = Client()
+    owner.force_login(making.owner(study))
+    html = text_of(owner, reverse("reported_pairs", args=[study.pk]))
+    assert pair.left.document.name in html
+    assert owner.get(reverse("sentence", args=[study.pk, pair.left.pk]), follow=True).status_code == 200
+    client.force_login(making.person())
+    assert client.get(reverse("sentence", args=[study.pk, pair.left.pk])).status_code == 404

@@ -238,10 +238,10 @@ def test_pairs_are_prepared_on_a_page_that_is_accessible_and_fits(page: Page, we
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("link", name="Edit practice and gold pairs").click()
     page.get_by_label("Topic", exact=True).select_option(label="Topic T1")
-    page.get_by_role("button", name="Show its sentences").click()
+    page.get_by_role("button", name="Choose from this topic").click()
     offered = page.locator("#sentences option").evaluate_all("options => options.map(option => option.value)")
-    page.get_by_label("The more important sentence").fill(offered[1])
-    page.get_by_label("The less important sentence").fill(offered[4])
+    page.get_by_label("The better one").fill(offered[1])
+    page.get_by_label("The other one").fill(offered[4])
     page.get_by_label("Use").select_option("training")
     page.get_by_label("Explanation").fill("Because it tells what happened.")
     page.get_by_role("button", name="Add the pair", exact=True).click()

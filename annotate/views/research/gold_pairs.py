@@ -86,7 +86,9 @@ def _show(
     form: forms.Form | None,
     complaints: Sequence[Mapping[str, Any]] = (),
 ) -> HttpResponse:
-    gold_pairs = GoldPair.objects.filter(topic__study=study).select_related("topic", "better", "worse")
+    gold_pairs = GoldPair.objects.filter(topic__study=study).select_related(
+        "topic", "better__document", "worse__document"
+    )
     uses = gold_pairs.order_by().aggregate(
         practice=Count("pk", filter=Q(use=GoldPair.Use.TRAINING)), gold=Count("pk", filter=Q(use=GoldPair.Use.GOLD))
     )

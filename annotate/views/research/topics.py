@@ -18,7 +18,7 @@ from annotate import imports
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.forms import MendForm, complain
-from annotate.models import Fit, Judgment, Sentence, SourceDocument, Study, Topic, Utility
+from annotate.models import Fit, Judgment, Sentence, SourceDocument, Study, Summary, Topic, Utility
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard, minutes, rests_on
 from annotate.reports.study import topic_states, worker_is_there
@@ -165,12 +165,15 @@ def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_
 @in_study("see")
 @require_safe
 def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpResponse:
-    """One sentence in its place, and the judgments that its utility rests on."""
+    """One sentence in its place, and the judgments that its utility rests on; of a whole summary, its own page."""
     sentence = get_object_or_404(
         Sentence.objects.select_related("topic", "document").prefetch_related("utilities"),
-        topic__in=study.topics.all(),
+        topic__in=Topic.asked.filter(study=study),
         pk=sentence_id,
     )
+    if sentence.topic.compares_summaries:
+        summary = get_object_or_404(Summary, topic=sentence.topic.summaries_of_id, system__name=sentence.name)
+        return redirect("summary", study_id=study.pk, summary_id=summary.pk)
     judgments = (
         Judgment.objects.counted()
         .filter(assignment__topic=sentence.topic)
