@@ -195,8 +195,8 @@ class World:
         own = 0.5 * self.heavy * rng.standard_normal((self.annotators, topics, s))
         has = rng.random((topics, s)) >= self.missing
         has[:, :2] |= has.sum(axis=1, keepdims=True) < 2
-        lots = np.where(has, 0.0, np.inf)[:, None] + rng.random((topics, m, s))
-        first, second = np.argsort(lots, axis=2)[:, :, :2].reshape(-1, 2).T
+        lots = (np.where(own, rng.random((m, s)), np.inf) for own in has)
+        first, second = np.concatenate([np.argsort(lot, axis=1)[:, :2].copy() for lot in lots]).T
         topic, who = np.repeat(np.arange(topics), m), rng.integers(self.annotators, size=topics * m)
         seen = [theta[topic, k] + taste[who, k] + own[who, topic, k] for k in (first, second)]
         gap = rng.choice(self.care, self.annotators)[who] * (seen[0] - seen[1])
