@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotate import invitations
 from annotate.management.commands import demo
-from annotate.models import Study
+from annotate.models import Judgment, Ranking, ScoredBy, Study
 from evaluation.worker import tasks
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,9 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
     study = Study.objects.get(title=demo.TITLE)
     assert tasks.catch_up(study.pk) == {}
     client.force_login(study.created_by)
-    content = client.get(reverse("leaderboard_csv", args=[study.pk])).content.decode("utf-8-sig")
+    content = client.get(reverse("leaderboard_csv", args=[study.pk]), {"scored_by": "recommended"}).content.decode(
+        "utf-8-sig"
+    )
     made = list(csv.DictReader(io.StringIO(content)))
     with (demo.TOPICS.parent / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
         kept = list(csv.DictReader(file))
@@ -45,3 +47,6 @@ def test_the_board_on_the_start_page_is_the_leaderboard_of_the_demo(client: Clie
         expected = pytest.approx([float(shown.pop(name)) for name in numbers], rel=1e-5)
         assert [float(row.pop(name)) for name in numbers] == expected
         assert row == shown
+    win_rates = Ranking.objects.get(study=study, scored_by=ScoredBy.WIN_RATE)
+    assert (win_rates.problem, win_rates.systems.count()) == ("", 10)
+    assert Judgment.objects.counted().filter(assignment__topic__summaries_of__isnull=False).count() == 90

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
 
-from annotate import invitations, members, studies
+from annotate import invitations, judging, members, studies
 from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
+from formats.records import Preference
 
 TOPICS = Path(settings.BASE_DIR) / "annotate" / "demo" / "wikinews.jsonl"
 TITLE = "WikiNews demo"
 LABEL = "Demo"
 SIMULATED = 1_000  # judgments a topic, as many as the paper simulates: enough to tell some systems apart
+#: How often visitors are asked about whole summaries, which take two minutes to read here.
+SUMMARY_SHARE = 0.3
+#: So many answers a topic are simulated by each of these, of whom a coin gives this share.
+SIMULATED_OF_SUMMARIES, CARELESS = 15, 0.15
+SIMULATED_READERS = ("simulated reader 1", "simulated reader 2")
 GUIDELINES = "\n\n".join(
     [
         "Imagine a friend who has not heard of these events and asks you to sum them up in a few lines. "
         "Which of the two sentences would you rather have in that summary?",
+        "Of two whole summaries, prefer the one that tells more of what is central, in whatever style; open the "
+        "documents if you are not sure.",
         "Judge what a sentence says, not how well it is written, and not whether you like the news. A sentence "
         "that can be understood on its own and says something central is better than a detail or a comment.",
         "If you do not know the subject, that is fine: open the document, or think of what you would want to "
@@ -78,10 +88,30 @@ def make_demo_study(say: Callable[[str], object]) -> None:
     if not Annotator.objects.filter(study=study, kind=Annotator.Kind.SIMULATED).exists():
         say(f"Simulating {SIMULATED} judgments per topic from the references ...")
         call_command("simulate_judgments", study.pk, per_topic=SIMULATED, seed=0, verbosity=0)
+    if study.compares == "sentences":
+        studies.change_settings(study, owner, compares="both", summary_share=SUMMARY_SHARE)
+        judging.import_judgments(study, list(_about_summaries(study)), Annotator.Kind.SIMULATED)
     if not Invitation.objects.filter(study=study, label=LABEL).exists():
         studies.change_settings(study, owner, guidelines=GUIDELINES, ties_allowed=True, pilot=True)
         members.set_role(study, owner, accounts_by_role["admin"], Membership.Role.ADMIN)
         invitations.invite(study, owner, role=Membership.Role.ANNOTATOR, label=LABEL)
+
+
+def _about_summaries(study: Study) -> Iterator[Preference]:
+    """Simulated answers about whole summaries: the one with more of the references' words wins, but for some coins."""
+    chance = Random(0)  # noqa: S311  # the same answers on every machine
+    for topic in study.topics.prefetch_related("references", "summaries__system"):
+        wanted = set().union(*(_words(reference.whole) for reference in topic.references.all()))
+        shared = {summary.system.name: len(wanted & _words(summary.whole)) for summary in topic.summaries.all()}
+        for annotator in SIMULATED_READERS:
+            for _answer in range(SIMULATED_OF_SUMMARIES):
+                a, b = chance.sample(sorted(shared), 2)
+                is_first = chance.random() < 0.5 if chance.random() < CARELESS else shared[a] > shared[b]
+                yield Preference(topic.name, a, b, "a" if is_first else "b", annotator=annotator, of="summaries")
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w{4,}", text.lower()))
 
 
 def account(username: str) -> User:
