@@ -332,11 +332,13 @@ def what_is_missing(study: Study, topic: Topic | None = None) -> str:
     number = topics.aggregate(all=Count("pk"), bare=Count("pk", filter=NEEDS_DOCUMENTS))
     if not number["all"]:
         return "topics"
-    if number["bare"] == number["all"]:
+    asks = Topic.asked.filter(summaries_of__in=topics) if study.compares != "sentences" else Topic.objects.none()
+    if number["bare"] == number["all"] and not asks.exists():
         return "documents"
     if not Summary.objects.filter(topic__in=topics).exists():
         return "summaries"
-    if not Judgment.objects.counted().filter(assignment__topic__in=topics).exists():
+    about = Q(assignment__topic__in=topics) | Q(assignment__topic__summaries_of__in=topics)
+    if not Judgment.objects.counted().filter(about).exists():
         return "judgments"
     return "" if worker_is_there() else "worker"
 

@@ -23,7 +23,7 @@ from evaluation.text import tokens
 from formats.points import unit_of, why_untested
 from formats.records import Of
 from formats.results import Forecast, SummaryForecast, to_json
-from formats.results.planning import POWER, SECONDS, work
+from formats.results.planning import POWER, seconds_of, work
 from formats.results.scores import WIN_RATE, is_tested
 from formats.settings import StudySettings
 
@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         metavar="S",
         type=common.above_zero,
-        help=f"for a judgment (default: what those at hand took, or {SECONDS:g}; of summaries by their words)",
+        help="for a judgment (default: what those at hand took, or by the words to be read)",
     )
     group.add_argument("--pay", metavar="X", type=common.above_zero, help="an hour, in any currency")
     group.add_argument("--stop-rule", action="store_true", help="verdicts hold however often somebody looks")
@@ -109,7 +109,8 @@ def run(options: argparse.Namespace) -> Output:
         seed=options.seed,
         watched=lambda steps: common.progress(steps, "simulating: topic"),
     )
-    seconds = options.seconds or planning.seconds_of(topics) or SECONDS
+    words = [len(tokens(sentence)) for topic in topics for sentence in topic.sentences]
+    seconds = options.seconds or planning.seconds_of(topics) or seconds_of(2 * fmean(words))
     return Output(
         tables=[_table(report, settings.score, seconds, options)],
         rows=_rows(report, settings.score, seconds, options),

@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotate import imports, invitations
 from annotate.forms import GoldPairForm
 from annotate.models import Assignment, AuditEntry, Study, Upload
+from annotate.reports.leaderboard import what_is_missing
 from annotate.reports.study import Next, look_at, study_lines
 from evaluation.worker import tasks
 from tests.annotate import making
@@ -177,8 +178,10 @@ def test_a_new_study_of_prompts_compares_their_outputs_and_says_nothing_of_sente
     assert study.compares == "summaries"
     assert AuditEntry.objects.filter(detail={"changes": {"compares": [compares, "summaries"]}}).exists()
     assert look_at(study).next == Next.INVITE
+    assert what_is_missing(study) == "judgments"
     pair = begun(study, client)
     answer(client, pair)
+    assert what_is_missing(study) == "worker"
     overview = look_at(study)
     assert (overview.next, overview.judgments, overview.wanted) == (Next.COLLECT, 1, 6)  # three pairs a prompt
     client.force_login(making.owner(study))
