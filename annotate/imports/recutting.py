@@ -90,8 +90,10 @@ class Recut:
         # First of all: a fit that is under way has another version of the sentences from here on.
         own = Topic.asked.filter(pk=self.topic.pk)
         own.update(text_version=F("text_version") + 1, cut_version=F("text_version") + 1)
-        self.forget()
-        if removal is not None:
+        if removal is None:
+            self.forget()
+        else:
+            forget_computed([self.topic.pk])  # and no pair: somebody may have it on their screen
             history = history_of(self.topic, removal)
             self._leave(history)
             judging.set_apart(self.topic, history)
