@@ -18,6 +18,7 @@ from annotate.models import (
     Fit,
     Judgment,
     Ranking,
+    Result,
     Score,
     ScoredBy,
     Study,
@@ -34,7 +35,7 @@ from formats.points import Unit, unit_of, why_untested
 from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
 from formats.results.length import ByLength
 from formats.results.needed import Effort, Needed, needed
-from formats.results.scores import has_intervals
+from formats.results.scores import PredictedSystem, PredictedSystems, has_intervals
 from formats.results.statistics import Mean, quantile, rank, z_of
 
 #: Of so many systems the order is read out.
@@ -60,7 +61,7 @@ class Board:
     `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
     that the paper does not have; `without_documents`: about how many nobody is asked. `ground`: of whom verdicts hold.
     `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes;
-    `by_length`: how much the length of sentences explains.
+    `by_length`: how much the length of sentences explains. `predicted`: systems that nobody judged, by win rate.
     """
 
     scored_by: str
@@ -85,6 +86,7 @@ class Board:
     effort: Callable[[], Effort]
     by_length: Callable[[], ByLength | None]
     of_topic: bool = field(default=False)
+    predicted: tuple[PredictedSystem, ...] = ()
     without_documents: int = 0
 
     @property
@@ -174,7 +176,9 @@ def version_of_study(study: Study) -> str:
 def _version_of_study(study: Study, has_worker: bool) -> str:
     rankings = Ranking.objects.filter(study=study).order_by("pk")
     shown = list(rankings.values_list("version", "problem", "created_at"))
-    return _version(shown, study.score, study.compares, _versions(Topic.asked.filter(study=study)), has_worker)
+    predicted = Result.objects.head(study, "later-systems").version
+    asked = _versions(Topic.asked.filter(study=study))
+    return _version(shown, predicted, study.score, study.compares, asked, has_worker)
 
 
 def is_behind(study: Study) -> bool:
@@ -228,6 +232,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         effort=partial(minutes.effort, study, topics),
         by_length=partial(_by_length, topics, results),
         without_documents=without_documents,
+        predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
 
 
@@ -374,6 +379,14 @@ def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
     without = Score.objects.filter(fit__in=[fit.pk for fit in fits], score=None)
     names = set(without.values_list("summary__system__name", flat=True))
     return tuple(sorted(names - set(ranked)))
+
+
+def _predicted(study: Study, judged: Collection[str]) -> tuple[PredictedSystem, ...]:
+    """The systems that nobody judged, as far as they are predicted, the best first."""
+    record = Result.objects.head(study, "later-systems").read(PredictedSystems)
+    present = set(study.systems.values_list("name", flat=True)) - set(judged)
+    systems = record.systems if record else ()
+    return tuple(sorted((own for own in systems if own.system in present), key=lambda own: (-own.score, own.system)))
 
 
 def _by_length(topics: QuerySet[Topic], results: Iterable[SystemResult]) -> ByLength | None:

@@ -136,28 +136,24 @@ def _table(topic: Evidence, alpha: Mapping[str, float], theta: Mapping[str, floa
         return {}
     source = Counter(word for sentence in topic.sentences for word in content(sentence, topic.language))
     weight = {system: float(np.exp(theta.get(system, alpha[system]))) for system in judged}
-    table = {system: _features(words, system, weight, source) for system in words}
+    having, weighted = Counter[str](), defaultdict[str, float](float)
+    for system in judged:
+        having.update(words[system])
+        for word in words[system]:
+            weighted[word] += weight[system]
+    table = {}
+    for system, own in words.items():
+        mine, others = weight.get(system, 0.0), len(judged) - (system in weight)
+        shared = sum(having[word] for word in own) - (len(own) if system in weight else 0)
+        preferred = sum(weighted[word] for word in own) - mine * len(own)
+        covered = sum(source[word] for word in own) / max(source.total(), 1)
+        table[system] = np.array([shared / others, preferred / (sum(weight.values()) - mine), covered])
     mean = np.mean([table[system] for system in judged], axis=0)
     return {system: own - mean for system, own in table.items()}
 
 
 def _words(sentences: Sequence[str], language: str) -> frozenset[str]:
     return frozenset(word for sentence in sentences for word in content(sentence, language))
-
-
-def _features(
-    words: Mapping[str, frozenset[str]], system: str, weight: Mapping[str, float], source: Counter[str]
-) -> Vector:
-    own, others = words[system], [other for other in weight if other != system]
-    shared = {other: len(own & words[other]) for other in others}
-    total = sum(weight[other] for other in others)
-    return np.array(
-        [
-            sum(shared.values()) / len(others),
-            sum(weight[other] * number for other, number in shared.items()) / total,
-            sum(source[word] for word in own) / max(source.total(), 1),
-        ]
-    )
 
 
 def _utilities(rates: WinRates, topics: Sequence[Evidence]) -> list[dict[str, float]]:

@@ -35,7 +35,11 @@ from evaluation.worker.records.diagnostics import studies_unexamined, topics_une
 from evaluation.worker.records.metrics import studies_uncompared
 from evaluation.worker.records.mixtures import studies_unmixed
 from evaluation.worker.records.sentence_ranking import topics_with_unranked_sentences
-from evaluation.worker.records.win_rates import studies_with_new_answers, studies_with_unexamined_answers
+from evaluation.worker.records.win_rates import (
+    studies_with_later_systems,
+    studies_with_new_answers,
+    studies_with_unexamined_answers,
+)
 from formats.analyses import OF_ALL_SCORES
 
 #: Work that takes this many seconds, or failed last time, is long: it must not block other work.
@@ -186,6 +190,7 @@ OTHERS = (
     _of_study("count_pairs", "system_pairs", lambda: with_intervals(studies_behind("pairs-of-systems")), turns=True),
     _of_study("mix_judgments", "mixtures", studies_unmixed, turns=True),
     _of_study("converge", "convergence", lambda: at_rest(with_intervals(studies_behind("convergence"))), turns=True),
+    _of_study("predict_later_systems", "later_systems", studies_with_later_systems, patience=10.0),
     _of_study("examine_win_rates", "win_rates", studies_with_unexamined_answers, **SELDOM),
     Kind("rank_sentences", "sentences", topics_with_unranked_sentences, large=LARGE_TOPIC, **SELDOM),
     _of_study("examine_study", "robustness", studies_unexamined, idle=True),

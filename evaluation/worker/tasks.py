@@ -34,6 +34,7 @@ from evaluation.annotators.figures import describe
 from evaluation.evaluate import Texts, TopicResult, curve, evaluate, lowest_score, prepare
 from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
 from evaluation.fit import preference_matrix
+from evaluation.fit.effects import Variances
 from evaluation.fit.similarity import KEPT, Similarity, similarity
 from evaluation.meta.across_topics import across_topics
 from evaluation.meta.reports import Sampling
@@ -51,7 +52,9 @@ from evaluation.scoring import asking
 from evaluation.scoring.asking_summaries import next_pairs
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.importance import SharedWords
+from evaluation.scoring.later_systems import Prediction, predict
 from evaluation.scoring.leaving_out import JudgedSummaries
+from evaluation.scoring.planning_summaries import answers_to_measure
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.win_rate import win_rates
 from evaluation.smallest_set import JudgedTopic, smallest_set
@@ -71,7 +74,7 @@ from formats.results import (
     to_json,
 )
 from formats.results.metrics import Peers
-from formats.results.scores import is_tested
+from formats.results.scores import PredictedSystem, PredictedSystems, is_tested
 from formats.sentences import cut
 
 #: The number of pairs suggested after a fit; the next fit suggests others.
@@ -208,6 +211,27 @@ def rank_by_summaries(study_id: int) -> None:
         rates = win_rates(compared.answers, compared.has) if len(compared.answers) else None
         to_ask = next_pairs(compared.texts, compared.answers, rates, SUMMARIES_QUEUE, compared.version)
         records.save_win_rates(compared, rates, to_ask, time.perf_counter() - began)
+
+
+@task(_note("later-systems"))
+def predict_later_systems(study_id: int) -> None:
+    """Predict the win rates of systems that nobody judged from the texts of judged summaries."""
+    compared = records.load_compared(study_id)
+    if compared is None or not len(compared.answers):
+        return
+    rates = win_rates(compared.answers, compared.has)
+    prediction = predict(rates, records.load_summarized(study_id))
+    later = None if prediction is None else _with_answers(prediction, rates.effects.variances)
+    records.publish(study_id, "later-systems", compared.version, {(): later})
+
+
+def _with_answers(prediction: Prediction, variances: Variances) -> PredictedSystems:
+    """Each system with the number of answers that would tell as much."""
+    systems = (
+        PredictedSystem(own.system, own.win_rate, own.low, own.high, answers_to_measure(own.se, variances))
+        for own in prediction.systems
+    )
+    return PredictedSystems(tuple(systems), prediction.feature)
 
 
 @task(_note("annotators"))

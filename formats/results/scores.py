@@ -207,6 +207,26 @@ class SystemResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictedSystem:
+    """A system that nobody judged, with its win rate as the texts of judged summaries predict it, and its 95% interval;
+    `answers`: so many about it tell as much."""
+
+    system: str
+    score: float
+    low: float
+    high: float
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedSystems:
+    """Those of a study. `feature`: what they are predicted from, None where nothing predicts."""
+
+    systems: tuple[PredictedSystem, ...]
+    feature: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class LeaderboardRow(SystemResult):
     """A system's place on a leaderboard. `better_than`: the systems that it is significantly better than.
 

@@ -57,6 +57,7 @@ POST 302 302 302 302 302 302 302 302 302 403 403 403 403  join crowd
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  try study study_topics topic topic_documents sentence summary
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard topic_leaderboard system kind_leaderboard
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_csv leaderboard_tex leaderboard_svg
+GET    L   L   L   L   L   L 404 404 404 200 200 200 200  leaderboard_predicted_csv
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  compare_in_topic topic_csv study_methods study_methods_tex
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  study_methods_bib study_methods_md reported_pairs
 GET    L   L   L   L   L   L 404 404 404 200 200 200 200  topic_leaderboard_csv topic_leaderboard_tex

@@ -13,6 +13,7 @@ from annotate import judging
 from annotate.judging import what_if as questions
 from annotate.models import Assignment, Study
 from annotate.reports import analyses
+from annotate.reports import leaderboard as boards
 from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import records, tasks
 from evaluation.worker.agenda import find_work
@@ -149,3 +150,35 @@ def test_the_board_of_a_kind_alone_is_of_win_rates_where_these_are_the_headline(
     question.refresh_from_db()
     assert question.record.before.judgments == 30
     assert question.record.after.systems == ()
+
+
+def test_a_system_that_nobody_judged_is_predicted_below_the_board_until_somebody_judges_it(client: Client) -> None:
+    study = compared(summary_judgments_per_topic=40)
+    later = [graded(n) for n in range(4)]
+    for topic in later:
+        topic["summaries"] = [{"system": "late", "text": f"What ann says of {topic['topic_id']}.\n\nAll of it, too."}]
+    making.store(study, making.lines(*later), "later.jsonl")
+    tasks.catch_up(study.pk)
+    assert ("predict_later_systems", study.pk) in {(work.task, work.key) for work in find_work()}
+    tasks.predict_later_systems(study.pk)
+    assert "predict_later_systems" not in {work.task for work in find_work()}
+    shown_board = boards.of_study(study)
+    assert [row.system for row in shown_board.rows] == list(SYSTEMS)
+    (late,) = shown_board.predicted
+    assert late.system == "late"
+    assert 0 <= late.low < late.score < late.high <= 1
+    assert late.answers >= 1
+    client.force_login(making.owner(study))
+    page = client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    assert page.index("long</bdi>") < page.index("late</bdi>") < page.index("predicted, nobody judged it")
+    rows = client.get(f"/studies/{study.pk}/leaderboard.predicted.csv").content.decode().splitlines()
+    assert rows[1].startswith(f"late,{late.score}")
+    assert "late" not in client.get(f"/studies/{study.pk}/leaderboard.csv").content.decode()
+    sent = client.get(f"/api/v1/studies/{study.pk}/leaderboard/").json()
+    assert [own["system"] for own in sent["predicted"]] == ["late"]
+    assert "late" not in {own["system"] for own in sent["systems"]}
+    for _annotator in range(2):
+        answer(joined(study), 20)
+    tasks.rank_by_summaries(study.pk)
+    assert boards.of_study(study).predicted == ()
+    assert "late" in board(study)

@@ -26,7 +26,7 @@ def answer(annotator: Annotator, number: int) -> None:
         if isinstance(pair, judging.NoPair):
             return
         left, right = pair.left.document.name, pair.right.document.name
-        judging.record_judgment(pair, 1, "left" if ORDER[left] < ORDER[right] else "right", 5.0)
+        judging.record_judgment(pair, 1, "left" if ORDER.get(left, 9) < ORDER.get(right, 9) else "right", 5.0)
 
 
 def board(study) -> dict[str, SystemScore]:

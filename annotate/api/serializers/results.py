@@ -22,6 +22,7 @@ from formats.results import (
     to_json,
 )
 from formats.results.length import ByLength
+from formats.results.scores import PredictedSystem
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
@@ -183,13 +184,14 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     """A leaderboard, and the judgments behind it.
 
     `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `unranked`: systems whose
-    summaries share no word with their sources. `behind`: topics whose judgments or texts are newer than their scores;
-    `failures`: those that could not be scored, and why. `is_outdated`: the scores are those of earlier settings.
-    `added_prior`: how many topics, as published, needed a prior that the paper does not have. `without_documents`: how
-    many topics are not in these scores because nobody is asked about them. `version` changes whenever anything here may
-    have. `rests_on`: how many judgments of people, machines and simulated annotators count,
-    and how many do not. `ground`: of whom differences and intervals hold. `by_length`: how much of
-    the differences the length of sentences explains.
+    summaries share no word with their sources. `predicted`: by win rate, those that nobody judged, with so many
+    `answers` that would tell as much; they have no rank. `behind`: topics whose judgments or texts are newer than
+    their scores; `failures`: those that could not be scored, and why. `is_outdated`: the scores are those of
+    earlier settings. `added_prior`: how many topics, as published, needed a prior that the paper does not have.
+    `without_documents`: how many topics are not in these scores because nobody is asked about them. `version`
+    changes whenever anything here may have. `rests_on`: how many judgments of people, machines and simulated
+    annotators count, and how many do not. `ground`: of whom differences and intervals hold. `by_length`: how much
+    of the differences the length of sentences explains.
     """
 
     scored_by = serializers.ChoiceField(choices=ScoredBy.choices)
@@ -201,6 +203,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     without_documents = serializers.IntegerField()
     systems = serializer_of(LeaderboardRow)(many=True, source="rows")
     differences = serializer_of(Difference)(many=True)
+    predicted = serializer_of(PredictedSystem)(many=True)
     ground = serializer_of(Ground)()
     topics = serializers.IntegerField()
     judgments = serializers.IntegerField()

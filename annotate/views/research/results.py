@@ -281,11 +281,16 @@ def _file(request: HttpRequest, board: Board, form: str, name: str) -> HttpRespo
     if ending in FIGURES:
         return figure_file(_PLOTS[picture](board), ending, _rests_on(board), stem)
     content, kind = _TABLES[form](board)
-    return as_file(content, kind, f"{stem}.{form}")
+    return as_file(content, kind, f"{stem}.{ending}")
 
 
 def _csv(board: Board) -> Content:
     return csv_table(COLUMNS, [_cells(row, board) for row in board.rows])
+
+
+def _predicted_csv(board: Board) -> Content:
+    columns = ("system", "score", "low", "high", "answers_to_measure")
+    return csv_table(columns, [(own.system, own.score, own.low, own.high, own.answers) for own in board.predicted])
 
 
 def _cells(row: LeaderboardRow, board: Board) -> Sequence[str | float | None]:
@@ -330,24 +335,24 @@ def _latex_cells(row: LeaderboardRow, board: Board, unit: Unit) -> list[str]:
     return cells + (["–" if row.coverage is None else f"{row.coverage:.2f}"] if has_coverage(board) else [])
 
 
-_TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex}
+_TABLES: Mapping[str, Callable[[Board], Content]] = {"csv": _csv, "tex": _latex, "predicted.csv": _predicted_csv}
 _PLOTS: Mapping[str, Callable[[Board], Plot | None]] = {
     "": lambda board: plots.board_scores(board, board.rows),
     "ranks": lambda board: plots.board_ranks(board, SYSTEMS_A_PAGE),
 }
-_FORMS = (*_TABLES, *FIGURES, *(f"ranks.{form}" for form in FIGURES))
+_FORMS = ("csv", "tex", *FIGURES, *(f"ranks.{form}" for form in FIGURES))
 
 
-def _files(address: str, view: Callable[..., HttpResponseBase], name: str) -> list[Any]:
+def _files(address: str, view: Callable[..., HttpResponseBase], name: str, forms: Sequence[str] = _FORMS) -> list[Any]:
     """One address for each form that a leaderboard can be fetched in."""
-    return [path(f"{address}.{form}", view, {"form": form}, name=f"{name}_{form.replace('.', '_')}") for form in _FORMS]
+    return [path(f"{address}.{form}", view, {"form": form}, name=f"{name}_{form.replace('.', '_')}") for form in forms]
 
 
 _STUDY = "studies/<int:study_id>/"
 _TOPIC = _STUDY + "topics/<int:topic_id>/"
 urlpatterns = [
     path(_STUDY + "leaderboard/", leaderboard, name="leaderboard"),
-    *_files(_STUDY + "leaderboard", leaderboard_file, "leaderboard"),
+    *_files(_STUDY + "leaderboard", leaderboard_file, "leaderboard", (*_FORMS, "predicted.csv")),
     path(_TOPIC + "leaderboard/", topic_leaderboard, name="topic_leaderboard"),
     *_files(_TOPIC + "leaderboard", topic_leaderboard_file, "topic_leaderboard"),
     path(_STUDY + "summaries/<int:summary_id>/", summary, name="summary"),

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from annotate import __version__
+from annotate import __version__, exports
 from annotate.database.rows import put
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -28,10 +28,13 @@ from annotate.models import (
     Study,
     Suggestion,
     Summary,
+    System,
     Tally,
+    Topic,
     TopicProgress,
 )
 from annotate.models.analysis import of_head
+from evaluation.evidence import Evidence, evidence
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
 from evaluation.scoring.win_rate import Answers, WinRates
@@ -119,6 +122,23 @@ def studies_with_unexamined_answers() -> QuerySet[Study]:
     ranked = Ranking.objects.filter(study=OuterRef("pk"), scored_by=WIN_RATE).values("version")
     studies = Study.objects.annotate(wanted=Subquery(ranked))
     return studies.alias(done=of_head("win-rate-smallest-set")).filter(wanted__gt=F("done"))
+
+
+def studies_with_later_systems() -> QuerySet[Study]:
+    """Studies ranked by win rates with systems that nobody judged and that are not predicted yet. Adds the `wanted`
+    version."""
+    rankings = Ranking.objects.filter(study=OuterRef("pk"), scored_by=WIN_RATE, judgments__gt=0)
+    unjudged = System.objects.filter(study=OuterRef("pk")).exclude(standings__ranking__scored_by=WIN_RATE)
+    studies = Study.objects.annotate(wanted=Subquery(rankings.values("version")))
+    return studies.alias(done=of_head("later-systems")).filter(Exists(unjudged), wanted__gt=F("done"))
+
+
+def load_summarized(study_id: int) -> list[Evidence]:
+    """The topics of a study with their texts."""
+    study = Study.objects.get(pk=study_id)
+    with snapshot():
+        topics = list(exports.topic_records(Topic.objects.filter(study=study).order_by("position")))
+    return [evidence(replace(topic, language=topic.language or study.language)) for topic in topics]
 
 
 def _with_version(studies: QuerySet[Study]) -> QuerySet[Study]:
