@@ -59,7 +59,7 @@ class Next(StrEnum):
 @dataclass(frozen=True, slots=True)
 class TopicState:
     """How far one topic is, with its sentences and its summaries. `judgments`: those of the kind of annotators of which
-    so many are `wanted`; `done`: those of them that count towards these."""
+    so many are `wanted`; `done`: those of them that count towards these. `of_sentences`: what its utilities rest on."""
 
     topic: Topic
     documents: int
@@ -67,6 +67,7 @@ class TopicState:
     references: int
     summaries: int
     rests_on: RestsOn
+    of_sentences: RestsOn
     wanted: int
     done: int
     is_cut: bool
@@ -265,6 +266,7 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
                 references=references.get(topic.pk, 0),
                 summaries=summaries.get(topic.pk, 0),
                 rests_on=sum((judged[key] for key in both), RestsOn(study.counted_kinds)),
+                of_sentences=judged[topic.pk],
                 wanted=sum(wanted[key] for key in both),
                 done=sum(min(judged[key].leading, wanted[key]) for key in both),
                 is_cut=topic.is_cut,

@@ -20,7 +20,7 @@ from annotate.database.snapshot import snapshot
 from annotate.forms import MendForm, complain
 from annotate.models import Fit, Judgment, Sentence, SourceDocument, Study, Summary, Topic, Utility
 from annotate.refusal import Refusal
-from annotate.reports import leaderboard, minutes, rests_on
+from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
 from annotate.views.research.pages import UNCHANGED, as_file, csv_table, digest, is_seen, keys, page, user_of
 from formats.answers import share_of_first
@@ -59,7 +59,6 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
         topic=topic,
         state=state,
         fit=fit,
-        rests_on=rests_on.of_topic(topic),
         chosen=chosen,
         rows=[_drawn(utility, scale) | {"place": places[utility.pk]} for utility in chosen],
         asked=asked,
