@@ -412,10 +412,10 @@ class Study(models.Model):
         return settings | {"score": "importance"} if self.score == "published" else settings
 
     @property
-    def questions(self) -> list[str]:
-        """What annotators are asked: about sentences, about summaries, or both."""
+    def questions(self) -> dict[str, str]:
+        """What annotators are asked about sentences, about summaries, or about both."""
         asked = {"sentences": self.question, "summaries": self.summary_question}
-        return [question for about, question in asked.items() if self.compares in (about, "both")]
+        return {about: question for about, question in asked.items() if self.compares in (about, "both")}
 
     @property
     def answers(self) -> Mapping[str, Answer]:

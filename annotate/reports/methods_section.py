@@ -85,7 +85,14 @@ def paragraph(facts: StudyFacts) -> str:
 
 
 def _question(facts: StudyFacts) -> Iterator[str]:
-    yield _("We evaluated summaries by pairwise preferences of source sentences [[%(key)s]].") % {"key": ZOPF}
+    opening = {
+        "sentences": _("We evaluated summaries by pairwise preferences of source sentences [[%(key)s]]."),
+        "summaries": _("We evaluated summaries by pairwise preferences of whole summaries."),
+        "both": _(
+            "We evaluated summaries by pairwise preferences of source sentences [[%(key)s]] and of whole summaries."
+        ),
+    }
+    yield opening[facts.study.compares] % {"key": ZOPF}
     yield _("The material has %(topics)s with %(documents)s and %(sentences)s, and %(summaries)s by %(systems)s.") % {
         "topics": _n(facts.topics, "topic"),
         "documents": _n(facts.documents, "document"),
@@ -94,13 +101,22 @@ def _question(facts: StudyFacts) -> Iterator[str]:
         "systems": _n(facts.systems, "system"),
     }
     if facts.rests_on.counted.human:
-        asked = _("Annotators saw two sentences of a topic at a time and were asked: “%(question)s”.")
+        asked = {
+            "sentences": _("Annotators saw two sentences of a topic at a time and were asked: “%(question)s”."),
+            "summaries": _("Annotators saw two summaries of a topic at a time and were asked: “%(question)s”."),
+        }
     else:
-        asked = _("The question about two sentences of a topic is: “%(question)s”. No person has answered it so far.")
-    yield asked % {"question": facts.study.question}
+        asked = {
+            "sentences": _("The question about two sentences of a topic is: “%(question)s”."),
+            "summaries": _("The question about two summaries of a topic is: “%(question)s”."),
+        }
+    for kind, question in facts.study.questions.items():
+        yield asked[kind] % {"question": question}
+    if not facts.rests_on.counted.human:
+        yield _("No person has answered so far.")
     for answer in facts.study.answers.values():
         if answer.share == HALF:
-            template = _("“%(answer)s” is an answer, too, and counts as half a win for each sentence.")
+            template = _("“%(answer)s” is an answer, too, and counts as half a win for each side.")
             yield template % {"answer": capfirst(_(answer.name))}
     if not facts.study.ties_allowed:
         yield _("One of the two must be chosen.")

@@ -180,3 +180,19 @@ def test_the_page_has_all_of_it_in_few_queries(study: Study, django_assert_max_n
         reverse("study_methods", args=[study.pk])
         in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
     )
+
+
+@pytest.mark.parametrize(
+    ("compares", "opening"),
+    [
+        ("sentences", "preferences of source sentences (Zopf 2018). "),
+        ("summaries", "preferences of whole summaries. "),
+        ("both", "preferences of source sentences (Zopf 2018) and of whole summaries. "),
+    ],
+)
+def test_it_says_what_was_compared_under_which_question(compares: str, opening: str) -> None:
+    study = making.study(compares=compares, question="Which sentence?", summary_question="Which summary?")
+    text = told(study)
+    assert opening in text
+    assert ("two sentences of a topic is: “Which sentence?”" in text) == (compares != "summaries")
+    assert ("two summaries of a topic is: “Which summary?”" in text) == (compares != "sentences")

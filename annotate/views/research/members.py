@@ -132,7 +132,7 @@ def _words(invitation: Invitation) -> str:
         "continue later. You do not need an account. Open this link to begin:"
     ) % {
         "title": study.title,
-        "question": " / ".join(study.questions),
+        "question": " / ".join(study.questions.values()),
         "pairs": progress.wanted,
         "minutes": progress.minutes_left,
     }
