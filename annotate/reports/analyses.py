@@ -50,6 +50,7 @@ from formats.results import (
     PairCounts,
     SentenceRankings,
     StudyConvergence,
+    SummaryForecast,
     from_json,
 )
 from formats.results.metrics import StudyPairs, main_first
@@ -182,6 +183,7 @@ _VALUES: Mapping[str, Callable[[], str]] = {
     "machines": lambda: _("machines"),
     ScoredBy.RECOMMENDED: lambda: _("Recommended"),
     ScoredBy.PUBLISHED: lambda: _("As published (Zopf 2018)"),
+    ScoredBy.WIN_RATE: lambda: _("Win rate"),
 }
 
 
@@ -436,11 +438,20 @@ def _forecast(study: Study) -> Stored:
     latest = forecasts.latest(study)
     record = latest.record if latest else None
     is_waiting = latest is not None and latest.state == latest.State.WAITING
+    so_far: tuple[Any, ...] = (latest.pk, latest.state, latest.done) if latest else ()
+    records: dict[tuple[str, ...], Record] = {}
+    if study.compares != "sentences":
+        head = Result.objects.head(study, "summary-forecast")
+        so_far = *so_far, head.version
+        if expected := head.read(SummaryForecast):
+            records[ScoredBy.WIN_RATE.value,] = partial(forecast.of_summaries, study, expected)
+    if record:
+        records[ScoredBy.RECOMMENDED.value,] = partial(forecast.of_study, study, record)
     return Stored(
-        {(): partial(forecast.of_study, study, record)} if record else {},
-        is_possible=record is not None or is_waiting,
+        records,
+        is_possible=bool(records) or is_waiting,
         is_old=is_waiting,
-        version=f"{latest.pk}-{latest.state}-{latest.done}" if latest else "",
+        version="-".join(map(str, so_far)),
         problem=latest.problem if latest else "",
         progress=_("%(done)d of %(steps)d simulations") % {"done": latest.done, "steps": latest.steps}
         if latest and latest.steps

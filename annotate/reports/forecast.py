@@ -10,10 +10,12 @@ from django.utils import timezone
 
 from annotate.models import Judgment, Ranking, ScoredBy, Sentence, Study, Topic
 from annotate.reports import minutes, rests_on
+from annotate.reports.leaderboard import asked_about
 from annotate.reports.study import counts_by_topic, wanted_of
 from formats.analyses.forecast import StudyForecast
 from formats.results import Forecast as Record
-from formats.results import Ground
+from formats.results import Ground, SummaryForecast
+from formats.results.scores import WIN_RATE
 
 #: The pace is that of the last days on which anybody may have judged.
 PACE = timedelta(days=7)
@@ -38,11 +40,20 @@ class Course:
 
 def of_study(study: Study, record: Record) -> StudyForecast:
     """The record with what the study asks for, how long judging took so far, and how far annotators differed."""
-    seconds = minutes.effort(study).seconds or minutes.expected(study)
+    seconds = minutes.seconds(study, asked_about(study, ScoredBy.RECOMMENDED)) or minutes.expected(study)
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED).first()
     ground = ranking.own_ground if ranking else Ground()
     score = study.recommended_settings["score"]
     return StudyForecast(record, score, study.judgments_per_topic, seconds, _is_old(study, record), ground)
+
+
+def of_summaries(study: Study, record: SummaryForecast) -> StudyForecast:
+    """The same of answers about whole summaries, in reading time until it is known how long they take."""
+    asked = asked_about(study, ScoredBy.WIN_RATE)
+    seconds = minutes.seconds(study, asked) or Sentence.objects.paces(study).get(True, record.seconds)
+    ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE).first()
+    ground = ranking.own_ground if ranking else Ground()
+    return StudyForecast(record, WIN_RATE, study.summary_judgments_per_topic, seconds, False, ground)
 
 
 def _is_old(study: Study, record: Record) -> bool:
@@ -59,9 +70,12 @@ def _is_old(study: Study, record: Record) -> bool:
 
 def course(study: Study) -> Course:
     """How far the study is, by the judgments that count of the kind of annotators that it is about."""
-    topics = list(Topic.objects.filter(study=study, removal=None))
+    asked = Topic.asked.filter(study=study)
+    topics = list(asked)
     to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=topics))
-    by_topic = {topic.pk: wanted_of(study, to_judge.get(topic.pk, 0)) for topic in topics}
+    by_topic = {
+        topic.pk: wanted_of(study, to_judge.get(topic.pk, 0), of_summaries=topic.compares_summaries) for topic in topics
+    }
     judged = rests_on.by_topic(study, topics)
     done, wanted = sum(min(judged[key].leading, own) for key, own in by_topic.items()), sum(by_topic.values())
     now = timezone.now()
@@ -69,8 +83,8 @@ def course(study: Study) -> Course:
     a_day = _a_day(recent["number"], recent["since"], now)
     to_come = wanted - done
     ends_at = now + timedelta(days=min(to_come / a_day, 36_500)) if a_day and to_come else None
-    seconds = minutes.effort(study).seconds
-    return Course(done, wanted, seconds, a_day, ends_at, minutes.expected(study) if seconds is None else seconds)
+    seconds = minutes.seconds(study, asked)
+    return Course(done, wanted, seconds, a_day, ends_at, Sentence.objects.pace(study) if seconds is None else seconds)
 
 
 def _counted(study: Study) -> QuerySet[Judgment]:

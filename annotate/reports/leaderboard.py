@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -174,11 +174,11 @@ def version_of_study(study: Study) -> str:
 
 
 def _version_of_study(study: Study, has_worker: bool) -> str:
-    rankings = Ranking.objects.filter(study=study).order_by("pk")
-    shown = list(rankings.values_list("version", "problem", "created_at"))
-    predicted = Result.objects.head(study, "later-systems").version
+    predicted = Result.objects.filter(study=study, analysis="later-systems", choice="").values("version")
+    rankings = Ranking.objects.filter(study=study).order_by("pk").annotate(predicted=Subquery(predicted))
+    shown = list(rankings.values_list("version", "problem", "created_at", "predicted"))
     asked = _versions(Topic.asked.filter(study=study))
-    return _version(shown, predicted, study.score, study.compares, asked, has_worker)
+    return _version(shown, study.score, study.compares, asked, has_worker)
 
 
 def is_behind(study: Study) -> bool:

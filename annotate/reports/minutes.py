@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotate.models import Judgment, Sentence, Study, Topic
@@ -16,7 +18,19 @@ def effort(study: Study, topics: QuerySet[Topic] | None = None) -> Effort:
     """Of the judgments that count, by the kind of annotators that the study is about; on all of its topics or some."""
     topics = Topic.objects.filter(study=study) if topics is None else topics
     sentences = Sentence.objects.to_judge().filter(topic__in=topics, topic__removal=None).count()
-    done = (
+    done = _done(study, topics)
+    each = done["judgments"] / done["annotators"] if done["annotators"] else None
+    return Effort(sentences, done["seconds"], each)
+
+
+def seconds(study: Study, topics: QuerySet[Topic]) -> float | None:
+    """What such a judgment took on average; None where nobody knows."""
+    taken: float | None = _done(study, topics)["seconds"]
+    return taken
+
+
+def _done(study: Study, topics: QuerySet[Topic]) -> dict[str, Any]:
+    return (
         Judgment.objects.counted(kind=study.leading_kind)
         .filter(assignment__topic__in=topics)
         .aggregate(
@@ -25,8 +39,6 @@ def effort(study: Study, topics: QuerySet[Topic] | None = None) -> Effort:
             annotators=Count("assignment__annotator", distinct=True),
         )
     )
-    each = done["judgments"] / done["annotators"] if done["annotators"] else None
-    return Effort(sentences, done["seconds"], each)
 
 
 def expected(study: Study) -> float:

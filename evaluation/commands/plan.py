@@ -27,8 +27,6 @@ from formats.results.planning import POWER, seconds_of, work
 from formats.results.scores import WIN_RATE, is_tested
 from formats.settings import StudySettings
 
-#: Answers a topic about summaries that are tried, unless others are asked for.
-OF_SUMMARIES = (1, 2, 5, 10, 20, 50)
 SHARES = {"margin": percent, "apart": lambda share: percent(None if share is None or share > 1 else share)}
 
 
@@ -49,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=common.sizes,
         help="numbers of judgments a topic, separated by commas (default: "
         f"{', '.join(map(str, planning.PER_SENTENCE))} for each of its sentences; of summaries "
-        f"{', '.join(map(str, OF_SUMMARIES))})",
+        f"{', '.join(map(str, planning_summaries.SIZES))})",
     )
     group.add_argument(
         "--judgments-per-pair", metavar="N", type=common.positive, default=1, help="annotators a pair (default: 1)"
@@ -129,7 +127,7 @@ def _of_summaries(loaded: Sequence[Evidence], options: argparse.Namespace) -> Ou
     topics = [topic for topic in loaded if len(topic.summaries) > 1]
     if not topics:
         raise InputError("no topic has two summaries to compare")
-    report = _summaries_forecast(topics, options.at or OF_SUMMARIES)
+    report = _summaries_forecast(topics, options.at or planning_summaries.SIZES)
     taken = [own.seconds for topic in topics for own in topic.between_summaries if own.seconds is not None]
     seconds = options.seconds or (fmean(taken) if taken else report.seconds)
     variances = Variances(report.system_variance, report.item_variance)

@@ -10,10 +10,10 @@ from typing import get_args
 from evaluation import planning
 from evaluation.commands import common
 from evaluation.commands.common import Command, InputError, Output
-from evaluation.commands.plan import OF_SUMMARIES
 from evaluation.commands.tables import Table
 from evaluation.evidence import Evidence
 from evaluation.replaying import RUNS, replay, replay_summaries
+from evaluation.scoring.planning_summaries import SIZES
 from evaluation.scoring.summary_answers import answers_of, summaries_there
 from formats.points import why_untested
 from formats.records import Of
@@ -83,7 +83,7 @@ def _of_summaries(topics: Sequence[Evidence], options: argparse.Namespace) -> Ou
     report = replay_summaries(
         answers,
         summaries_there(topics, answers),
-        tuple(sorted({min(size, most) for size in (*(options.at or OF_SUMMARIES), most)})),
+        tuple(sorted({min(size, most) for size in (*(options.at or SIZES), most)})),
         runs=options.runs,
         seed=options.seed,
         watched=lambda runs: common.progress(runs, "replaying: order"),

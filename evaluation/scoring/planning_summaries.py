@@ -19,6 +19,9 @@ from evaluation.fit.effects import Variances
 from evaluation.fit.kernel import expected
 from formats.results import ForecastPoint, SummaryForecast
 
+#: Answers a topic that are tried, unless others are asked for.
+SIZES = (1, 2, 5, 10, 20, 50)
+
 
 def expected_error(systems: int, topics: int, answers: float, variances: Variances) -> float:
     """The standard error of the difference of two systems' win rates, after so many `answers` a topic (more than 0)."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
+from statistics import fmean
 from typing import Any, TypedDict
 
 import numpy as np
@@ -34,7 +35,7 @@ from evaluation.annotators.figures import describe
 from evaluation.evaluate import Texts, TopicResult, curve, evaluate, lowest_score, prepare
 from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
 from evaluation.fit import preference_matrix
-from evaluation.fit.effects import Variances
+from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
 from evaluation.fit.similarity import KEPT, Similarity, similarity
 from evaluation.meta.across_topics import across_topics
 from evaluation.meta.reports import Sampling
@@ -48,7 +49,7 @@ from evaluation.meta.topic_sentences import topic_sentences
 from evaluation.metrics import registry
 from evaluation.metrics.background import others_words
 from evaluation.planning import Prepared
-from evaluation.scoring import asking
+from evaluation.scoring import asking, planning_summaries
 from evaluation.scoring.asking_summaries import next_pairs
 from evaluation.scoring.covariance import pack, unpack
 from evaluation.scoring.importance import SharedWords
@@ -56,7 +57,7 @@ from evaluation.scoring.later_systems import Prediction, predict
 from evaluation.scoring.leaving_out import JudgedSummaries
 from evaluation.scoring.planning_summaries import answers_to_measure
 from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import win_rates
+from evaluation.scoring.win_rate import WinRates, win_rates
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, forecasting, records
@@ -69,6 +70,7 @@ from formats.results import (
     AssessorsReport,
     SentenceRankings,
     Standing,
+    SummaryForecast,
     WhatIfTopic,
     from_json,
     to_json,
@@ -211,6 +213,19 @@ def rank_by_summaries(study_id: int) -> None:
         rates = win_rates(compared.answers, compared.has) if len(compared.answers) else None
         to_ask = next_pairs(compared.texts, compared.answers, rates, SUMMARIES_QUEUE, compared.version)
         records.save_win_rates(compared, rates, to_ask, time.perf_counter() - began)
+        records.publish(study_id, "summary-forecast", compared.version, {(): _expected(compared, rates)})
+
+
+def _expected(compared: records.ComparedSummaries, rates: WinRates | None) -> SummaryForecast | None:
+    """What more answers would bring; None where there are no two systems."""
+    lengths = [len(text.split()) for texts in compared.texts.values() for text in texts.values()]
+    if len(compared.answers.systems) < 2 or not lengths:
+        return None
+    variances = Variances(USUAL_SYSTEM, USUAL_ITEM) if rates is None else rates.effects.variances
+    sizes = sorted({*planning_summaries.SIZES, compared.planned} - {0})
+    size = len(compared.answers.systems), len(compared.topics)
+    expected = planning_summaries.forecast(sizes, *size, 2 * fmean(lengths), variances, len(compared.answers))
+    return replace(expected, stop_rule=compared.stop_rule is not None)
 
 
 @task(_note("later-systems"))

@@ -8,7 +8,7 @@ from functools import partial
 
 from formats.plots import Line, curve_plot
 from formats.points import Unit, unit_of, why_untested
-from formats.results import Forecast, ForecastPoint, Ground
+from formats.results import Forecast, ForecastPoint, Ground, SummaryForecast
 from formats.results.planning import PANELS, work
 from formats.shown import DASH, Cell, Choice, Column, Figure, Shown, Table, decimals, figure
 from formats.words import gettext as _
@@ -20,11 +20,11 @@ NUMBERS = {"difference": (1e-6, 100.0), "seconds": (0.1, 3600.0), "pay": (0.0, 1
 
 @dataclass(frozen=True, slots=True)
 class StudyForecast:
-    """What was simulated, of a `score`. `planned`: judgments a topic that the study asks for; `seconds`: what one took
-    so far, or is taken to; `is_outdated`: the study is not the one that was simulated any more. `ground`: who has
-    judged so far."""
+    """What was simulated, of a `score`; of win rates it is worked out from variances. `planned`: judgments a topic
+    that the study asks for; `seconds`: what one took so far, or is taken to; `is_outdated`: the study is not the one
+    that was simulated any more. `ground`: who has judged so far."""
 
-    record: Forecast
+    record: Forecast | SummaryForecast
     score: str
     planned: int
     seconds: float
@@ -175,6 +175,12 @@ def _percent(chance: float | None) -> str:
 
 def _notes(forecast: StudyForecast) -> list[str]:
     record = forecast.record
+    of_annotators = _(
+        "How far annotators differ is not known, and not included: several must have judged the same topics."
+    )
+    notes = [] if forecast.ground.spread is not None else [of_annotators]
+    if isinstance(record, SummaryForecast):
+        return [" ".join([*_of_summaries(record), *notes])]
     sampled = _(
         "%(sampled)d of %(topics)d topics, %(sentences).0f sentences on average, stand for all, each simulated "
         "%(runs)d times; %(systems)d systems, %(pairs)d pairs of them; %(careless).0f%% careless answers, %(ties).0f%% "
@@ -203,9 +209,21 @@ def _notes(forecast: StudyForecast) -> list[str]:
     sentences = [sampled % about, learnt % about]
     sentences += [standard] if record.are_standard else []
     sentences += [stop_rule] if record.stop_rule else []
-    if forecast.ground.spread is None:
-        sentences.append(
-            _("How far annotators differ is not known, and not included: several must have judged the same topics.")
-        )
+    sentences += notes
     old = [_("Texts or settings have changed since. Simulate again to include that.")] if forecast.is_outdated else []
     return [*old, " ".join(sentences)]
+
+
+def _of_summaries(record: SummaryForecast) -> list[str]:
+    basis = _(
+        "%(topics)d topics and %(systems)d systems, %(pairs)d pairs of them; %(words).0f words in two summaries. "
+        "Answers are spread evenly over topics and pairs."
+    )
+    learnt = (
+        _("How far systems and their summaries differ was learnt from %(learnt)d answers.")
+        if record.learnt_from
+        else _("How far systems and their summaries differ is taken from studies of others, until somebody has judged.")
+    )
+    about = {"topics": record.topics, "systems": record.systems, "pairs": record.comparisons, "words": record.words}
+    stop_rule = [_("Intervals and verdicts hold at every look.")] if record.stop_rule else []
+    return [basis % about, learnt % {"learnt": record.learnt_from}, *stop_rule]

@@ -51,6 +51,7 @@ class Telling:
     __slots__ = ()
     systems: int
     stop_rule: bool
+    points: tuple[ForecastPoint, ...]
 
     @property
     def comparisons(self) -> int:
@@ -79,6 +80,12 @@ class Telling:
     def error_for(self, difference: float) -> float:
         """The standard error with which it is."""
         return difference / (self._critical + NormalDist().inv_cdf(POWER))
+
+    def needed(self, difference: float) -> int | None:
+        """Judgments a topic with which two systems that differ so much are told apart with a chance of 80%; None where
+        the largest number that was tried is not enough. Between two numbers, errors fall by a power of it."""
+        errors = [(point.judgments, point.se) for point in self.points if point.se]
+        return _crossing(errors, self.error_for(difference))
 
     @property
     def _critical(self) -> float:
@@ -113,12 +120,6 @@ class Forecast(Telling):
     stop_rule: bool
     points: tuple[ForecastPoint, ...]
     random_share: float = 1.0
-
-    def needed(self, difference: float) -> int | None:
-        """Judgments a topic with which two systems that differ so much are told apart with a chance of 80%; None where
-        the largest number that was tried is not enough. Between two numbers, errors fall by a power of it."""
-        errors = [(point.judgments, point.se) for point in self.points if point.se]
-        return _crossing(errors, self.error_for(difference))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,15 @@ from django.urls import reverse
 
 from annotate import judging
 from annotate.judging import what_if as questions
-from annotate.models import Assignment, Study
+from annotate.models import Assignment, Ranking, Study
 from annotate.reports import analyses
+from annotate.reports import forecast as reports
 from annotate.reports import leaderboard as boards
 from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import records, tasks
 from evaluation.worker.agenda import find_work
 from formats.results import Outcome
+from formats.results.planning import seconds_of
 from formats.results.scores import WIN_RATE
 from tests.annotate import making
 from tests.annotate.judging_study import joined
@@ -182,3 +184,47 @@ def test_a_system_that_nobody_judged_is_predicted_below_the_board_until_somebody
     tasks.rank_by_summaries(study.pk)
     assert boards.of_study(study).predicted == ()
     assert "late" in board(study)
+
+
+def test_the_forecast_says_in_reading_time_what_answers_about_summaries_bring_before_and_after_the_first(
+    client: Client,
+) -> None:
+    study = study_of(*map(graded, range(4)), summary_judgments_per_topic=8, judgments_per_pair=2)
+    tasks.rank_by_summaries(study.pk)
+    before = shown(study, "forecast").record
+    assert before.record.learnt_from == 0
+    assert before.planned == 8
+    assert [point.judgments for point in before.record.points] == [1, 2, 5, 8, 10, 20, 50]
+    errors = [point.se for point in before.record.points]
+    assert errors == sorted(errors, reverse=True)
+    words = len(["What", "ann", "says", "of", "M1.", "All", "of", "it."])
+    assert before.record.words == pytest.approx(2 * words, abs=0.5)
+    assert before.seconds == pytest.approx(seconds_of(2 * words), rel=0.3)
+    client.force_login(making.owner(study))
+    page = client.get(reverse("analysis", args=[study.pk, "forecast"]), {"difference": "20", "pay": "12"})
+    text = page.content.decode()
+    assert "differ by 20 percentage points" in text
+    assert "Simulate the study" not in text
+    for _annotator in range(4):
+        answer(joined(study), 8)
+    tasks.rank_by_summaries(study.pk)
+    after = shown(study, "forecast").record
+    done = Ranking.objects.get(study=study, scored_by=WIN_RATE).judgments
+    assert after.record.learnt_from == done > 24
+    assert after.seconds == 5.0
+    assert after.record.system_variance != before.record.system_variance
+    assert after.ground.annotators == 4
+    assert reports.course(study).done == done
+    assert reports.course(study).wanted == 32
+    assert reports.course(study).seconds == 5.0
+
+
+def test_every_analysis_of_a_study_that_compares_summaries_opens() -> None:
+    study = compared(compares="both", summary_share=1.0)
+    score_with_metrics(study)
+    tasks.examine_win_rates(study.pk)
+    opened = {own.analysis.name: own for own in analyses.all_opened(study, frozenset({"see", "annotators"}))}
+    assert {"two-systems", "scores-by-topic", "forecast", "influence", "smallest-set"} <= {
+        name for name, own in opened.items() if own.shown
+    }
+    assert opened["two-systems"].asked["scored_by"] == WIN_RATE

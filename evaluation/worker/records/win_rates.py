@@ -61,7 +61,9 @@ class ComparedTopic:
 @dataclass(frozen=True, slots=True)
 class ComparedSummaries:
     """What was said of the summaries of a study, at one moment. `annotators`: their keys, by number; `leading`: the
-    numbers of those of the kind whose influence is computed; `judgments`: the keys of the answers."""
+    numbers of those of the kind whose influence is computed; `judgments`: the keys of the answers; `planned`:
+    so many a topic.
+    """
 
     study_id: int
     version: int
@@ -72,6 +74,7 @@ class ComparedSummaries:
     judgments: tuple[int, ...]
     settings: Mapping[str, Any]
     stop_rule: StopRule | None
+    planned: int
 
     @property
     def has(self) -> NDArray[np.bool_]:
@@ -164,7 +167,6 @@ def load_compared(
         rows = Judgment.objects.counted(also, kind).filter(assignment__topic__in=[topic.key for topic in topics])
         answers, annotators, judgments = _answers(rows.exclude(assignment__annotator__in=list(but)), topics)
         leading = Annotator.objects.filter(pk__in=annotators, kind=study.leading_kind).values_list("pk", flat=True)
-        planned = study.summary_judgments_per_topic * len(topics)
         return ComparedSummaries(
             study_id=study_id,
             version=_version_of(study_id),
@@ -174,7 +176,8 @@ def load_compared(
             leading=tuple(annotators.index(key) for key in leading),
             judgments=judgments,
             settings={"score": WIN_RATE.value, "counted_kinds": study.counted_kinds},
-            stop_rule=StopRule(planned) if study.stop_rule else None,
+            stop_rule=StopRule(study.summary_judgments_per_topic * len(topics)) if study.stop_rule else None,
+            planned=study.summary_judgments_per_topic,
         )
 
 
