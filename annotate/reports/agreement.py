@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from annotate.models import Annotator, Judgment, Pair, Result, Study, Topic
 from annotate.models.judging import texts_of
 from formats.analyses.annotator_agreement import NamedAgreement
@@ -32,10 +34,14 @@ def named(row: Result) -> NamedAgreement:
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
     return NamedAgreement(
         record,
-        {topic.pk: str(topic) for topic in Topic.objects.filter(study=row.study_id)},
+        {topic.pk: _named(topic) for topic in Topic.asked.filter(study=row.study_id).order_by("position")},
         dict(Annotator.objects.filter(pk__in=record.table.annotators).values_list("pk", "pseudonym")),
         {key: (pair.topic.name, pair.first.name, pair.second.name) for key, pair in disputed.items()},
     )
+
+
+def _named(topic: Topic) -> str:
+    return _("%(topic)s (summaries)") % {"topic": topic} if topic.compares_summaries else str(topic)
 
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:

@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any
 
 from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Length
+from django.utils.translation import gettext as _
 
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -21,6 +23,7 @@ from annotate.models import (
     Result,
     Score,
     ScoredBy,
+    Sentence,
     Study,
     Summary,
     SystemScore,
@@ -31,8 +34,17 @@ from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
 from annotate.reports import minutes, rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
+from formats.analyses import annotator_agreement
 from formats.points import Unit, unit_of, why_untested
-from formats.results import CurvePoint, Difference, Ground, LeaderboardRow, ScoreCovariance, SystemResult
+from formats.results import (
+    CurvePoint,
+    Difference,
+    Ground,
+    LeaderboardRow,
+    ScoreCovariance,
+    StudyAgreement,
+    SystemResult,
+)
 from formats.results.length import ByLength
 from formats.results.needed import Effort, Needed, needed
 from formats.results.scores import PredictedSystem, PredictedSystems, has_intervals
@@ -85,6 +97,7 @@ class Board:
     version: str
     effort: Callable[[], Effort]
     by_length: Callable[[], ByLength | None]
+    agreement: Callable[[], str] = field(default=str)
     of_topic: bool = field(default=False)
     predicted: tuple[PredictedSystem, ...] = ()
     without_documents: int = 0
@@ -168,6 +181,19 @@ def headline(study: Study) -> ScoredBy:
     return ScoredBy.PUBLISHED if study.score == "published" else ScoredBy.RECOMMENDED
 
 
+def ways_of_scoring(study: Study) -> list[tuple[str, str]]:
+    """Those that the study asks for or has, with their names, the first one first."""
+    names = {
+        ScoredBy.WIN_RATE: _("Win rate"),
+        ScoredBy.RECOMMENDED: _("Recommended"),
+        ScoredBy.PUBLISHED: _("As published (Zopf 2018)"),
+    }
+    chosen = set(Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True))
+    chosen |= set() if study.compares == "sentences" else {ScoredBy.WIN_RATE.value}
+    chosen |= set() if study.compares == "summaries" else {ScoredBy.RECOMMENDED.value, ScoredBy.PUBLISHED.value}
+    return [(way.value, name) for way, name in names.items() if way in chosen]
+
+
 def version_of_study(study: Study) -> str:
     """Changes with everything that the study's board shows; cheap enough to be asked for every second."""
     return _version_of_study(study, worker_is_there())
@@ -230,7 +256,8 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         has_worker=has_worker,
         version=version,
         effort=partial(minutes.effort, study, topics),
-        by_length=partial(_by_length, topics, results),
+        by_length=partial(_by_length, study, scored_by, topics, results),
+        agreement=partial(_agreement, study, scored_by),
         without_documents=without_documents,
         predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
@@ -278,7 +305,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         has_worker=worker_is_there(),
         version=version,
         effort=partial(minutes.effort, topic.study, topics),
-        by_length=partial(_by_length, topics, results),
+        by_length=partial(_by_length, topic.study, scored_by, topics, results),
         of_topic=True,
     )
 
@@ -389,7 +416,21 @@ def _predicted(study: Study, judged: Collection[str]) -> tuple[PredictedSystem, 
     return tuple(sorted((own for own in systems if own.system in present), key=lambda own: (-own.score, own.system)))
 
 
-def _by_length(topics: QuerySet[Topic], results: Iterable[SystemResult]) -> ByLength | None:
+def _agreement(study: Study, scored_by: str) -> str:
+    """In a sentence beside win rates: answers of people who do not look agree with nobody."""
+    if scored_by != ScoredBy.WIN_RATE:
+        return ""
+    record = Result.objects.head(study, "annotators").read(StudyAgreement)
+    return "" if record is None else annotator_agreement.verdict(record.study)
+
+
+def _by_length(
+    study: Study, scored_by: str, topics: QuerySet[Topic], results: Iterable[SystemResult]
+) -> ByLength | None:
+    if scored_by == ScoredBy.WIN_RATE:
+        texts = Sentence.objects.filter(topic__in=topics).order_by().values_list("document__name")
+        lengths = dict(texts.annotate(characters=Avg(Length("text"))))
+        return ByLength.of({result.system: result.score for result in results}, lengths, of_summaries=True)
     scores = Score.objects.filter(summary__topic__in=topics, fit__judgments__gt=0, scored_by=ScoredBy.RECOMMENDED)
     means = scores.order_by().values_list("summary__system__name").annotate(Avg("by_length"))
     return ByLength.of({result.system: result.score for result in results}, dict(means))

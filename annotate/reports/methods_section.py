@@ -210,6 +210,30 @@ def _bounded(figure: Bounded) -> str:
 
 
 def _scores(facts: StudyFacts) -> Iterator[str]:
+    if facts.study.compares != "summaries":
+        yield from _scores_by_sentences(facts)
+    if facts.study.compares != "sentences":
+        yield _(
+            "Whole summaries were judged under a Bradley–Terry model [[%(key)s]] with random effects of systems and of "
+            "their summaries, fitted to all topics together; the score of a system is its win rate, how often its "
+            "summary is preferred to that of another system on topics like these."
+        ) % {"key": UTILITIES[1]}
+    if facts.study.compares == "summaries":
+        ranked = _(
+            "Systems are ranked by it, with 95%% intervals; differences between systems are tested two-sided and "
+            "corrected for their number [[%(holm)s]]."
+        )
+    else:
+        ranked = _(
+            "Systems are ranked by the mean over topics, with 95%% intervals; differences between systems are tested "
+            "two-sided and corrected for their number [[%(holm)s]]."
+        )
+    yield ranked % {"holm": HOLM}
+    if facts.ground is not None:
+        yield facts.ground.words
+
+
+def _scores_by_sentences(facts: StudyFacts) -> Iterator[str]:
     if facts.study.score == "published":
         yield _("Summaries were scored by equations 2 to 5 as published [[%(key)s]].") % {"key": ZOPF}
     else:
@@ -218,12 +242,6 @@ def _scores(facts: StudyFacts) -> Iterator[str]:
             "[[%(second)s]], %(smoothing)s."
         ) % {"first": UTILITIES[0], "second": UTILITIES[1], "smoothing": _smoothing(facts)}
         yield _SCORES[facts.study.score]()
-    yield _(
-        "Systems are ranked by the mean over topics, with 95%% intervals; differences between systems are tested "
-        "two-sided and corrected for their number [[%(holm)s]]."
-    ) % {"holm": HOLM}
-    if facts.ground is not None:
-        yield facts.ground.words
 
 
 def _smoothing(facts: StudyFacts) -> str:

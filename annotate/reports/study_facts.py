@@ -102,7 +102,8 @@ def of_study(study: Study) -> StudyFacts:
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
     gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
-    ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED, judgments__gt=0).first()
+    by = ScoredBy.RECOMMENDED if study.compares == "sentences" else ScoredBy.WIN_RATE
+    ranking = Ranking.objects.filter(study=study, scored_by=by, judgments__gt=0).first()
     return StudyFacts(
         study=study,
         topics=topics.count(),

@@ -110,12 +110,13 @@ def show(named: NamedAgreement, _asked: Mapping[str, str]) -> Shown:
     """The study and its topics, the course of alpha, and in files who agrees with whom and on which pairs not."""
     agreement = named.agreement
     return Shown(
-        _verdict(agreement.study),
+        verdict(agreement.study),
         [_by_topic(named), *_course(agreement), _time(agreement), _two_by_two(named), _disputed(named)],
     )
 
 
-def _verdict(study: Agreement) -> str:
+def verdict(study: Agreement) -> str:
+    """How far annotators agree, or why that is not known."""
     if study.why:
         return _(WHY[study.why])
     about = {"percent": printed(study.percent), "alpha": printed(study.alpha), "pairs": study.pairs}

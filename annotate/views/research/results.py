@@ -32,8 +32,9 @@ from annotate.views.research.pages import LATEX, UNCHANGED, as_file, csv_table, 
 from annotate.views.research.paper import Content, PaperPart, figure_file, paper_part
 from formats.analyses.metric_scores import of_summary
 from formats.plots import Scale
-from formats.points import Unit, unit_of, what_a_point_is
+from formats.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
 from formats.results import LeaderboardRow, Part, WordTerm
+from formats.results.scores import WIN_RATE
 from formats.results.statistics import MOST_COMPARED
 from formats.shown import p_value
 from formats.tables import tab_separated
@@ -319,7 +320,8 @@ def _latex(board: Board) -> Content:
     rows = [_latex_cells(row, board, unit) for row in board.rows]
     failed = [f"{failure.topic}: {failure.problem}" for failure in board.failures]
     outdated = [_("These are the scores of earlier settings.")] if board.is_outdated else []
-    point = [what_a_point_is()] if board.score == "importance" else []
+    means = {"importance": what_a_point_is, WIN_RATE: what_a_win_rate_is}
+    point = [means[board.score]()] if board.score in means else []
     by_length = [explained.words] if (explained := board.by_length()) else []
     failures = [_("Could not be scored: %s") % problem for problem in failed]
     comments = [comment, board.why_untested or board.ground.words, *point, *by_length, *outdated, *failures]

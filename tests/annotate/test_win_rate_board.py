@@ -1,0 +1,79 @@
+"""The leaderboard of win rates: how it is reached, what stands beside it, and what a paper says of it."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.models import Study
+from evaluation.worker import tasks
+from tests.annotate import making
+from tests.annotate.judging_study import joined
+from tests.annotate.test_comparing_summaries import record, study_of
+from tests.annotate.visitors import signed_in
+from tests.evaluation.test_win_rates_kept import answer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    made = study_of(*(record(f"M{n}") for n in range(4)), pairs_per_annotator=50, judgments_per_pair=2)
+    for _annotator in range(4):
+        answer(joined(made), 10)
+    tasks.rank_by_summaries(made.pk)
+    tasks.report_annotators(made.pk)
+    return made
+
+
+def shown(study: Study, name: str, *path: object, **asked: str) -> str:
+    client = signed_in(making.owner(study))
+    return client.get(reverse(name, args=[study.pk, *path]), asked).content.decode()
+
+
+def test_the_first_board_of_a_study_of_summaries_is_that_of_win_rates(study: Study) -> None:
+    page = shown(study, "leaderboard")
+    assert "Win rate (%)" in page
+    assert "50% is the average." in page
+    assert "40</strong> judgments" in page
+    assert "Equations 2–5" not in page
+
+
+def test_agreement_between_annotators_stands_beside_its_first_line(study: Study) -> None:
+    page = shown(study, "leaderboard")
+    assert "Krippendorff’s alpha 1.00" in page
+    assert page.index("Krippendorff’s alpha") < page.index('class="board"')
+
+
+def test_it_says_how_much_the_length_of_summaries_explains(study: Study) -> None:
+    assert "The length of summaries explains" in shown(study, "leaderboard")
+
+
+def test_only_scores_that_a_study_has_are_offered(study: Study) -> None:
+    assert "scored-by-" not in shown(study, "leaderboard")
+    Study.objects.filter(pk=study.pk).update(compares="both")
+    page = shown(study, "leaderboard")
+    assert [f"scored-by-{way}" in page for way in ("win-rate", "recommended", "published")] == [True] * 3
+
+
+def test_every_analysis_and_every_file_of_the_board_opens(study: Study) -> None:
+    for name in ("results", "study_methods", "study_annotators", "study_topics", "study", "disputed"):
+        assert "Internal" not in shown(study, name)
+    table = (
+        signed_in(making.owner(study))
+        .get(reverse("leaderboard", args=[study.pk]).removesuffix("/") + ".tex")
+        .content.decode()
+    )
+    assert "Win rate" in table
+    assert "50% is the average." in table
+
+
+def test_the_methods_paragraph_names_the_model_and_the_question(study: Study) -> None:
+    page = shown(study, "study_methods")
+    assert "random effects of systems and of their summaries" in page
+    assert "Annotators saw two summaries of a topic at a time" in page
+    assert "utilities of the sentences" not in page
+
+
+def test_agreement_names_the_summaries_of_a_topic(study: Study) -> None:
+    assert "Topic M1 (summaries)" in shown(study, "analysis", "agreement-of-annotators")
