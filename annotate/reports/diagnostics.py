@@ -81,8 +81,12 @@ def found_set(row: Result) -> FoundSet:
     return FoundSet(smallest, tuple(map(_answer, rows.order_by("assignment__topic__position", "pk"))))
 
 
-def first_place(study: Study) -> list[tuple[Analysis, str]]:
-    """The questions about the first place of the board, with the verdict of those that were worked out."""
+def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
+    """The questions about the first place of the board, with the verdict of those that were worked out; none of a board
+    that they are not about."""
+    by_summaries = headline(study) == ScoredBy.WIN_RATE
+    if scored_by != (ScoredBy.WIN_RATE if by_summaries else ScoredBy.RECOMMENDED):
+        return []
     readers: dict[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
     analyses = {analysis.name: analysis for analysis in OF_STUDY}
     heads = ((analyses[name], read, Result.objects.head(study, name_of(study, name))) for name, read in readers.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import judging
+from annotate import judging, studies
 from annotate.judging import what_if as questions
 from annotate.models import Assignment, Ranking, Study
 from annotate.reports import analyses
@@ -18,7 +19,7 @@ from annotate.reports import leaderboard as boards
 from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import records, tasks
 from evaluation.worker.agenda import find_work
-from formats.results import Outcome
+from formats.results import Difference, Outcome
 from formats.results.planning import seconds_of
 from formats.results.scores import WIN_RATE
 from tests.annotate import making
@@ -98,7 +99,7 @@ def test_influence_is_what_the_board_would_be_without_each_annotator() -> None:
     assert now["ann"].rank_low == 1
 
 
-def test_the_smallest_set_of_answers_about_summaries_changes_the_first_place() -> None:
+def test_the_smallest_set_of_answers_about_summaries_changes_the_first_place(client: Client) -> None:
     study = compared()
     tasks.examine_win_rates(study.pk)
     found = shown(study, "smallest-set").record
@@ -111,6 +112,11 @@ def test_the_smallest_set_of_answers_about_summaries_changes_the_first_place() -
     assert max(zip(standing.scores, standing.systems, strict=True))[1] == found.smallest.instead != "ann"
     assert {own.sentence for own in found.answers} <= set(SYSTEMS)
     assert len(found.answers) == len(out)
+    client.force_login(making.owner(study))
+    first_place = f"{len(out)} of 30 answers"
+    assert first_place in client.get(reverse("leaderboard", args=[study.pk])).content.decode()
+    other = client.get(reverse("leaderboard", args=[study.pk]), {"scored_by": "recommended"})
+    assert first_place not in other.content.decode()
 
 
 def rows(study: Study) -> list[tuple[str, int, float, float | None, float | None, int]]:
@@ -228,3 +234,54 @@ def test_every_analysis_of_a_study_that_compares_summaries_opens() -> None:
         name for name, own in opened.items() if own.shown
     }
     assert opened["two-systems"].asked["scored_by"] == WIN_RATE
+
+
+def stopping(**settings: Any) -> Study:
+    rules = {"stop_rule": True, "closes_when_decided": True, "equal_within": 0.01}
+    topics = map(graded, range(8))
+    return study_of(
+        *topics, summary_judgments_per_topic=12, judgments_per_pair=2, pairs_per_annotator=90, **rules | settings
+    )
+
+
+def test_a_study_closes_once_answers_about_summaries_have_decided_every_two_systems() -> None:
+    study = stopping()
+    looks = []
+    for _annotator in range(6):
+        answer(joined(study), 24)
+        tasks.rank_by_summaries(study.pk)
+        study.refresh_from_db()
+        looks.append(study.state)
+        if study.state == "closed":
+            break
+    ranking = Ranking.objects.get(study=study, scored_by=WIN_RATE)
+    verdicts = [difference.verdict(0.01) for difference in ranking.system_differences]
+    assert looks[0] == "open"
+    assert looks[-1] == "closed"
+    assert set(verdicts) == {"apart"}
+    assert 0 < ranking.system_differences[0].planned_share <= 1
+
+
+def test_answers_by_a_coin_close_no_study() -> None:
+    study = stopping()
+    coin = random.Random(7)
+    for _annotator in range(4):
+        annotator = joined(study)
+        for _pair in range(24):
+            pair = judging.draw(annotator)
+            if isinstance(pair, Assignment):
+                judging.record_judgment(pair, 1, coin.choice(["left", "right"]), 5.0)
+        tasks.rank_by_summaries(study.pk)
+        study.refresh_from_db()
+        assert study.state == "open"
+
+
+def test_where_summaries_are_asked_about_their_answers_alone_close_the_study() -> None:
+    study = stopping(compares="sentences")
+    differences = [Difference("ann", "bob", 0.2, 0.1, 0.3, 0.0, significant=True, planned_share=1.0)]
+    studies.close_if_decided(study.pk, differences, by_summaries=True)
+    study.refresh_from_db()
+    assert study.state == "open"
+    studies.close_if_decided(study.pk, differences)
+    study.refresh_from_db()
+    assert study.state == "closed"

@@ -69,7 +69,7 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
     if "seen" in request.GET and is_seen(request, boards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
     board = boards.of_study(study, asked_scored_by(request))
-    questions = () if "seen" in request.GET else diagnostics.first_place(study)
+    questions = () if "seen" in request.GET else diagnostics.first_place(study, board.scored_by)
     return _board_page(request, study, board, tab="leaderboard", questions=questions)
 
 
