@@ -89,8 +89,16 @@ def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
         return []
     readers: dict[str, Callable[[Result], Any]] = {"influence": influence, "smallest-set": found_set}
     analyses = {analysis.name: analysis for analysis in OF_STUDY}
-    heads = ((analyses[name], read, Result.objects.head(study, name_of(study, name))) for name, read in readers.items())
-    return [(analysis, analysis.show(read(head), {}).verdict) for analysis, read, head in heads if head.record]
+    names = {name_of(study, name): name for name in readers}
+    rows = Result.objects.select_related("study").filter(
+        study=study, analysis__in=names, choice="", record__isnull=False
+    )
+    heads = {names[row.analysis]: row for row in rows}
+    return [
+        (analyses[name], analyses[name].show(read(heads[name]), {}).verdict)
+        for name, read in readers.items()
+        if name in heads
+    ]
 
 
 def _answer(judgment: Judgment) -> AnswerOfSet:
