@@ -17,6 +17,7 @@ from annotate.models import (
     ComputedScore,
     Fit,
     HumanScore,
+    Judgment,
     MetricScore,
     PyramidAnnotation,
     Ranking,
@@ -42,6 +43,7 @@ from annotate.reports import (
 from annotate.reports import leaderboard as boards
 from annotate.reports.rests_on import Judged
 from formats.analyses import OF_STUDY, OF_TOPIC, Analysis
+from formats.analyses.both_questions import BothQuestions
 from formats.analyses.convergence import Curves
 from formats.metric_names import why_absent
 from formats.results import (
@@ -434,6 +436,21 @@ def _of_boards(study: Study, record: Callable[[Study, str], Any]) -> Stored:
     )
 
 
+def _both_questions(study: Study) -> Stored:
+    """Of both boards; of sentences the one that the study recommends."""
+    stored = _of_boards(study, lambda study, scored_by: boards.of_study(study, scored_by))
+    two = [stored.records.get((way,)) for way in (ScoredBy.WIN_RATE.value, ScoredBy.RECOMMENDED.value)]
+
+    def record() -> BothQuestions:
+        by_summaries, by_sentences = (read() for read in two if read is not None)
+        return BothQuestions.of(by_sentences.score, by_summaries.rows, by_sentences.rows)
+
+    records: dict[tuple[str, ...], Record] = {} if None in two else {(): record}
+    answers = Judgment.objects.counted().filter(assignment__topic__study=study)
+    are_judged = (answers.filter(assignment__topic__summaries_of__isnull=own).exists() for own in (False, True))
+    return replace(stored, records=records, is_possible=bool(records) or all(are_judged))
+
+
 def _forecast(study: Study) -> Stored:
     latest = forecasts.latest(study)
     record = latest.record if latest else None
@@ -462,6 +479,7 @@ def _forecast(study: Study) -> Stored:
 STORED: Mapping[str, Callable[[Any], Stored]] = {
     "forecast": _forecast,
     "two-systems": partial(_of_boards, record=comparison.of_study),
+    "both-questions": _both_questions,
     "scores-by-topic": partial(_of_boards, record=score_map.of_study),
     "influence": _influence,
     "smallest-set": _smallest_set,

@@ -10,6 +10,7 @@ from formats.analyses import (
     annotator_agreement,
     annotator_consistency,
     assessors,
+    both_questions,
     convergence,
     coverage,
     document_sets,
@@ -159,6 +160,17 @@ ANALYSES = (
         keys=("scored_by",),
         show=two_systems.show,
         needs=_JUDGMENTS,
+    ),
+    Analysis(
+        name="both-questions",
+        title=gettext_noop("Both questions"),
+        asks=gettext_noop("Do whole summaries and sentences order systems alike?"),
+        keys=(),
+        show=both_questions.show,
+        needs=gettext_noop(
+            "Ask annotators about sentences and about whole summaries. Once answers to both count, this page answers "
+            "the question."
+        ),
     ),
     Analysis(
         name="scores-by-topic",

@@ -19,8 +19,9 @@ from django.utils.html import escape
 from django.utils.text import slugify
 
 import formats
-from annotate import forecasts, imports
+from annotate import forecasts, imports, judging
 from annotate.access import abilities
+from annotate.imports.compared import open_summaries
 from annotate.models import (
     ComputedScore,
     HumanScore,
@@ -47,7 +48,7 @@ pytestmark = pytest.mark.django_db
 ANALYSES = (*OF_STUDY, *OF_TOPIC)
 EVERY = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.name)
 #: These also read what the study's board says, or how far three kinds of work are.
-QUERIES = {"two-systems": 26, "scores-by-topic": 26, "metric-agreement": 21}
+QUERIES = {"two-systems": 26, "scores-by-topic": 26, "both-questions": 32, "metric-agreement": 21}
 #: A name that is no good citizen of an address, of a page, of a table or of a spreadsheet.
 ODD = '="Ada" & <b>_\\'
 
@@ -78,6 +79,9 @@ def analysed_study() -> Study:
     for name, last in ((ODD, "a"), ("bob", "b")):
         judged = [("d1:0", "d2:2", "a"), ("d1:0", "d1:1", "a"), ("d2:2", "d1:1", last)]
         scored.judge(made, *((topic.topic_id, *pair) for topic in topics for pair in judged), pseudonym=name)
+    said = [("T0", "system 0", "system 1", "a"), ("T1", "system 0", "system 2", "b")]
+    open_summaries(made, made.topics.values_list("pk", flat=True))
+    judging.import_judgments(made, [formats.Preference(*own, annotator="bob", of="summaries") for own in said])
     assert scored.tasks.catch_up(made.pk) == {}
     scored.score_with_metrics(made)
     examine(made, "T0", "T1", "T2")
