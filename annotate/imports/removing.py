@@ -50,6 +50,8 @@ OF_HUMAN_SCORES: tuple[str, ...] = (
     *("across-topics", "metrics", "intervals", "pairs-of-systems", "mixtures", "convergence"),
     *(analysis.name for analysis in OF_ALL_SCORES),
 )
+#: What is worked out of a ranking by answers about summaries.
+OF_WIN_RATES = ("win-rate-influence", "win-rate-smallest-set", "later-systems", "summary-forecast")
 Kind = Removal.Kind
 #: What is kept as text, in an order in which each row finds what it points to.
 ORDER: tuple[type[Model], ...] = (*(System, Reference, PyramidAnnotation, Summary, HumanScore, MetricScore, GoldPair),)
@@ -270,7 +272,7 @@ def _forget_unfounded(study: Study, keys: list[int]) -> None:
     here = [study.pk]
     if not topics.filter(fits__isnull=False, summaries__isnull=False).exists():
         _forget("study", here, "Ranking")
-        _forget("study", here, "Result", analysis__in=("win-rate-influence", "win-rate-smallest-set"))
+        _forget("study", here, "Result", analysis__in=OF_WIN_RATES)
     if not topics.filter(fits__isnull=False).exists():
         _forget("study", here, "Result", analysis__in=("influence", "smallest-set"))
     if not topics.filter(tally__isnull=False).exists():

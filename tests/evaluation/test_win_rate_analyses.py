@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate import judging, studies
+from annotate import imports, judging, studies
 from annotate.judging import what_if as questions
 from annotate.models import Assignment, Ranking, Study
 from annotate.reports import analyses
@@ -285,3 +285,18 @@ def test_where_summaries_are_asked_about_their_answers_alone_close_the_study() -
     studies.close_if_decided(study.pk, differences)
     study.refresh_from_db()
     assert study.state == "closed"
+
+
+def test_with_the_last_topic_goes_all_that_was_worked_out_of_its_answers_and_comes_back_with_it() -> None:
+    study = compared(topics=1)
+    tasks.examine_win_rates(study.pk)
+    before = shown(study, "influence").record
+    topic = study.topics.get()
+    removal = imports.remove(study, making.owner(study), "topic", str(topic.pk))
+    assert shown(study, "influence").record is None
+    assert shown(study, "forecast").record is None
+    imports.restore_removed(removal, making.owner(study))
+    tasks.catch_up(study.pk)
+    tasks.examine_win_rates(study.pk)
+    assert shown(study, "influence").record == before
+    assert shown(study, "forecast").record.record.learnt_from == 10
