@@ -48,7 +48,7 @@ pytestmark = pytest.mark.django_db
 ANALYSES = (*OF_STUDY, *OF_TOPIC)
 EVERY = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.name)
 #: These also read what the study's board says, or how far three kinds of work are.
-QUERIES = {"two-systems": 26, "scores-by-topic": 26, "both-questions": 32, "metric-agreement": 21}
+QUERIES = {"two-systems": 26, "scores-by-topic": 26, "both-questions": 40, "metric-agreement": 21}
 #: A name that is no good citizen of an address, of a page, of a table or of a spreadsheet.
 ODD = '="Ada" & <b>_\\'
 
