@@ -73,7 +73,8 @@ class Board:
     `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
     that the paper does not have; `without_documents`: about how many nobody is asked. `ground`: of whom verdicts hold.
     `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes;
-    `by_length`: how much the length of sentences explains. `predicted`: systems that nobody judged, by win rate.
+    `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: systems nobody judged, by
+    win rate. `agreement`: between annotators, in a sentence; `ways`: of scoring that the study has.
     """
 
     scored_by: str
@@ -98,6 +99,7 @@ class Board:
     effort: Callable[[], Effort]
     by_length: Callable[[], ByLength | None]
     agreement: Callable[[], str] = field(default=str)
+    ways: Sequence[tuple[str, str]] = field(default=())
     of_topic: bool = field(default=False)
     predicted: tuple[PredictedSystem, ...] = ()
     without_documents: int = 0
@@ -181,14 +183,16 @@ def headline(study: Study) -> ScoredBy:
     return ScoredBy.PUBLISHED if study.score == "published" else ScoredBy.RECOMMENDED
 
 
-def ways_of_scoring(study: Study) -> list[tuple[str, str]]:
-    """Those that the study asks for or has, with their names, the first one first."""
+def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[tuple[str, str]]:
+    """Those that the study asks for or has, with their names, the first one first. `judged`: those with judgments."""
     names = {
         ScoredBy.WIN_RATE: _("Win rate"),
         ScoredBy.RECOMMENDED: _("Recommended"),
         ScoredBy.PUBLISHED: _("As published (Zopf 2018)"),
     }
-    chosen = set(Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True))
+    if judged is None:
+        judged = Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True)
+    chosen = set(judged)
     chosen |= set() if study.compares == "sentences" else {ScoredBy.WIN_RATE.value}
     chosen |= set() if study.compares == "summaries" else {ScoredBy.RECOMMENDED.value, ScoredBy.PUBLISHED.value}
     return [(way.value, name) for way, name in names.items() if way in chosen]
@@ -196,15 +200,19 @@ def ways_of_scoring(study: Study) -> list[tuple[str, str]]:
 
 def version_of_study(study: Study) -> str:
     """Changes with everything that the study's board shows; cheap enough to be asked for every second."""
-    return _version_of_study(study, worker_is_there())
+    return _version_of_study(study, _rankings(study), worker_is_there())
 
 
-def _version_of_study(study: Study, has_worker: bool) -> str:
+def _rankings(study: Study) -> list[tuple[Any, ...]]:
+    """Of each ranking by which scores it is, on how many judgments, and what tells its version."""
     predicted = Result.objects.filter(study=study, analysis="later-systems", choice="").values("version")
     rankings = Ranking.objects.filter(study=study).order_by("pk").annotate(predicted=Subquery(predicted))
-    shown = list(rankings.values_list("version", "problem", "created_at", "predicted"))
+    return list(rankings.values_list("scored_by", "judgments", "version", "problem", "created_at", "predicted"))
+
+
+def _version_of_study(study: Study, rankings: Sequence[tuple[Any, ...]], has_worker: bool) -> str:
     asked = _versions(Topic.asked.filter(study=study))
-    return _version(shown, study.score, study.compares, asked, has_worker)
+    return _version(rankings, study.score, study.compares, asked, has_worker)
 
 
 def is_behind(study: Study) -> bool:
@@ -224,7 +232,8 @@ def of_study(study: Study, scored_by: str = "") -> Board:
     """The systems over all topics; as the study shows them first, where nothing else is asked for."""
     scored_by = scored_by or headline(study)
     has_worker = worker_is_there()
-    version = _version_of_study(study, has_worker)
+    rankings = _rankings(study)
+    version = _version_of_study(study, rankings, has_worker)
     ranking = Ranking.objects.filter(study=study, scored_by=scored_by).first()
     fits = newest_fits(study, scored_by)
     of_people = Exists(Summary.objects.filter(system=OuterRef("system"), person=True))
@@ -258,6 +267,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         effort=partial(minutes.effort, study, topics),
         by_length=partial(_by_length, study, scored_by, topics, results),
         agreement=partial(_agreement, study, scored_by),
+        ways=ways_of_scoring(study, [way for way, judgments, *_rest in rankings if judgments]),
         without_documents=without_documents,
         predicted=_predicted(study, {result.system for result in results}) if scored_by == ScoredBy.WIN_RATE else (),
     )
@@ -306,6 +316,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         version=version,
         effort=partial(minutes.effort, topic.study, topics),
         by_length=partial(_by_length, topic.study, scored_by, topics, results),
+        ways=ways_of_scoring(topic.study),
         of_topic=True,
     )
 

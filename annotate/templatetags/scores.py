@@ -7,7 +7,6 @@ from typing import Any
 
 from django import template
 
-from annotate.reports import leaderboard
 from formats.plots import decimals
 from formats.points import Unit, what_a_point_is, what_a_win_rate_is
 from formats.shown import DASH
@@ -15,7 +14,6 @@ from formats.shown import DASH
 register = template.Library()
 register.simple_tag(what_a_point_is)
 register.simple_tag(what_a_win_rate_is)
-register.simple_tag(leaderboard.ways_of_scoring)
 
 
 @register.filter

@@ -117,7 +117,11 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
         topic=row.topic,
         summary=row,
         scored_by=scored_by,
-        view_of={"scored_by": scored_by, "score": score.fit.settings.get("score") if score else ""},
+        view_of={
+            "scored_by": scored_by,
+            "score": score.fit.settings.get("score") if score else "",
+            "ways": boards.ways_of_scoring(study),
+        },
         score=score,
         words=with_names(words),
         source=score.fit.source_words if score else None,
