@@ -137,7 +137,8 @@ def _planned(board: Board, difference: Difference | None) -> int | None:
 
 def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) -> Iterator[TopicLine]:
     """Topic by topic, in the order of the study."""
-    newest = Fit.objects.newest(scored_by).filter(topic__in=topics)
+    asked = Topic.asked.filter(Q(pk__in=topics) | Q(summaries_of__in=topics))
+    newest = Fit.objects.newest(scored_by).filter(topic__in=asked)
     differences = dict(newest.values_list("topic", "differences"))
     rows = Score.objects.filter(fit__in=newest, summary__system__in=(first[0], second[0]))
     columns = ("summary__topic", "summary__system", "score")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
-from annotate.models import Study
+from annotate.models import Study, Summary
 from evaluation.worker import tasks
 from tests.annotate import making
 from tests.annotate.judging_study import joined
@@ -77,3 +79,24 @@ def test_the_methods_paragraph_names_the_model_and_the_question(study: Study) ->
 
 def test_agreement_names_the_summaries_of_a_topic(study: Study) -> None:
     assert "Topic M1 (summaries)" in shown(study, "analysis", "agreement-of-annotators")
+
+
+def of_system(system: str) -> Summary:
+    return Summary.objects.get(system__name=system, topic__name="M1")
+
+
+def test_the_page_of_a_summary_says_how_often_it_was_preferred_to_which(study: Study) -> None:
+    page = shown(study, "summary", of_system("ann").pk)
+    rows = re.findall(r'<bdi class="given">(\w+)</bdi></a></th>\s*<td class="number">(\d)</td>', page)
+    assert [system for system, _times in rows] == ["bob", "lead", "long"]
+    assert all(int(times) > 0 for _system, times in rows)
+    assert "How the score is computed" not in page
+
+
+def test_two_systems_are_compared_down_to_the_answers(study: Study) -> None:
+    first, second = of_system("ann"), of_system("long")
+    asked = {"first": str(first.system_id), "second": str(second.system_id)}
+    page = shown(study, "compare_in_topic", first.topic_id, **asked)
+    assert re.search(r"Of \d answers, \d prefer the first, 0 the second, 0 neither\.", page)
+    assert "What long says of M1." in page
+    assert "the first scores higher in 4 of 4 topics" in shown(study, "analysis", "two-systems", **asked)

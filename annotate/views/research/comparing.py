@@ -9,9 +9,10 @@ from django.views.decorators.http import require_safe
 
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
-from annotate.models import Study, Summary, System, Topic
+from annotate.models import ScoredBy, Study, Summary, System, Topic
 from annotate.reports import comparison
 from annotate.reports import leaderboard as boards
+from annotate.reports.answers_between import Against, against
 from annotate.views.research.pages import keys, page
 from annotate.views.research.results import asked_scored_by
 from formats.analyses.two_systems import unit_of_lines
@@ -25,9 +26,10 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
     topic = get_object_or_404(Topic.objects.select_related("study"), study=study, pk=topic_id)
     first, second = (_system(study, request.GET.get(name, "")) for name in ("first", "second"))
     scored_by = asked_scored_by(request) or boards.headline(study)
-    fit = boards.newest_fit(topic, scored_by)
+    fit = boards.newest_fit(boards.asked_about(study, scored_by, topic).first(), scored_by)
     score = fit.settings.get("score", "") if fit else ""
-    summaries = {row.system_id: row for row in Summary.objects.filter(topic=topic, system__in=(first, second))}
+    rows = Summary.objects.filter(topic=topic, system__in=(first, second)).select_related("system")
+    summaries = {row.system_id: row for row in rows}
     both = ((first.pk, first.name), (second.pk, second.name))
     (line,) = comparison.lines(Topic.objects.filter(pk=topic.pk), *both, scored_by)
     return page(
@@ -42,7 +44,13 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
         summaries=[summaries.get(system.pk) for system in (first, second)],
         unit=unit_of_lines(score, (line,)),
         apart=comparison.of_topic(fit, first, second) if fit else None,
+        between=_between(summaries.get(first.pk), second) if scored_by == ScoredBy.WIN_RATE else None,
     )
+
+
+def _between(summary: Summary | None, other: System) -> Against | None:
+    """The answers about two summaries, from the side of the first."""
+    return next((own for own in against(summary) if own.summary.system_id == other.pk), None) if summary else None
 
 
 def _system(study: Study, asked: str) -> System:

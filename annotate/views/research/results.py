@@ -21,6 +21,7 @@ from annotate.access import in_study
 from annotate.models import Score, ScoredBy, Sentence, Study, Summary, System, Topic
 from annotate.reports import diagnostics, metric_scores, plots
 from annotate.reports import leaderboard as boards
+from annotate.reports.answers_between import against
 from annotate.reports.figure_files import FIGURES
 from annotate.reports.leaderboard import Board
 from annotate.reports.method import settings_in_words
@@ -123,6 +124,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
             "ways": boards.ways_of_scoring(study),
         },
         score=score,
+        against=against(row) if scored_by == ScoredBy.WIN_RATE else (),
         words=with_names(words),
         source=score.fit.source_words if score else None,
         parts=[(part, nearest, *_beside(part, nearest)) for part, nearest in parts],
