@@ -6,9 +6,23 @@ import itertools
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotate import imports, judging, studies
-from annotate.models import Annotator, Assignment, Judgment, Removal, Sentence, Study, Summary, Tally, Topic
+from annotate.models import (
+    Annotator,
+    Assignment,
+    Judgment,
+    Removal,
+    Sentence,
+    Study,
+    Suggestion,
+    Summary,
+    Tally,
+    Topic,
+)
+from evaluation.worker import tasks
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, drawn, joined, judged
 from tests.annotate.making import lines
@@ -201,3 +215,22 @@ def test_an_answer_about_a_summary_that_was_replaced_meanwhile_is_kept_as_histor
         imports.restore_removed(removal, making.owner(study))
     assert Assignment.objects.get(pk=pair.pk).state == "judged"
     assert_books_balance(study)
+
+
+def test_a_very_long_summary_is_served_whole_and_its_answer_counts() -> None:
+    long = "One word after another. " * 4_200  # 100,800 characters
+    study = study_of(record(ann=long, bob="Short.", lead="Short.", long="Short."), pairs_per_annotator=50)
+    ann = joined(study)
+    pair = drawn(ann)
+    assert {len(pair.left.text), len(pair.right.text)} == {len(long), len("Short.")}
+    assert Client().get(reverse("pair", args=[pair.key])).status_code == 404  # nobody else sees it
+    assert judging.record_judgment(pair, 1, "left", 5.0).outcome == judging.Outcome.STORED
+    assert counted(study) == 1
+
+
+def test_of_twenty_equal_summaries_nobody_is_asked_anything() -> None:
+    summaries = [{"system": f"s{n}", "text": "The same."} for n in range(20)]
+    study = study_of(record() | {"summaries": summaries})
+    assert judging.draw(joined(study)) == judging.NoPair.NO_WORK
+    tasks.rank_by_summaries(study.pk)
+    assert not Suggestion.objects.exists()
