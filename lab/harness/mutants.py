@@ -73,7 +73,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 "if topic is None:\n    ...\n"
                 "here = Assignment.objects.filter(topic=topic.pk).select_for_update(no_key=True, of=('annotator',))\n"
                 "rows = here.select_related('annotator__study').only(*Assignment.LOCKED, 'annotator')\n"
-                "current = rows.get(pk=assignment.pk)",
+                "try:\n    ...\nexcept Assignment.DoesNotExist:\n    ...",
                 "current = Assignment.objects.select_related('annotator__study').get(pk=assignment.pk)\n"
                 "topic = Tally.objects.lock(assignment.topic_id)",
             ),

@@ -20,7 +20,7 @@ def test_a_researcher_learns_how_many_judgments_a_study_needs(page: Page, axe: A
     study = scored.scored_study()
     sign_in(page, making.owner(study), reverse("study", args=[study.pk]))
     page.get_by_role("link", name="How many judgments?").click()
-    page.get_by_label("Difference of two systems").fill("0.05")
+    page.get_by_label("Difference of two systems").fill("5")
     page.get_by_label("Pay an hour").fill("12")
     page.get_by_role("button", name="Show").click()
     page.get_by_role("button", name="Simulate").click()
