@@ -187,6 +187,12 @@ class Ranking(Compared):
     def __str__(self) -> str:
         return f"{self.study} at {self.version}"
 
+    @classmethod
+    def is_by_summaries(cls, study: Study) -> bool:
+        """Whether the study shows win rates first: answers about whole summaries, where it has any, tell most."""
+        own = cls.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE, judgments__gt=0)
+        return study.compares == "summaries" or (study.compares == "both" and own.exists())
+
 
 class SystemScore(models.Model):
     """A system's mean score over topics with its interval and its possible ranks, where these are known."""

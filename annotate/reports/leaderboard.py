@@ -177,14 +177,10 @@ class Board:
 
 
 def headline(study: Study) -> ScoredBy:
-    """Which way of scoring the study shows first: answers about whole summaries, where it has any, tell most."""
-    if study.compares == "summaries" or (study.compares == "both" and _has_win_rates(study)):
+    """Which way of scoring the study shows first."""
+    if Ranking.is_by_summaries(study):
         return ScoredBy.WIN_RATE
     return ScoredBy.PUBLISHED if study.score == "published" else ScoredBy.RECOMMENDED
-
-
-def _has_win_rates(study: Study) -> bool:
-    return Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE, judgments__gt=0).exists()
 
 
 def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[tuple[str, str]]:

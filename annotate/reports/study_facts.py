@@ -102,7 +102,7 @@ def of_study(study: Study) -> StudyFacts:
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
     gold = dict(GoldPair.objects.filter(topic__study=study).values_list("use").annotate(Count("pk")))
     recruitment = Recruitment.objects.filter(study=study).first()
-    by = ScoredBy.RECOMMENDED if study.compares == "sentences" else ScoredBy.WIN_RATE
+    by = ScoredBy.WIN_RATE if Ranking.is_by_summaries(study) else ScoredBy.RECOMMENDED
     ranking = Ranking.objects.filter(study=study, scored_by=by, judgments__gt=0).first()
     return StudyFacts(
         study=study,

@@ -24,6 +24,7 @@ from annotate.models import (
     Export,
     Forecast,
     Job,
+    Ranking,
     ScoredBy,
     Topic,
     Upload,
@@ -527,7 +528,7 @@ def answer_what_if(question_id: int) -> None:
         return
     began = time.perf_counter()
     but, also = (question.annotators, ()) if question.leave_out else ((), question.annotators)
-    if question.study.compares != "sentences":
+    if Ranking.is_by_summaries(question.study):
         _answer_about_win_rates(question, but, also)
         return
     versions = records.topics_judged(question)
