@@ -195,9 +195,9 @@ def values(texts: Texts, estimated: preference_matrix.Estimate | None, settings:
     return texts.values(estimated) if isinstance(texts, Matched) else score(texts, estimated, settings).score
 
 
-def lowest_score(kind: ScoreChoice) -> float:
-    """Below which no score of the kind lies, and so no interval is shown."""
-    return -np.inf if kind in ("importance", "combined") else 0.0
+def bounds_of(kind: ScoreChoice) -> tuple[float, float]:
+    """Between which scores of the kind lie, and so the intervals that are shown."""
+    return (-np.inf if kind in ("importance", "combined") else 0.0), np.inf
 
 
 def curve(
@@ -280,7 +280,7 @@ def _summaries(
     coverage = by_length = [None] * count
     if not isinstance(texts, Matched):
         coverage, by_length = texts.coverage.tolist(), texts.by_length.tolist()
-    ranked = {mean.system: mean for mean in Comparison([standing]).means(lowest_score(settings.score))}
+    ranked = {mean.system: mean for mean in Comparison([standing]).means(*bounds_of(settings.score))}
     unranked = Mean("", np.nan, None, None, None, 0)
     return tuple(
         SummaryResult(

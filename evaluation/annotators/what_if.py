@@ -21,13 +21,14 @@ def compare(
     before: Sequence[Standing],
     after: Sequence[Standing],
     agreements: tuple[Agreement, Agreement],
-    lowest: float = -np.inf,
+    ends: tuple[float, float] = (-np.inf, np.inf),
     *,
     is_tested: bool = True,
 ) -> WhatIf:
     """The rankings over two versions of the same topics; topics without judgments do not count.
 
-    `lowest`: no score lies below it, and no interval is shown that does. Without `is_tested` nothing is significant.
+    `ends`: scores lie between them, and so do the intervals that are shown. Without `is_tested` nothing is
+    significant.
     """
     before, after = _judged(before), _judged(after)
     comparisons = [Comparison(topics, is_tested=is_tested) for topics in (before, after)]
@@ -35,7 +36,7 @@ def compare(
         Outcome(
             judgments=sum(topic.judgments for topic in topics),
             topics=len(topics),
-            systems=comparison.ranked(lowest),
+            systems=comparison.ranked(*ends),
             agreement=agreement,
             ground=comparison.ground,
         )

@@ -11,7 +11,7 @@ from evaluation.commands import common, win_rates
 from evaluation.commands.common import Command, InputError, Output
 from evaluation.commands.tables import Table
 from evaluation.commands.win_rates import LABEL, Rated, percent
-from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, evaluate, lowest_score
+from evaluation.evaluate import SummaryResult, TopicResult, UndeterminedTopic, bounds_of, evaluate
 from evaluation.evidence import UNDETERMINED_PRIOR, Evidence, Settings
 from evaluation.scoring.ranking import Comparison
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> Output:
     results = _results(topics, settings)
     standings = [result.standing for result in results]
     comparison = Comparison(standings, options.over, is_tested=is_tested(settings.score))
-    systems, differences = comparison.ranked(lowest_score(settings.score)), comparison.differences()
+    systems, differences = comparison.ranked(*bounds_of(settings.score)), comparison.differences()
     label = common.judgments_are_simulated(options)
     if not systems:
         common.note("there are no summaries to score; --format json gives the sentences' utilities")

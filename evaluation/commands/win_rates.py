@@ -15,7 +15,7 @@ from evaluation.scoring import later_systems
 from evaluation.scoring.later_systems import Predicted
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.summary_answers import answers_of, summaries_there
-from evaluation.scoring.win_rate import WinRates, win_rates
+from evaluation.scoring.win_rate import ENDS, WinRates, win_rates
 from formats.points import what_a_win_rate_is
 from formats.results import Difference, Ground, SystemResult, to_json
 from formats.results.statistics import Mean
@@ -75,7 +75,7 @@ def rated(topics: Sequence[Evidence]) -> Rated | None:
     prediction = later_systems.predict(rates, topics)
     return Rated(
         rates=rates,
-        systems=tuple(replace(own, high=_up_to_one(own.high)) for own in comparison.ranked(lowest=0.0)),
+        systems=comparison.ranked(*ENDS),
         differences=comparison.differences(),
         ground=comparison.ground,
         summaries={topic: _best_first(Comparison([own.standing])) for topic, own in rates.by_topic()},
@@ -88,12 +88,8 @@ def rated(topics: Sequence[Evidence]) -> Rated | None:
 
 
 def _best_first(comparison: Comparison) -> dict[str, Mean]:
-    means = sorted(comparison.means(lowest=0.0), key=lambda mean: (-mean.score, mean.system))
-    return {mean.system: mean._replace(high=_up_to_one(mean.high)) for mean in means}
-
-
-def _up_to_one(share: float | None) -> float | None:
-    return None if share is None else min(share, 1.0)
+    means = sorted(comparison.means(*ENDS), key=lambda mean: (-mean.score, mean.system))
+    return {mean.system: mean for mean in means}
 
 
 def _figures(own: SystemResult | Mean) -> dict[str, Any]:

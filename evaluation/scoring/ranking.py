@@ -138,16 +138,16 @@ class Comparison:
         added = added[np.isfinite(added)]
         return float(np.sqrt(effective * max(added.mean(), 0.0))) if len(added) else None
 
-    def ranked(self, lowest: float = -np.inf) -> tuple[SystemResult, ...]:
+    def ranked(self, lowest: float = -np.inf, highest: float = np.inf) -> tuple[SystemResult, ...]:
         """The systems by mean score, best first, with the ranks that significant differences leave them.
 
-        Topics without judgments do not count, but for a system that has no others. `lowest`: no score lies below it,
-        and no interval is shown that does.
+        Topics without judgments do not count, but for a system that has no others. `lowest`, `highest`: scores lie
+        between them, and so do the intervals that are shown.
         """
         significant = self._significant
         better = dict(zip(self.systems, significant.sum(axis=0).tolist(), strict=True))
         worse = dict(zip(self.systems, significant.sum(axis=1).tolist(), strict=True))
-        return rank(self.means(lowest), better, worse, is_tested=self.is_tested)
+        return rank(self.means(lowest, highest), better, worse, is_tested=self.is_tested)
 
     def differences(self) -> tuple[Difference, ...]:
         """Every two systems that share a topic, once; none where there are too many."""
@@ -172,20 +172,20 @@ class Comparison:
             planned_share=None if self.stop_rule is None else self.stop_rule.share(self._judgments),
         )
 
-    def means(self, lowest: float = -np.inf) -> list[Mean]:
-        """The systems by name, with their mean scores; no interval is shown below the `lowest` score."""
+    def means(self, lowest: float = -np.inf, highest: float = np.inf) -> list[Mean]:
+        """The systems by name, with their mean scores and intervals between the `lowest` and the `highest` score."""
         judged, others = self._judged, self._others
         topics = np.where(judged.own > 0, judged.own, others.own)
         score = np.where(judged.own > 0, judged.score, others.score) / np.maximum(topics, 1)
         squares = judged.squares - judged.own * score**2
         variances = judged.variances[:-1, -1], judged.between[:-1, -1]
         estimates = self._estimates(score, *variances, squares, judged.own, topics)
-        means = []
-        columns = (estimates.value, np.fmax(estimates.se, estimates.between), estimates.margin, topics)
-        for system, value, se, margin, number in zip(self.systems, *(c.tolist() for c in columns), strict=True):
-            low, high = (None, None) if np.isnan(margin) else (max(lowest, value - margin), value + margin)
-            means.append(Mean(system, value, _known(se), low, high, int(number)))
-        return means
+        lows, highs = np.maximum(score - estimates.margin, lowest), np.minimum(score + estimates.margin, highest)
+        columns = (score, np.fmax(estimates.se, estimates.between), lows, highs, topics)
+        return [
+            Mean(system, value, _known(se), _known(low), _known(high), int(number))
+            for system, value, se, low, high, number in zip(self.systems, *(c.tolist() for c in columns), strict=True)
+        ]
 
     @cached_property
     def _pairs(self) -> tuple[Places, Places]:

@@ -34,6 +34,8 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+#: Win rates lie between them.
+ENDS = (0.0, 1.0)
 #: Where nearly all answers are ties, outcomes vary still by so much of what a coin's do.
 LEAST_DISPERSION = 0.2
 

@@ -33,7 +33,7 @@ from annotate.models import (
 from evaluation import diagnostics
 from evaluation.annotators import agreement, reliability, what_if
 from evaluation.annotators.figures import describe
-from evaluation.evaluate import Texts, TopicResult, curve, evaluate, lowest_score, prepare
+from evaluation.evaluate import Texts, TopicResult, bounds_of, curve, evaluate, prepare
 from evaluation.evidence import AS_PUBLISHED, Evidence, Judgments, Settings, SummaryText
 from evaluation.fit import preference_matrix
 from evaluation.fit.effects import USUAL_ITEM, USUAL_SYSTEM, Variances
@@ -58,7 +58,7 @@ from evaluation.scoring.later_systems import Prediction, predict
 from evaluation.scoring.leaving_out import JudgedSummaries
 from evaluation.scoring.planning_summaries import answers_to_measure
 from evaluation.scoring.ranking import Comparison
-from evaluation.scoring.win_rate import WinRates, win_rates
+from evaluation.scoring.win_rate import ENDS, WinRates, win_rates
 from evaluation.smallest_set import JudgedTopic, smallest_set
 from evaluation.summarizers import standard_summaries
 from evaluation.worker import agenda, forecasting, records
@@ -201,7 +201,7 @@ def rank_study(study_id: int) -> None:
         topics = standings.topics if standings.settings is not None else ()
         score = (standings.settings or {}).get("score", "published")
         comparison = Comparison(topics, stop_rule=standings.stop_rule, is_tested=is_tested(score))
-        ranked = comparison.ranked(lowest_score(score))
+        ranked = comparison.ranked(*bounds_of(score))
         records.save_ranking(standings, ranked, comparison.differences(), comparison.ground)
 
 
@@ -555,7 +555,7 @@ def answer_what_if(question_id: int) -> None:
         after = answers if question.kind else fits | answers
         score = question.study.recommended_settings["score"]
         standings = list(fits.values()), list(after.values())
-        change = what_if.compare(*standings, agreements, lowest_score(score), is_tested=is_tested(score))
+        change = what_if.compare(*standings, agreements, bounds_of(score), is_tested=is_tested(score))
         questions.finish(question, to_json(change), loaded.version)
 
 
@@ -566,7 +566,7 @@ def _answer_about_win_rates(question: WhatIfQuestion, but: Sequence[int], also: 
     if now is None or then is None or loaded is None:
         return
     agreements = agreement.agreement(loaded.leading.judgments), agreement.agreement(_judgments_then(question, loaded))
-    change = what_if.compare(_standings_of(now), _standings_of(then), agreements, 0.0)
+    change = what_if.compare(_standings_of(now), _standings_of(then), agreements, ENDS)
     outcomes = now.outcome(change.before), then.outcome(change.after)
     questions.finish(question, to_json(replace(change, before=outcomes[0], after=outcomes[1])), loaded.version)
 

@@ -37,7 +37,7 @@ from annotate.models.analysis import of_head
 from evaluation.evidence import Evidence, evidence
 from evaluation.scoring.ranking import Comparison
 from evaluation.scoring.stopping import StopRule
-from evaluation.scoring.win_rate import Answers, WinRates
+from evaluation.scoring.win_rate import ENDS, Answers, WinRates
 from evaluation.worker.records.results import Standings, save_ranking
 from formats.answers import SHARES
 from formats.results import Outcome, Standing, SystemResult
@@ -97,10 +97,7 @@ class ComparedSummaries:
     def in_topics(self, results: Iterable[SystemResult]) -> tuple[SystemResult, ...]:
         """Results of all topics together, with the number of topics where each system was judged."""
         judged = self.judged_topics
-        return tuple(
-            replace(own, high=None if own.high is None else min(own.high, 1.0), topics=judged[own.system])
-            for own in results
-        )
+        return tuple(replace(own, topics=judged[own.system]) for own in results)
 
     def outcome(self, outcome: Outcome) -> Outcome:
         """The same of a what-if."""
@@ -252,7 +249,7 @@ def save_win_rates(
     """
     standings = () if rates is None else (standing_by_keys(compared, rates.standing),)
     comparison = Comparison(standings, stop_rule=compared.stop_rule)
-    ranked = compared.in_topics(comparison.ranked(0.0))
+    ranked = compared.in_topics(comparison.ranked(*ENDS))
     of_study = Standings(
         study_id=compared.study_id,
         scored_by=WIN_RATE,
@@ -328,7 +325,7 @@ def _save_scores(compared: ComparedSummaries, rates: WinRates, fits: Mapping[int
     rows = [
         (fits[topic.key], topic.summaries[mean.system], mean)
         for topic, (_name, scores) in zip(compared.topics, rates.by_topic(), strict=True)
-        for mean in Comparison([scores.standing]).means(0.0)
+        for mean in Comparison([scores.standing]).means(*ENDS)
         if topic.summaries.get(mean.system) in present
     ]
     same: dict[str, Any] = {"scored_by": WIN_RATE.value, "coverage": None, "by_length": None, "parts": "[]"}
@@ -338,7 +335,7 @@ def _save_scores(compared: ComparedSummaries, rates: WinRates, fits: Mapping[int
         "score": [mean.score for *_rest, mean in rows],
         "se": [mean.se for *_rest, mean in rows],
         "low": [mean.low for *_rest, mean in rows],
-        "high": [None if mean.high is None else min(mean.high, 1.0) for *_rest, mean in rows],
+        "high": [mean.high for *_rest, mean in rows],
     }
     columns |= {name: [value] * len(rows) for name, value in same.items()}
     put(Score, ["summary_id", "scored_by"], columns)
