@@ -39,15 +39,7 @@ def main():
         return
     if os.path.exists(PYTHON) and os.path.realpath(sys.prefix) != os.path.realpath(VENV) and not outside_environment():
         os.execv(PYTHON, [PYTHON, os.path.abspath(__file__)] + sys.argv[1:])
-    if command == "evaluate":  # no command of Django's: it needs no settings, tables or data folder
-        del sys.argv[1]
-        runpy.run_module("evaluation", run_name="__main__", alter_sys=True)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
-    try:
-        from django.core.management import execute_from_command_line
-    except ImportError:
-        sys.exit("Django is not installed here; `python3 manage.py setup` makes the environment.")
-    execute_from_command_line(sys.argv)
+    runpy.run_module("preferendum", run_name="__main__", alter_sys=True)
 
 
 def require_python():

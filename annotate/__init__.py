@@ -1,3 +1,1 @@
 """The website: it writes down what people say and shows what the worker made of it."""
-
-__version__ = "1.0.0"

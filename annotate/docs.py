@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import count, pairwise
-from pathlib import Path
 
 import nh3
-from django.conf import settings
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
@@ -17,8 +15,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from annotate import markdown
+from preferendum import FILES
 
-FOLDER = Path(settings.BASE_DIR) / "docs"
+FOLDER = FILES / "docs"
 #: Which files are pages, for whom, in their order. Their first heading is their title.
 PAGES = {
     "annotators": ("annotators",),

@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import Prefetch
 from django.http import FileResponse, Http404
 
-import annotate
 import formats
 import formats.study
 import formats.study_records
@@ -69,6 +68,7 @@ from formats.study_records import (
     UploadRecord,
     Use,
 )
+from preferendum import __version__
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -148,7 +148,7 @@ def make_archive(study: Study) -> StudyArchive:
     members = _members(study)
     return StudyArchive(
         settings=StudySettings(**{name: getattr(study, name) for name in NAMES}, extra=study.extra),
-        program_version=annotate.__version__,
+        program_version=__version__,
         topics=tuple(topics(study)),
         sentences=tuple(sentences),
         annotators=tuple(

@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from formats.answers import share_of_first
 from formats.sentences import cut
 from formats.settings import QUESTION
 
-FOLDER = Path(settings.BASE_DIR) / "annotate" / "demo"
+FOLDER = settings.BASE_DIR / "annotate" / "demo"
 #: Sentences that can be understood on their own and are in summaries of nine of the ten systems, by document and place.
 SENTENCES = (
     ("M0008.english", 0),

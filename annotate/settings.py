@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
+import platformdirs
 from csp.constants import NONE, SELF
 from django.conf import global_settings
 from django.core.exceptions import ImproperlyConfigured
@@ -23,6 +24,7 @@ from annotate.server import email, logs
 from annotate.server.keys import load_metrics_token, load_secret_key, with_password
 from annotate.server.private_files import make_private_file
 from formats.answers import ANSWERS
+from preferendum import FILES, IS_CLONE
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -42,7 +44,8 @@ def security_contact() -> str:
 # Where this installation keeps what it knows.
 TESTING = "pytest" in sys.modules
 SERVING = "gunicorn" in sys.modules
-DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", BASE_DIR / ("build" if TESTING else "data"))).resolve()
+_data = BASE_DIR / ("build" if TESTING else "data") if IS_CLONE else platformdirs.user_data_path("preferendum")
+DATA_DIR = Path(os.environ.get("PREFERENDUM_DATA", _data)).resolve()
 ORIGIN = os.environ.get("PREFERENDUM_ORIGIN", "http://127.0.0.1:8000").rstrip("/")
 SECURE = ORIGIN.startswith("https://")
 
@@ -92,7 +95,7 @@ WSGI_APPLICATION = "annotate.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [FILES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -222,7 +225,7 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATIC_ROOT = Path(os.environ.get("PREFERENDUM_STATIC", DATA_DIR / "static"))
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [FILES / "static"]
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # nobody else's pages need our files
 MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
 STORAGES = {

@@ -1,4 +1,4 @@
-"""The offline command line: `manage.py evaluate`, or `python -m evaluation`. It needs no database and no server.
+"""The offline command line, `preferendum evaluate`; it needs no database and no server.
 
 Exit status 0 for done, 2 for input that is refused (the reasons on standard error), 1 for anything else.
 """
@@ -12,20 +12,22 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import evaluation
 from evaluation.commands import COMMANDS, tables
 from evaluation.commands.common import InputError, Output
 from formats import Refused, message
+from preferendum import COMMAND, __version__
 
 DONE, FAILED, REFUSED = 0, 1, 2
+PROGRAM = f"{COMMAND} evaluate"
 
-EXAMPLES = """\
+EXAMPLES = f"""\
 examples:
-  python3 manage.py evaluate score topics.jsonl --preferences preferences.csv
-  python3 manage.py evaluate score study.zip --format latex --output table.tex
-  python3 manage.py evaluate score topics.jsonl --simulate references --pairs 1000 --seed 0
-  python3 manage.py evaluate COMMAND --help     every option of a command
+  {PROGRAM} score topics.jsonl --preferences preferences.csv
+  {PROGRAM} score study.zip --format latex --output table.tex
+  {PROGRAM} score topics.jsonl --simulate references --pairs 1000 --seed 0
+  {PROGRAM} COMMAND --help     every option of a command
 
 exit status: 0 done; 2 input refused, with the reasons on standard error; 1 anything else
 """
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _check_writable(options.output)
-        output: Output | str = options.run(options)
+        output = _run(options)
         _write(output if isinstance(output, str) else _rendered(output, options.format), options.output)
     except Refused as refused:
         for complaint in refused.complaints:
@@ -60,18 +62,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return DONE
 
 
+def evaluate(*arguments: str | os.PathLike[str]) -> Any:
+    """What a command says with `--format json`, as lists and dictionaries; of one that makes a file, its text.
+
+    `evaluate("score", "topics.jsonl", "--preferences", "preferences.csv")`. Raises `Refused` and `InputError` for
+    input that is refused, `SystemExit` for arguments that the command does not know.
+    """
+    output = _run(_parser().parse_args([os.fspath(argument) for argument in arguments]))
+    return output if isinstance(output, str) else output.data
+
+
+def _run(options: argparse.Namespace) -> Output | str:
+    output: Output | str = options.run(options)
+    return output
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python3 manage.py evaluate",
+        prog=PROGRAM,
         description="Scores summaries by people's preferences: the mathematics of Preferendum without its website.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"Preferendum {evaluation.__version__}")
+    parser.add_argument("--version", action="version", version=f"Preferendum {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
-        usage = f"python3 manage.py evaluate {command.name} {command.takes} [options]"
+        usage = f"{PROGRAM} {command.name} {command.takes} [options]"
         sub = commands.add_parser(
             command.name, usage=usage, help=command.help, description=command.description, allow_abbrev=False
         )

@@ -71,7 +71,7 @@ reported_pairs.jsonl  pairs that were skipped, and what annotators said is wrong
 MANIFEST           SHA-256 sums; `sha256sum -c MANIFEST` checks that nothing changed
 
 JSON Lines files hold one JSON object a line, in UTF-8. Times are ISO 8601 with their zone.
-To take the study into another installation: manage.py import_study FILE --title TITLE --owner USER
+The command import_study FILE --title TITLE --owner USER takes the study into another installation.
 """
 
 _NAMES = (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.test_house import ROOT, patterns, tree
 
-ROOMS = ("annotate", "evaluation", "formats", "lab", "benchmarks")
+ROOMS = ("annotate", "evaluation", "formats", "preferendum", "lab", "benchmarks")
 
 #: A word (or two, with _ between them) that no name may have, and what we say instead. An s at the end changes nothing.
 INSTEAD = {

@@ -19,7 +19,7 @@ from django.db import models
 from django.urls import URLPattern, URLResolver, get_resolver
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("annotate", "evaluation", "formats")
+ROOMS = ("annotate", "evaluation", "formats", "preferendum")
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 
 #: Methods of managers and querysets that write, and those that write one row.

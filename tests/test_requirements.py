@@ -67,8 +67,8 @@ def test_nothing_is_older_than_the_releases_that_closed_what_we_know_of(package:
 
 
 def test_nobody_may_install_us_with_an_older_django() -> None:
-    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    for requirement in map(Requirement, asked):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for requirement in map(Requirement, project["dependencies"] + project["optional-dependencies"]["server"]):
         floor = FLOORS.get(requirement.name.lower())
         lowest = [Version(one.version) for one in requirement.specifier if one.operator == ">="]
         assert lowest, f"{requirement.name} may be as old as it likes"

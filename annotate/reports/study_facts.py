@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 
-import annotate
 from annotate.audit_log import SettingChange, changes_of_settings
 from annotate.models import (
     Annotator,
@@ -32,6 +31,7 @@ from annotate.reports.rests_on import RestsOn
 from formats.metric_names import listed_metrics
 from formats.results import Agreement, DimensionAgreement, Ground, StudyAgreement
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
+from preferendum import __version__
 
 #: Settings that are no choice of method: what a study is called, and in which language its texts are.
 OWN = {"title", "question", "language", "guidelines", "seed", "metric_names", "pilot"}
@@ -120,7 +120,7 @@ def of_study(study: Study) -> StudyFacts:
         practice_pairs=gold.get(GoldPair.Use.TRAINING, 0),
         platform=recruitment.platform if recruitment else Recruitment.Platform.NONE,
         has_consent=bool(recruitment and recruitment.consent),
-        program_version=annotate.__version__,
+        program_version=__version__,
         changes=_changes(study),
         ground=ranking.own_ground if ranking else None,
     )

@@ -32,9 +32,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-import annotate
 from annotate.audit_log import note
 from annotate.models import AuditEntry, Judgment
+from preferendum import __version__
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def _manifest(rows: dict[str, int], dump: Path) -> Manifest:
     return Manifest(
         engine=connection.vendor,
         at=timezone.now().isoformat(timespec="seconds"),
-        program=annotate.__version__,
+        program=__version__,
         migrations=sorted(".".join(migration) for migration in MigrationLoader(connection).applied_migrations),
         rows=rows,
         sha256=_digest(dump),

@@ -14,12 +14,12 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotate import __version__
 from annotate.database import durability
 from annotate.models import AuditEntry, Judgment, Study, WorkerPulse
 from annotate.reports import worker as condition
 from annotate.server import backups, email
 from annotate.server.private_files import open_to_others
+from preferendum import COMMAND, FILES, __version__
 
 LEAST_FREE = 1_073_741_824  # bytes; with less, uploads are refused
 LEAST_SHARE = 0.1
@@ -82,7 +82,7 @@ def _migrations() -> Iterator[Finding]:
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:
         names = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in missing[:3])
-        yield Finding("migrations", wrong=f"{len(missing)} are missing ({names} …)", mend="python3 manage.py migrate")
+        yield Finding("migrations", wrong=f"{len(missing)} are missing ({names} …)", mend=f"{COMMAND} migrate")
     else:
         yield Finding("migrations", "the tables are up to date")
 
@@ -151,7 +151,7 @@ def _backup() -> Iterator[Finding]:
     is_new = Judgment.objects.lasting().filter(pk__gt=last.detail["judgment"] if last else 0).exists()
     detail = f"the newest is of {last.at:%Y-%m-%d %H:%M} UTC" if last else "there is none yet"
     if is_new and since and timezone.now() - since.at > timedelta(hours=settings.BACKUP_HOURS):
-        mend = "Let a timer run `python3 manage.py backup FILE`, to another disk (docs/operators.md)."
+        mend = f"Let a timer run `{COMMAND} backup FILE`, to another disk (docs/operators.md)."
         yield Finding("backup", wrong=f"{detail}, and there are judgments since", mend=mend)
     else:
         yield Finding("backup", detail if is_new or last else f"{detail}; there are no judgments")
@@ -160,7 +160,7 @@ def _backup() -> Iterator[Finding]:
 def _email() -> Iterator[Finding]:
     """Whether the server takes e-mails from us, where one is named; none is sent."""
     if not email.is_set_up():
-        yield Finding("e-mail", "not set up: forgotten passwords are set by `python3 manage.py changepassword NAME`")
+        yield Finding("e-mail", f"not set up: forgotten passwords are set by `{COMMAND} changepassword NAME`")
         return
     mail = get_connection()
     try:
@@ -187,10 +187,10 @@ def _disk() -> Iterator[Finding]:
 
 
 def _static_files() -> Iterator[Finding]:
-    files = sorted(settings.BASE_DIR.joinpath("static").rglob("*.*"))
-    stale = [name for path in files if _differs(name := str(path.relative_to(settings.BASE_DIR / "static")), path)]
+    files = sorted(FILES.joinpath("static").rglob("*.*"))
+    stale = [name for path in files if _differs(name := str(path.relative_to(FILES / "static")), path)]
     if stale:
-        mend = "python3 manage.py collectstatic --noinput, and restart the website"
+        mend = f"{COMMAND} collectstatic --noinput, and restart the website"
         yield Finding("static files", wrong=f"{stale[0]} is missing or old in {settings.STATIC_ROOT}", mend=mend)
     else:
         yield Finding("static files", f"{len(files)} files are up to date")

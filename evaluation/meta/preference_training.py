@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-import evaluation
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.meta.training import sha256_of
 from evaluation.metrics.mutations import NEGATIVES, Text, chain
@@ -26,6 +25,7 @@ from evaluation.metrics.trained import digest
 from evaluation.statistics import bounded
 from formats.results.preference_training import PreferenceTraining
 from formats.trained_metrics import LeftOut, Linear, Source, TrainedMetric
+from preferendum import __version__
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -79,7 +79,7 @@ class PreferenceCourse:
                 LeftOut(tuple(stories[k] for k in part), linear) for part, linear in zip(parts, left_out, strict=True)
             ),
             options={"documents": self.documents, "seed": str(self.seed)},
-            program_version=evaluation.__version__,
+            program_version=__version__,
         )
         by_story = {k: linear for part, linear in zip(parts, left_out, strict=True) for k in part}
         return metric, self._report(pairs, by_story, len(references))

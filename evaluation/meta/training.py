@@ -21,7 +21,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-import evaluation
 from evaluation.evidence import Evidence
 from evaluation.meta.reports import Sampling, dimension_agreement
 from evaluation.meta.scores import Scores
@@ -33,6 +32,7 @@ from formats.results.metrics import DimensionAgreement, Peers
 from formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples, TrainingReport
 from formats.trained_metrics import BASE, LeftOut, Linear, Source, TrainedMetric
 from formats.trained_metrics import KINDS as WRITTEN
+from preferendum import __version__
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -311,7 +311,7 @@ class Course:
             sources=tuple(sources),
             left_out=tuple(steps[1:]),
             options=dict(training.options),
-            program_version=evaluation.__version__,
+            program_version=__version__,
         )
 
     def report(self, metric: TrainedMetric) -> TrainingReport:

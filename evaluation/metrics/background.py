@@ -99,7 +99,7 @@ def _study_background(
     if len(own) <= FEWEST_TOPICS:
         raise MissingEvidence(
             f"the background of a topic is {FEWEST_TOPICS} other topics or more, and there are {len(own)} with "
-            "documents of their own; give a file, as in background=counts.txt (manage.py evaluate background makes one)"
+            "documents of their own; give a file, as in background=counts.txt (evaluate background makes one)"
         )
     counts, document_counts = Counter[str](), Counter[str]()
     for topic in own.values():

@@ -18,8 +18,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotate import __version__
 from annotate.models import Claim, WorkerPulse
+from preferendum import __version__
 
 #: A claim not renewed for this long is void; the heartbeat renews those of its process every second.
 LASTING = timedelta(seconds=10)

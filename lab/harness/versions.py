@@ -6,7 +6,17 @@ import shutil
 from pathlib import Path
 
 #: What a running installation needs of a tree.
-PARTS = ("annotate", "evaluation", "formats", "templates", "static", "deploy", "manage.py", "pyproject.toml")
+PARTS = (
+    "annotate",
+    "evaluation",
+    "formats",
+    "preferendum",
+    "templates",
+    "static",
+    "deploy",
+    "manage.py",
+    "pyproject.toml",
+)
 #: Who wrote a row: the new version says so, the old one does not know the column.
 WRITTEN_BY = "SELECT COUNT(*) FROM annotate_judgment WHERE written_by = 'the next version'"
 

@@ -20,11 +20,12 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from annotate import __version__, audit_log
+from annotate import audit_log
 from annotate.models import Judgment, TopicProgress, WorkerPulse
 from annotate.server import backups, doctor
 from evaluation.management.commands.doctor import broker
 from lab.services import free_port
+from preferendum import __version__
 from tests.annotate.judging_study import joined, judged, ready_study
 
 pytestmark = pytest.mark.django_db

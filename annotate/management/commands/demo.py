@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
 
 from django.conf import settings
@@ -16,7 +15,7 @@ from annotate.management.commands import serve
 from annotate.models import Annotator, Invitation, Membership, Study
 from formats.records import Preference
 
-TOPICS = Path(settings.BASE_DIR) / "annotate" / "demo" / "wikinews.jsonl"
+TOPICS = settings.BASE_DIR / "annotate" / "demo" / "wikinews.jsonl"
 TITLE = "WikiNews demo"
 LABEL = "Demo"
 SIMULATED = 1_000  # judgments a topic, as many as the paper simulates: enough to tell some systems apart

@@ -42,9 +42,13 @@ class Command(BaseCommand):
             "OPENBLAS_NUM_THREADS": "1",
         }
         programs = [Program("web", WEB), Program("worker", WORKER)]
-        Supervisor(programs, environment, self.stdout.write).run(
-            lambda: self.welcome(origin) if self.answers(f"http://{host}:{port}") else None
-        )
+
+        def welcome() -> None:
+            if self.answers(f"http://{host}:{port}"):
+                self.welcome(origin)
+            self.stdout.flush()  # the links are wanted now, in a file, too
+
+        Supervisor(programs, environment, self.stdout.write).run(welcome)
 
     def prepare(self) -> None:
         """Whatever must be true before the processes start."""

@@ -29,7 +29,7 @@ class Command(BaseCommand):
             where = "the installation" if breach.study is None else f"study {breach.study}"
             self.stderr.write(f"The log of {where} breaks: {breach.why}.")
         for table, action in append_only.missing(connection):
-            self.stderr.write(f"The database would let anybody {action} {table}: run `manage.py migrate`.")
+            self.stderr.write(f"The database would let anybody {action} {table}: run the command `migrate`.")
             broken.append(audit_log.Break(None, 0, table))
         if broken:
             sys.exit(1)

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Avg, Min, QuerySet
 from django.utils import timezone
 
-from annotate import __version__, studies
+from annotate import studies
 from annotate.database.rows import put
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -51,6 +51,7 @@ from formats.results import (
     to_json,
 )
 from formats.results.scores import is_tested
+from preferendum import __version__
 
 #: What answers about sentences are scored by.
 BY_SENTENCES = (ScoredBy.RECOMMENDED, ScoredBy.PUBLISHED)

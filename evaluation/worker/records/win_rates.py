@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from annotate import __version__, exports
+from annotate import exports
 from annotate.database.rows import put
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -41,6 +41,7 @@ from evaluation.scoring.win_rate import ENDS, Answers, WinRates
 from evaluation.worker.records.results import Standings, save_ranking
 from formats.answers import SHARES
 from formats.results import Outcome, Standing, SystemResult
+from preferendum import __version__
 
 WIN_RATE = ScoredBy.WIN_RATE
 BATCH = 500
