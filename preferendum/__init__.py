@@ -1,7 +1,13 @@
-"""Preferendum for Python: its version, and where its files lie. Nothing here needs Django or Celery."""
+"""Preferendum for Python: `evaluate` runs the offline commands; neither it nor its version needs Django or Celery."""
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from evaluation.__main__ import evaluate
+
+__all__ = ["evaluate"]
 __version__ = "1.0.0"
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -10,3 +16,11 @@ IS_CLONE = (_ROOT / "manage.py").is_file()
 FILES = _ROOT if IS_CLONE else _ROOT / "preferendum" / "files"
 #: How commands begin here.
 COMMAND = "python3 manage.py" if IS_CLONE else "preferendum"
+#: What is loaded when it is first asked for, and where from: most who ask for the version want nothing else.
+_LATER = {"evaluate": "evaluation.__main__"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(name)
