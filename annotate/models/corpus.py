@@ -186,11 +186,9 @@ class Uploaded(models.Model):
         abstract = True
 
 
-class TopicText(models.Model):
-    """A text of a topic: whole (`text`), or as its provider (or a person mending our cutting) cut it (`sentences`)."""
+class StoredText(models.Model):
+    """A text: whole (`text`), or as its provider (or a person mending our cutting) cut it (`sentences`)."""
 
-    name = models.CharField(max_length=300)
-    position = models.PositiveIntegerField()
     text = models.TextField(blank=True)
     sentences = models.JSONField(null=True, blank=True)
     extra = models.JSONField(default=dict, blank=True)
@@ -198,13 +196,23 @@ class TopicText(models.Model):
     class Meta:
         abstract = True
 
-    def __str__(self) -> str:
-        return self.name
-
     @property
     def whole(self) -> str:
-        """Its text; one that came in sentences has each on a line."""
+        """The text; one that came in sentences has each on a line."""
         return self.text if self.sentences is None else "\n".join(self.sentences)
+
+
+class TopicText(StoredText):
+    """A text of a topic, in its place."""
+
+    name = models.CharField(max_length=300)
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class SourceDocument(TopicText):
@@ -348,17 +356,14 @@ class System(models.Model):
         return self.name
 
 
-class Summary(Uploaded):
+class Summary(StoredText, Uploaded):
     """What one system wrote for one topic, or a person: then `reference` may name the reference that it is itself."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="summaries")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="summaries")
-    text = models.TextField(blank=True)
-    sentences = models.JSONField(null=True, blank=True)
     person = models.BooleanField(_("written by a person"), default=False)
     reference = models.CharField(_("is the reference"), max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    extra = models.JSONField(default=dict, blank=True)
 
     class Meta:
         verbose_name_plural = "summaries"
@@ -373,11 +378,6 @@ class Summary(Uploaded):
         """The key of each summary of these topics, by the topic's key and the system's name."""
         rows = cls.objects.filter(topic__in=topics).values_list("pk", "topic_id", "system__name")
         return {(topic_id, system): pk for pk, topic_id, system in rows}
-
-    @property
-    def whole(self) -> str:
-        """Its text; one that came in sentences has each on a line."""
-        return self.text if self.sentences is None else "\n".join(self.sentences)
 
     @property
     def recommended(self) -> Any:
