@@ -318,7 +318,8 @@ class GoldPair(models.Model):
         return f"{self.better_id} > {self.worse_id}"
 
 
-#: What of an assignment an answer needs before it is locked: half of what the rows hold, on the way of every click.
+#: What of an assignment an answer needs before it is locked, and the page around the next pair: half of what the rows
+#: hold, on the way of every click.
 TO_ANSWER = (
     *("key", "topic_id", "pair_id", "reason", "state", "revision", "expires_at"),
     *("annotator__key", "annotator__study_id", "annotator__user_id", "annotator__kind"),
@@ -336,10 +337,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
         """With everything that their pages show."""
         return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
-
-    def to_answer(self) -> Self:
-        """With no more than is needed of them before they are locked, and of the page around the pair after them."""
-        return self.select_related("topic", "pair__first", "pair__second", "annotator").only(*TO_ANSWER)
 
     def lasting(self) -> Self:
         """All but those of trials."""
@@ -485,6 +482,12 @@ class Assignment(models.Model):
     def last_answer(self) -> str | None:
         """What was answered last, "undone" included."""
         return Judgment.objects.filter(assignment=self, revision=self.revision).values_list("answer", flat=True).first()
+
+    @property
+    def question(self) -> str:
+        """What is asked about the pair; the topic's own question is about sentences, and summaries answer it."""
+        study, topic = self.annotator.study, self.topic
+        return topic.question or study.question if topic.summaries_of_id is None else study.summary_question
 
     @property
     def left(self) -> Sentence:

@@ -33,12 +33,11 @@ from formats.answers import ANSWERS
 def _show(view: View, assignment: Assignment) -> Response:
     """What a judge may know of a pair."""
     annotator, topic = assignment.annotator, assignment.topic
-    of_summaries = topic.compares_summaries
     shown = {
         "key": assignment.key,
-        "of": "summaries" if of_summaries else "sentences",
-        "question": annotator.study.summary_question if of_summaries else topic.question or annotator.study.question,
-        "prompt": topic.prompt if of_summaries else "",
+        "of": topic.of,
+        "question": assignment.question,
+        "prompt": topic.prompt if topic.compares_summaries else "",
         "left": assignment.left.text,
         "right": assignment.right.text,
         "ties_allowed": annotator.study.ties_allowed,

@@ -30,6 +30,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate import access, crowd, judging
 from annotate.judging import NoPair, Outcome
 from annotate.models import Annotator, Assignment, ReportedPair, Sentence
+from annotate.models.judging import TO_ANSWER
 from annotate.refusal import Refusal
 from annotate.server import limits
 from annotate.views.judging import progress
@@ -180,7 +181,8 @@ def _find(request: HttpRequest, key: UUID) -> Assignment:
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
     """The pair that is answered, and the one that their page's script shows meanwhile, if they may judge that next."""
     keys = [key, *KEY.findall(request.headers.get("Judge-Showing", ""))]
-    rows = {row.key: row for row in Assignment.objects.to_answer().filter(key__in=keys).annotate(now=Now())}
+    to_answer = Assignment.objects.select_related("topic", "pair__first", "pair__second", "annotator").only(*TO_ANSWER)
+    rows = {row.key: row for row in to_answer.filter(key__in=keys).annotate(now=Now())}
     if key not in rows:
         raise Assignment.DoesNotExist
     assignment = _theirs(request, rows.pop(key), request.POST.get("ticket", ""))
@@ -384,7 +386,6 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,
-        "question": topic.question or study.question,
         "answers": answers if study.ties_allowed else {side: answers[side] for side in SIDES},
         "language": topic.language or study.language,
         "here": reverse("pair", args=[assignment.key]),
@@ -410,7 +411,6 @@ def _about_summaries(assignment: Assignment) -> dict[str, Any]:
     prompt = assignment.topic.prompt
     return {
         "of_summaries": True,
-        "question": assignment.annotator.study.summary_question,
         "prompt": prompt,
         "sources": "" if prompt else reverse("sources", args=[assignment.key]),
     }
