@@ -22,6 +22,7 @@ from formats.latex import escaped
 from formats.metric_names import title_of
 from formats.points import why_untested
 from formats.results import Bounded
+from formats.results.scores import WIN_RATE
 from formats.settings import SETTINGS
 
 #: How a sentence names a publication.
@@ -210,27 +211,29 @@ def _bounded(figure: Bounded) -> str:
 
 
 def _scores(facts: StudyFacts) -> Iterator[str]:
-    if facts.study.compares != "summaries":
+    if "sentences" in facts.study.questions:
         yield from _scores_by_sentences(facts)
-    if facts.study.compares != "sentences":
+        yield from _ranked(_("the mean over topics"), facts.study.score)
+    if "summaries" in facts.study.questions:
         yield _(
             "Whole summaries were judged under a Bradley–Terry model [[%(key)s]] with random effects of systems and of "
             "their summaries, fitted to all topics together; the score of a system is its win rate, how often its "
             "summary is preferred to that of another system on topics like these."
         ) % {"key": UTILITIES[1]}
-    if facts.study.compares == "summaries":
-        ranked = _(
-            "Systems are ranked by it, with 95%% intervals; differences between systems are tested two-sided and "
-            "corrected for their number [[%(holm)s]]."
-        )
-    else:
-        ranked = _(
-            "Systems are ranked by the mean over topics, with 95%% intervals; differences between systems are tested "
-            "two-sided and corrected for their number [[%(holm)s]]."
-        )
-    yield ranked % {"holm": HOLM}
+        yield from _ranked(_("win rate"), WIN_RATE)
     if facts.ground is not None:
         yield facts.ground.words
+
+
+def _ranked(by: str, score: str) -> Iterator[str]:
+    if why := why_untested(score):
+        yield _("Systems are ranked by %(by)s.") % {"by": by}
+        yield why
+        return
+    yield _(
+        "Systems are ranked by %(by)s, with 95%% intervals; differences between systems are tested two-sided and "
+        "corrected for their number [[%(holm)s]]."
+    ) % {"by": by, "holm": HOLM}
 
 
 def _scores_by_sentences(facts: StudyFacts) -> Iterator[str]:

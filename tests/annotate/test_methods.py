@@ -110,7 +110,7 @@ def test_it_changes_with_the_study(study: Study) -> None:
     studies.change_settings(study, owner(study), score="published", ties_allowed=True)
     text = told(study)
     assert "1 annotator was excluded" in text
-    assert "by equations 2 to 5 as published (Zopf 2018)" in text
+    assert "by equations 2 to 5 as published (Zopf 2018). Systems are ranked by the mean over topics. No diff" in text
     assert "counts as half a win" in text
     assert "No judgment has been collected so far." in told(making.study())
 
@@ -196,3 +196,5 @@ def test_it_says_what_was_compared_under_which_question(compares: str, opening: 
     assert opening in text
     assert ("two sentences of a topic is: “Which sentence?”" in text) == (compares != "summaries")
     assert ("two summaries of a topic is: “Which summary?”" in text) == (compares != "sentences")
+    assert ("ranked by the mean over topics, with 95% intervals" in text) == (compares != "summaries")
+    assert ("ranked by win rate, with 95% intervals" in text) == (compares != "sentences")
