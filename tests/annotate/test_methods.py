@@ -193,6 +193,9 @@ def test_the_page_has_all_of_it_in_few_queries(study: Study, django_assert_max_n
 def test_it_says_what_was_compared_under_which_question(compares: str, opening: str) -> None:
     study = making.study(compares=compares, question="Which sentence?", summary_question="Which summary?")
     text = told(study)
+    datasheet = methods_section.datasheet(study_facts.of_study(study))
+    assert f"\n\n{' / '.join(study.questions.values())}\n\n" in datasheet
+    assert ("Evaluators judge pairs of outputs" in datasheet) == (compares != "sentences")
     assert opening in text
     assert ("two sentences of a topic is: “Which sentence?”" in text) == (compares != "summaries")
     assert ("two summaries of a topic is: “Which summary?”" in text) == (compares != "sentences")
