@@ -180,17 +180,14 @@ _KEYS: Mapping[str, Callable[[], str]] = {
     "system": lambda: _("System"),
     "scored_by": lambda: _("Score"),
 }
-_VALUES: Mapping[str, Callable[[], str]] = {
-    "all": lambda: _("machines and people"),
-    "machines": lambda: _("machines"),
-    ScoredBy.RECOMMENDED: lambda: _("Recommended"),
-    ScoredBy.PUBLISHED: lambda: _("As published (Zopf 2018)"),
-    ScoredBy.WIN_RATE: lambda: _("Win rate"),
-}
 
 
 def _named(key: str, value: str) -> str:
-    return _VALUES[value]() if key in ("peers", "scored_by") else value or _("all")
+    if key == "scored_by":
+        return str(boards.WAYS[value])
+    if key == "peers":
+        return _("machines and people") if value == "all" else _("machines")
+    return value or _("all")
 
 
 # What is kept

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Length
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.database.snapshot import snapshot
 from annotate.models import (
@@ -50,6 +50,12 @@ from formats.results.needed import Effort, Needed, needed
 from formats.results.scores import PredictedSystem, PredictedSystems, has_intervals
 from formats.results.statistics import Mean, quantile, rank, z_of
 
+#: The ways of scoring with their names, in the order in which they are offered.
+WAYS = {
+    ScoredBy.WIN_RATE.value: gettext_lazy("Win rate"),
+    ScoredBy.RECOMMENDED.value: gettext_lazy("Recommended"),
+    ScoredBy.PUBLISHED.value: gettext_lazy("As published (Zopf 2018)"),
+}
 #: Of so many systems the order is read out.
 HEARD = 30
 #: What the scores were with fewer judgments, fewest first.
@@ -185,17 +191,12 @@ def headline(study: Study) -> ScoredBy:
 
 def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[tuple[str, str]]:
     """Those that the study asks for or has, with their names, the first one first. `judged`: those with judgments."""
-    names = {
-        ScoredBy.WIN_RATE: _("Win rate"),
-        ScoredBy.RECOMMENDED: _("Recommended"),
-        ScoredBy.PUBLISHED: _("As published (Zopf 2018)"),
-    }
     if judged is None:
         judged = Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True)
     chosen = set(judged)
     chosen |= set() if study.compares == "sentences" else {ScoredBy.WIN_RATE.value}
     chosen |= set() if study.compares == "summaries" else {ScoredBy.RECOMMENDED.value, ScoredBy.PUBLISHED.value}
-    return [(way.value, name) for way, name in names.items() if way in chosen]
+    return [(way, str(name)) for way, name in WAYS.items() if way in chosen]
 
 
 def version_of_study(study: Study) -> str:
