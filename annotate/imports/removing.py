@@ -85,14 +85,14 @@ class Target:
     def counts(self) -> dict[str, int]:
         """How much goes with it; what there is none of is left out."""
         numbers = {name: self.rows[table].count() for name, table in COUNTED.items() if table in self.rows}
-        if Summary in self.rows:
-            numbers["judgments"] = compared.answers_about(self.rows[Summary].select_related("system"))
         if self.kind == Kind.TOPIC and self.topic is not None:
             answers = judging.answers_in(*_with_compared([self.topic]))
             numbers["documents"] = SourceDocument.objects.filter(topic=self.topic).count()
             numbers["sentences"] = Sentence.objects.filter(topic=self.topic).count()
             numbers["judgments"] = answers.count()
             numbers["annotators"] = answers.order_by().values("annotator").distinct().count()
+        elif Summary in self.rows:
+            numbers["judgments"] = compared.answers_about(self.rows[Summary].select_related("system"))
         return {name: number for name, number in numbers.items() if number}
 
 

@@ -166,11 +166,10 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
     sentences = Sentence.objects.to_judge().filter(topic=topic.pk)
-    keys = sorted(sentences.values_list("pk", flat=True))
-    texts = dict(sentences.values_list("pk", "text")) if topic.of_summaries else {key: key for key in keys}
+    texts = dict(sentences.values_list("pk", "text" if topic.of_summaries else "pk"))
     pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)
     gone = set(pairs.filter(NOT_FREE).values_list("first_id", "second_id"))
-    left = [(a, b) for a, b in combinations(keys, 2) if texts[a] != texts[b] and (a, b) not in gone]
+    left = [(a, b) for a, b in combinations(sorted(texts), 2) if texts[a] != texts[b] and (a, b) not in gone]
     pair = _first_free(topic, annotator, [chance.choice(left)] if left else [])
     return None if pair is None else Choice(pair, Reason.RANDOM)
 
