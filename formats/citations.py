@@ -10,7 +10,10 @@ from formats.latex import escaped
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A publication. `short`: how a text names it; `kind` and `fields`: as BibTeX has them, without braces around."""
+    """A publication. `short`: how a text names it; `kind` and `fields`: as BibTeX has them, without braces around.
+
+    An author without a comma is a group, whose name is not split.
+    """
 
     short: str
     kind: str
@@ -18,7 +21,10 @@ class Citation:
 
     def bibtex(self, key: str) -> str:
         """The entry under this key."""
-        lines = [f"  {name} = {{{escaped(value)}}}," for name, value in self.fields.items()]
+        fields = {name: escaped(value) for name, value in self.fields.items()}
+        if "," not in fields["author"]:
+            fields["author"] = f"{{{fields['author']}}}"
+        lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
         return "\n".join([f"@{self.kind}{{{key},", *lines, "}"])
 
 
@@ -34,6 +40,8 @@ def _in_journal(short: str, author: str, title: str, journal: str, year: str, vo
 
 ZOPF = "zopf-2018-estimating"
 PROGRAM = "preferendum"
+#: The day on which the version of `preferendum/__init__.py` was released.
+RELEASED = "2026-11-25"
 CITATIONS: Mapping[str, Citation] = {
     ZOPF: _paper(
         "Zopf 2018",
@@ -213,7 +221,12 @@ def program(version: str) -> Citation:
     return Citation(
         "Preferendum",
         "misc",
-        {"title": "Preferendum: Ranking Text Summarizers by Pairwise Preferences", "note": f"Version {version}"},
+        {
+            "author": "The Preferendum authors",
+            "title": "Preferendum: Ranking Text Summarizers by Pairwise Preferences",
+            "year": RELEASED[:4],
+            "note": f"Version {version}",
+        },
     )
 
 
@@ -221,3 +234,31 @@ def bibtex(keys: Iterable[str], version: str) -> str:
     """A file of these publications, and of the program, each once."""
     entries = {key: CITATIONS[key] for key in keys if key != PROGRAM} | {PROGRAM: program(version)}
     return "\n\n".join(entry.bibtex(key) for key, entry in entries.items()) + "\n"
+
+
+def cff(version: str) -> str:
+    """The text of CITATION.cff, which code hosts read (Citation File Format 1.2.0): the program, and its paper."""
+    own, paper = program(version).fields, CITATIONS[ZOPF].fields
+    family, given = paper["author"].split(", ")
+    start, end = paper["pages"].split("--")
+    return f"""\
+cff-version: 1.2.0
+message: Please cite Preferendum and the paper whose method it follows.
+type: software
+title: "{own["title"]}"
+authors:
+  - name: {own["author"]}
+version: {version}
+date-released: "{RELEASED}"
+license: MIT
+references:
+  - type: conference-paper
+    title: {paper["title"]}
+    authors:
+      - family-names: {family}
+        given-names: {given}
+    collection-title: "{paper["booktitle"]}"
+    year: {paper["year"]}
+    start: {start}
+    end: {end}
+"""
