@@ -267,10 +267,9 @@ class GoldPairForm(forms.Form):
 
     def __init__(self, topic: Topic, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        asked = {"sentences": Q(topic=topic), "summaries": Q(topic__summaries_of=topic, topic__removal=None)}
-        compares = topic.study.compares
-        of = asked["sentences"] | asked["summaries"] if compares == "both" else asked[compares]
-        sentences = Sentence.objects.to_judge().filter(of).select_related("topic", "document")
+        of_summaries = [about == "summaries" for about in topic.study.questions]
+        here = Sentence.objects.to_judge().filter(Q(topic=topic) | Q(topic__summaries_of=topic))
+        sentences = here.filter(topic__tally__of_summaries__in=of_summaries).select_related("topic", "document")
         sentences = sentences.order_by("topic__summaries_of", "topic", "position")
         for name in ("better", "worse"):
             field = cast(SentenceField, self.fields[name])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
@@ -78,7 +78,7 @@ def is_practising(annotator: Annotator) -> bool:
 
 def practice_pairs(study: Study) -> QuerySet[GoldPair]:
     """The study's practice pairs, in the order in which they come."""
-    return _prepared(study.pk, GoldPair.Use.TRAINING).order_by("pk")
+    return _prepared(study, GoldPair.Use.TRAINING).order_by("pk")
 
 
 def practice(annotator: Annotator) -> Iterator[Check]:
@@ -157,18 +157,17 @@ def _falls(annotator: Annotator, share: float, name: str, turn: int) -> bool:
 
 def _gold(annotator: Annotator) -> Iterator[Check]:
     """Gold pairs that they have not seen, those of the topic that they are reading first."""
-    gold_pairs = _prepared(annotator.study_id, GoldPair.Use.GOLD)
+    gold_pairs = _prepared(annotator.study, GoldPair.Use.GOLD)
     seen = set(Assignment.objects.filter(annotator=annotator).values_list("pair__first", "pair__second"))
     unseen = [row for row in gold_pairs if Pair.in_order(row.better_id, row.worse_id) not in seen]
     yield from map(_check_of, _here_first(annotator, unseen)[:TRIES])
 
 
-def _prepared(study_id: int, use: str) -> QuerySet[GoldPair]:
-    """Pairs that were prepared for a use, of sentences that people are still asked about."""
-    to_judge = GoldPair.objects.filter(topic__study=study_id, use=use, better__not_judged="", worse__not_judged="")
-    of_sentences = Q(topic__study__compares__in=("sentences", "both"), topic__summaries_of=None)
-    of_summaries = Q(topic__study__compares__in=("summaries", "both"), topic__summaries_of__isnull=False)
-    return to_judge.filter(of_sentences | of_summaries)
+def _prepared(study: Study, use: str) -> QuerySet[GoldPair]:
+    """Pairs that were prepared for a use, of texts that people are still asked about."""
+    of_summaries = [about == "summaries" for about in study.questions]
+    rows = GoldPair.objects.filter(topic__study=study, topic__tally__of_summaries__in=of_summaries, use=use)
+    return rows.filter(better__not_judged="", worse__not_judged="")
 
 
 def _check_of(gold_pair: GoldPair) -> Check:
