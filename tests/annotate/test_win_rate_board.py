@@ -58,6 +58,14 @@ def test_only_scores_that_a_study_has_are_offered(study: Study) -> None:
     assert [f"scored-by-{way}" in page for way in ("win-rate", "recommended", "published")] == [True] * 3
 
 
+def test_what_to_expect_of_more_answers_speaks_of_no_simulated_studies(study: Study) -> None:
+    page = shown(study, "analysis", "forecast")
+    assert "The horizontal axis is logarithmic." in page
+    assert "± of a difference" in page
+    assert "simulated studies" not in page
+    assert ">sd" not in page
+
+
 def test_every_analysis_and_every_file_of_the_board_opens(study: Study) -> None:
     for name in ("results", "study_methods", "study_annotators", "study_topics", "study", "disputed"):
         assert "Internal" not in shown(study, name)
