@@ -36,3 +36,8 @@ def test_a_paper_cites_the_same_authors_and_year() -> None:
     entry = citations.bibtex([], __version__)
     assert f"author = {{{{{author['name']}}}}}," in entry, "BibTeX would take its last word for a family name"
     assert f"year = {{{own['date-released'][:4]}}}," in entry
+
+
+def test_the_release_notes_begin_with_this_version_and_its_day() -> None:
+    notes = (ROOT / "CHANGELOG.md").read_text()
+    assert notes.partition("\n## ")[2].startswith(f"{__version__} ({citations.RELEASED})\n")
