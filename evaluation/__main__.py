@@ -16,6 +16,7 @@ from typing import Any
 
 from evaluation.commands import COMMANDS, tables
 from evaluation.commands.common import InputError, Output
+from evaluation.fit.threads import on_one_thread
 from formats import Refused, message
 from preferendum import COMMAND, __version__
 
@@ -72,6 +73,7 @@ def evaluate(*arguments: str | os.PathLike[str]) -> Any:
     return output if isinstance(output, str) else output.data
 
 
+@on_one_thread  # as in the worker, so that the last digits are the same
 def _run(options: argparse.Namespace) -> Output | str:
     output: Output | str = options.run(options)
     return output

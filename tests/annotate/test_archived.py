@@ -19,6 +19,7 @@ from evaluation.archived import evidence_of
 from evaluation.scoring.summary_answers import answers_of, summaries_there
 from evaluation.scoring.win_rate import win_rates
 from evaluation.worker import tasks
+from formats.results import to_json
 from formats.study_preferences import counted
 from tests.annotate import making
 from tests.annotate.judging_study import drawn, joined, judged
@@ -38,8 +39,8 @@ def busy_study() -> Study:
     study = study_of(*records, compares="both", judgments_per_pair=5, pairs_per_annotator=60, ties_allowed=True, seed=3)
     table = "topic,a,b,winner,annotator,of\nM1,d1:2,d1:1,a,p1,\nM1,d1:4,d1:3,b,p1,\nM2,ann,bob,tie,p1,summaries\n"
     making.store(study, table.encode(), "p.csv")
-    annotators = [joined(study), joined(study), joined(study), joined(study, kind="machine")]
-    for annotator in annotators:
+    annotators = [*(joined(study) for _person in range(6)), joined(study, kind="machine")]
+    for annotator in reversed(annotators):  # whoever came first need not answer first
         for number in range(12):
             judged(annotator, ("left", "right", "tie")[number % 3])
     judging.undo(Assignment.objects.filter(annotator=annotators[0], state="judged").order_by("-pk").first())
@@ -69,7 +70,7 @@ def test_an_archive_has_the_judgments_that_count(exported: tuple[Study, Path]) -
     in_topics = sorted(own, key=lambda one: (one.of, one.topic))
     assert in_topics == sorted(exports.preferences(study), key=lambda one: (one.of, one.topic))
     assert {one.of for one in own} == {"sentences", "summaries"}
-    assert len({one.annotator for one in own}) == 3
+    assert len({one.annotator for one in own}) == 6
 
 
 def test_scores_from_an_archive_are_those_of_the_board(
@@ -87,6 +88,8 @@ def test_scores_from_an_archive_are_those_of_the_board(
         (row.system, row.score, *(getattr(row, key) for key in keys)) for row in by_win_rate
     ]
     assert len(by_importance) == len(by_win_rate) == 4
+    for way, own in (("recommended", found), ("win-rate", found["win_rates"])):
+        assert own["differences"] == to_json(leaderboard.of_study(study, way).differences)
 
 
 def test_a_study_taken_back_gives_the_same_win_rates_to_the_last_digit(exported: tuple[Study, Path]) -> None:

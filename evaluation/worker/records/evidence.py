@@ -139,7 +139,8 @@ COLUMNS = (
 def _judgments(
     counted: QuerySet[Judgment], index: dict[int, int], but: Collection[int], systems: Mapping[int, tuple[str, ...]]
 ) -> tuple[Judgments, tuple[int, ...], tuple[int, ...]]:
-    """The judgments that count, in the order they were stored; the keys of their annotators; their primary keys.
+    """The judgments that count, in the order they were stored; the keys of their annotators, in that of their first
+    ones; their primary keys.
 
     A sentence against its own copy says nothing and is left out. `systems`: those that pairs were drawn for, by number.
     """
@@ -151,17 +152,17 @@ def _judgments(
     first = np.array([index[key] for key in firsts], dtype=np.int64)
     second = np.array([index[key] for key in seconds], dtype=np.int64)
     turned = np.array(swapped, dtype=np.bool_)
-    keys_of_annotators, numbers = np.unique(np.array(annotators, dtype=np.int64), return_inverse=True)
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(annotators))}
     judgments = Judgments(
         a=np.where(turned, second, first),
         b=np.where(turned, first, second),
         outcome=np.array([SHARES[answer] for answer in answers], dtype=np.float64),
         weight=np.ones(len(rows)),
-        annotator=numbers.astype(np.int64),
+        annotator=np.array([numbers[key] for key in annotators], dtype=np.int64),
         design=np.array(design, dtype=np.float64),
         drawn_for=np.fromiter((systems.get(number) for number in drawn_for), np.object_, len(rows)),
     )
-    return judgments, tuple(keys_of_annotators.tolist()), keys
+    return judgments, tuple(numbers), keys
 
 
 def settings_of(study: Study) -> Settings:

@@ -180,7 +180,7 @@ def load_compared(
 
 
 def _topics(study_id: int) -> Iterable[ComparedTopic]:
-    tallies = Tally.objects.filter(topic__study=study_id, of_summaries=True).order_by("topic__position")
+    tallies = Tally.objects.filter(topic__study=study_id, of_summaries=True).order_by("topic__summaries_of__position")
     columns = "topic_id", "topic__name", "topic__summaries_of", "data_version"
     rows = list(tallies.values_list(*columns))
     keys = Summary.keys_of([of for _key, _name, of, _version in rows if of is not None])
@@ -197,7 +197,8 @@ def _topics(study_id: int) -> Iterable[ComparedTopic]:
 def _answers(
     rows: QuerySet[Judgment], topics: tuple[ComparedTopic, ...]
 ) -> tuple[Answers, tuple[int, ...], tuple[int, ...]]:
-    """In the order in which they were stored; the keys of annotators, by number; those of the judgments."""
+    """By topics, in the order in which they were stored; the keys of annotators, by number, in the order of their first
+    ones; those of the judgments."""
     systems = tuple(sorted({system for topic in topics for system in topic.summaries}))
     number = {system: k for k, system in enumerate(systems)}
     place = {topic.key: k for k, topic in enumerate(topics)}
@@ -207,8 +208,8 @@ def _answers(
         *(f"{pair}__first__document__name", f"{pair}__second__document__name", "pk"),
     )
     about_present = [row for row in rows.values_list(*columns) if row[4] in number and row[5] in number]
-    of_annotators = sorted({row[3] for row in about_present})
-    who = {key: k for k, key in enumerate(of_annotators)}
+    about_present.sort(key=lambda row: place[row[2]])
+    who = {key: k for k, key in enumerate(dict.fromkeys(row[3] for row in about_present))}
     table = np.array(
         [
             (place[row[2]], number[row[5 if row[1] else 4]], number[row[4 if row[1] else 5]], who[row[3]])
@@ -227,7 +228,7 @@ def _answers(
             weight=np.ones(len(about_present)),
             annotator=table[:, 3],
         ),
-        tuple(of_annotators),
+        tuple(who),
         tuple(row[6] for row in about_present),
     )
 
