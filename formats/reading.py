@@ -146,7 +146,7 @@ def _special(sources: list[Source]) -> tuple[str, str] | None:
     if "[Content_Types].xml" in names:
         return "an Office document", "CSV (in Excel: save as “CSV UTF-8”)"
     if "study.json" in names and "MANIFEST" in names:
-        return "the archive of a whole study", "import it as a new study"
+        return "the archive of a whole study", "topics or tables; an archive is imported as a study of its own"
     return None
 
 

@@ -342,7 +342,7 @@ def test_the_archive_of_a_study_is_no_bundle_and_the_complaint_says_what_to_do(t
     path = tmp_path / "study.zip"
     path.write_bytes(packed(STUDY))
 
-    with pytest.raises(formats.Refused, match="import it as a new study"):
+    with pytest.raises(formats.Refused, match="imported as a study of its own"):
         formats.read(path)
 
 
