@@ -83,6 +83,7 @@ POST   L   L   L   L   L   L 404 404 404 403 302 302 302  document_unmend workbe
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_settings study_copy upload_new upload document_mend
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  workbench upload_document study_recruitment participants_csv
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  study_export gold_pairs judgments_jsonl judgments_csv
+GET    L   L   L   L   L   L 404 404 404 403 200 200 200  dataset_jsonl dataset_csv dataset_preferred dataset_card
 GET    L   L   L   L   L   L 404 404 404 403 200 200 200  data_remove
 GET    L   L   L   L   L   L 404 404 404 403 404 200 200  export_file
 GET    L   L   L   L   L   L 404 404 404 403 403 200 200  study_delete

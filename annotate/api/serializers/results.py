@@ -231,6 +231,10 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     of = serializers.ChoiceField(source="assignment.topic.of", choices=get_args(Of), read_only=True)
     left = serializers.SerializerMethodField()
     right = serializers.SerializerMethodField()
+    question = serializers.CharField(source="assignment.question", read_only=True)
+    left_text = serializers.CharField(source="assignment.left.text", read_only=True)
+    right_text = serializers.CharField(source="assignment.right.text", read_only=True)
+    design_weight = serializers.FloatField(source="assignment.design_weight", read_only=True)
     annotator = serializers.CharField(source="assignment.annotator.pseudonym", read_only=True)
     kind = serializers.ChoiceField(source="assignment.annotator.kind", choices=Annotator.Kind.choices, read_only=True)
     reason = serializers.ChoiceField(source="assignment.reason", choices=Assignment.Reason.choices, read_only=True)
@@ -245,14 +249,18 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "revision",
             "topic",
             "of",
+            "question",
             "left",
             "right",
+            "left_text",
+            "right_text",
             "answer",
             "annotator",
             "kind",
             "seconds",
             "at",
             "reason",
+            "design_weight",
             "expected",
             "counted",
         ]

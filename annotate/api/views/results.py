@@ -57,7 +57,7 @@ class Judgments(View):
             .filter(assignment__topic__study=study, assignment__topic__removal=None)
             .select_related(
                 "topic",
-                "assignment__annotator",
+                "assignment__annotator__study",
                 "assignment__topic",
                 *texts_of("assignment__pair__"),
             )

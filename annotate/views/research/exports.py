@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Mapping
 from typing import Literal
 from uuid import UUID
 
@@ -13,13 +14,14 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 import formats
-from annotate import exports
+from annotate import dataset, exports
 from annotate.access import in_study
 from annotate.database.snapshot import snapshot
 from annotate.models import Export, Study
 from annotate.reports.study import worker_is_there
 from annotate.views.limited import limited
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
+from formats.lines import Sink
 
 SHOWN = 10
 KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
@@ -48,6 +50,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
         worker_missing=missing,
         version=version,
         tab="export",
+        are_summaries_judged=exports.are_summaries_judged(study),
     )
 
 
@@ -64,19 +67,47 @@ def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
 @require_safe
 def judgments_file(request: HttpRequest, study: Study, form: Literal["jsonl", "csv"]) -> FileResponse:
     """The judgments that count, under pseudonyms, as preferences that can be uploaded again."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
-    with snapshot():
+
+    def write(study: Study, file: Sink) -> None:
         with_of = exports.are_summaries_judged(study)
         formats.write_preferences(exports.preferences(study), file, form, with_of=with_of)
+
+    return _written(study, write, f"judgments.{form}", KINDS[form])
+
+
+@in_study("export")
+@require_safe
+def dataset_file(request: HttpRequest, study: Study, part: str) -> FileResponse:
+    """A part of the judgments as a dataset."""
+    end, write, kind = _PARTS[part]
+    return _written(study, write, end, kind)
+
+
+def _written(study: Study, write: Callable[[Study, Sink], None], end: str, kind: str) -> FileResponse:
+    """What is written of the study as it is at one moment; `end`: of the file's name."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
+    with snapshot():
+        write(study, file)
     file.seek(0)
-    name = f"{slugify(study.title) or 'study'}-judgments.{form}"
-    return FileResponse(file, as_attachment=True, filename=name, content_type=KINDS[form])
+    name = f"{slugify(study.title) or 'study'}-{end}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=kind)
 
 
+#: The parts of a dataset: the end of its file's name, what writes it, and its media type.
+_PARTS: Mapping[str, tuple[str, Callable[[Study, Sink], None], str]] = {
+    "jsonl": ("judgments-with-texts.jsonl", dataset.write_judgments_jsonl, KINDS["jsonl"]),
+    "csv": ("judgments-with-texts.csv", dataset.write_judgments_csv, KINDS["csv"]),
+    "preferred": ("chosen-rejected.jsonl", dataset.write_preferred_jsonl, KINDS["jsonl"]),
+    "card": ("README.md", dataset.write_card, "text/markdown; charset=utf-8"),
+}
 _STUDY = "studies/<int:study_id>/"
 urlpatterns = [
     path(_STUDY + "export/", study_export, name="study_export"),
     path(_STUDY + "export/<uuid:key>.zip", export_file, name="export_file"),
     path(_STUDY + "export/judgments.jsonl", judgments_file, {"form": "jsonl"}, name="judgments_jsonl"),
     path(_STUDY + "export/judgments.csv", judgments_file, {"form": "csv"}, name="judgments_csv"),
+    *(
+        path(f"{_STUDY}export/{end}", dataset_file, {"part": part}, name=f"dataset_{part}")
+        for part, (end, *_rest) in _PARTS.items()
+    ),
 ]

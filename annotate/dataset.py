@@ -1,0 +1,142 @@
+"""The judgments of a study as a dataset for others: with their texts, as preferences to train on, and with a card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from django.db.models import Count, Q
+from django.template.loader import render_to_string
+from django.utils.text import slugify
+
+from annotate import exports
+from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Topic
+from annotate.reports import methods_section, study_facts
+from formats import citations, strict_json
+from formats.answers import ANSWERS, HALF
+from formats.lines import Sink
+from formats.records import Preference
+from formats.tables import write_rows
+
+BY_LETTER = {answer.letter: key for key, answer in ANSWERS.items()}
+#: The columns of the judgments with their texts, and what they say.
+COLUMNS: Mapping[str, str] = {
+    "topic": "the topic",
+    "of": "what was compared: `sentences` of the source documents, or whole `summaries`",
+    "question": "what the annotator was asked",
+    "prompt": "what the summaries answer, where they have no source documents",
+    "left": "the text on the left (above, on a phone)",
+    "right": "the text on the right",
+    "left_id": "the sentence, as `<document>:<index from 0>`, or the system that wrote the summary",
+    "right_id": "the same of the right one",
+    "answer": "`left`, `right` or `tie`",
+    "seconds": "how long the annotator took, where that is known",
+    "annotator": "a pseudonym",
+    "kind": "who judged: `human`, `machine` or `simulated`",
+    "reason": "why the pair was shown: `random`, `suggested` (chosen adaptively) or `imported`",
+    "at": "when (ISO 8601)",
+    "design_weight": "how many times likelier the pair was drawn than by lot; 0 if it was not drawn by lot",
+}
+
+
+def judgments(study: Study) -> Iterator[dict[str, Any]]:
+    """The judgments that count, each with all of `COLUMNS`; in the order of `exports.preferences`."""
+    for topic, texts, preferences in _by_topic(study):
+        of_summaries = topic.compares_summaries
+        prompt = topic.prompt if of_summaries else ""
+        question = study.summary_question if of_summaries else topic.question or study.question
+        for given in preferences:
+            yield {
+                "topic": given.topic,
+                "of": given.of,
+                "question": question,
+                "prompt": prompt,
+                "left": texts[given.a],
+                "right": texts[given.b],
+                "left_id": given.a,
+                "right_id": given.b,
+                "answer": BY_LETTER[given.winner],
+                "seconds": given.seconds,
+                "annotator": given.annotator,
+                "kind": given.extra.get("kind", Annotator.Kind.HUMAN.value),
+                "reason": given.extra.get("reason", Assignment.Reason.IMPORTED.value),
+                "at": given.at,
+                "design_weight": float(given.extra.get("design_weight", 1.0)),
+            }
+
+
+def preferred(study: Study) -> Iterator[dict[str, Any]]:
+    """Preferences between summaries as reward models and DPO are trained on; a tie has no side that is chosen.
+
+    `prompt`: what the summaries answer; of those of source documents the topic's own question, if it has one, and the
+    documents.
+    """
+    for topic, texts, preferences in _by_topic(study):
+        if not topic.compares_summaries:
+            continue
+        parts = [topic.question, *(document.whole for document in topic.sources())]
+        prompt = topic.prompt or "\n\n".join(filter(None, parts))
+        for given in preferences:
+            answer = ANSWERS[BY_LETTER[given.winner]]
+            if answer.share == HALF:
+                continue
+            chosen, rejected = (given.a, given.b) if answer.share else (given.b, given.a)
+            yield {
+                "prompt": prompt,
+                "chosen": texts[chosen],
+                "rejected": texts[rejected],
+                "topic": given.topic,
+                "chosen_system": chosen,
+                "rejected_system": rejected,
+                "annotator": given.annotator,
+                "kind": given.extra.get("kind", Annotator.Kind.HUMAN.value),
+            }
+
+
+def _by_topic(study: Study) -> Iterator[tuple[Topic, dict[str, str], Iterator[Preference]]]:
+    """The topics that were judged, each with its texts by their names and its judgments that count."""
+    for (name, of), preferences in groupby(exports.preferences(study), attrgetter("topic", "of")):
+        topic = Topic.asked.get(study=study, name=name, summaries_of__isnull=of == "sentences")
+        texts = Sentence.objects.filter(topic=topic).select_related("topic", "document")
+        yield topic, {text.name: text.text for text in texts}, preferences
+
+
+def write_judgments_jsonl(study: Study, file: Sink) -> None:
+    file.writelines(strict_json.line(row).encode() + b"\n" for row in judgments(study))
+
+
+def write_judgments_csv(study: Study, file: Sink) -> None:
+    """For spreadsheets: formulas are defused."""
+    write_rows(file, tuple(COLUMNS), (tuple(row.values()) for row in judgments(study)))
+
+
+def write_preferred_jsonl(study: Study, file: Sink) -> None:
+    file.writelines(strict_json.line(row).encode() + b"\n" for row in preferred(study))
+
+
+def write_card(study: Study, file: Sink) -> None:
+    """The README of the dataset, in Markdown, with what the Hub reads of it at its beginning."""
+    facts, of_summaries = study_facts.of_study(study), Q(assignment__topic__summaries_of__isnull=False)
+    is_tie = Q(answer__in=[key for key, answer in ANSWERS.items() if answer.share == HALF])
+    number = (
+        Judgment.objects.counted()
+        .filter(assignment__topic__in=Topic.asked.filter(study=study))
+        .aggregate(
+            judgments=Count("pk"),
+            preferred=Count("pk", filter=of_summaries & ~is_tie),
+            ties=Count("pk", filter=of_summaries & is_tie),
+        )
+    )
+    shown = {
+        "facts": facts,
+        "pretty_name": json.dumps(study.title, ensure_ascii=False),
+        "number": number,
+        "columns": COLUMNS,
+        "name": slugify(study.title) or "study",
+        "methods": methods_section.plain(facts),
+        "cite": citations.bibtex([citations.ZOPF], facts.program_version),
+    }
+    file.writelines([render_to_string("research/dataset_card.md", shown).encode()])

@@ -1,0 +1,142 @@
+"""Judgments with their texts, preferences to train on, and the card: as others load them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate import exports, judging
+from annotate.models import Judgment, Study
+from tests.annotate import making
+from tests.annotate.judging_study import joined, judged
+from tests.annotate.test_comparing_summaries import record, study_of
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.django_db
+
+PARTS = ("judgments-with-texts.jsonl", "judgments-with-texts.csv", "chosen-rejected.jsonl", "README.md")
+HOSTILE = '=HYPERLINK("rain") is what the engineer wrote, and she sent it to the town.'
+#: As people load them, in a process of its own: the library would reach for the Hub to count its users.
+LOAD = """
+import json, sys, pandas, datasets
+judgments, table, preferred, folder = sys.argv[1:]
+frame = pandas.read_json(judgments, lines=True)
+sheet = pandas.read_csv(table)
+rows = datasets.load_dataset("json", data_files=judgments, split="train", cache_dir="cache")
+pairs = datasets.load_dataset("json", data_files=preferred, split="train", cache_dir="cache")
+named = {
+    name: datasets.load_dataset(folder, name, split="train", cache_dir="cache") for name in ("judgments", "preferences")
+}
+print(json.dumps({
+    "frame": list(frame.columns), "rows": [len(frame), len(sheet), len(rows), len(pairs)],
+    "equal": frame["left"].tolist() == rows["left"], "sheet": set(sheet) == set(frame),
+    "types": {name: str(kind) for name, kind in rows.features.items()},
+    "named": {name: len(one) for name, one in named.items()},
+}))
+"""
+
+
+@pytest.fixture
+def study() -> Study:
+    """Of both questions, judged by people and a machine, with a tie, an undone answer and texts of every kind."""
+    study = study_of(
+        record() | {"question": "Which tells more?", "title": "Rain"}, record("M2"), compares="both",
+        judgments_per_pair=5, pairs_per_annotator=50, summary_share=0.5, ties_allowed=True, counted_kinds="all",
+    )  # fmt: skip
+    for kind in ("human", "machine"):
+        annotator = joined(study, kind=kind)
+        for number in range(24):
+            judged(annotator, ("left", "right", "tie")[number % 3])
+    judging.undo(Judgment.objects.latest("pk").assignment)
+    return study
+
+
+def fetched(study: Study, part: str) -> bytes:
+    client = Client()
+    client.force_login(making.owner(study))
+    response = client.get(reverse("study_export", args=[study.pk]) + part)
+    return b"".join(response.streaming_content)
+
+
+def test_every_judgment_that_counts_is_there_as_it_was_shown(study):
+    rows = [json.loads(line) for line in fetched(study, PARTS[0]).splitlines()]
+    preferences = list(exports.preferences(study))
+    counted = Judgment.objects.counted().filter(assignment__topic__study=study)
+    assert len(rows) == len(preferences) == counted.count() == 47
+    by_id = {row.pk: row for row in counted.select_related("assignment__pair__first", "assignment__pair__second")}
+    shown = {
+        (row.at.isoformat().replace("+00:00", "Z"), row.assignment.left.text, row.assignment.right.text)
+        for row in by_id.values()
+    }
+    assert {(row["at"], row["left"], row["right"]) for row in rows} == shown
+    assert {row["of"] for row in rows} == {"sentences", "summaries"}
+    assert {row["question"] for row in rows if row["topic"] == "M1" and row["of"] == "sentences"} == {
+        "Which tells more?"
+    }
+    assert {row["question"] for row in rows if row["of"] == "summaries"} == {study.summary_question}
+    assert {row["kind"] for row in rows} == {"human", "machine"}
+    assert len({tuple(row) for row in rows}) == 1, "every row has the same keys"
+
+
+def test_preferences_to_train_on_have_the_documents_as_their_prompt_and_no_ties(study):
+    rows = [json.loads(line) for line in fetched(study, PARTS[2]).splitlines()]
+    about = [one for one in exports.preferences(study) if one.of == "summaries"]
+    decided = [one for one in about if one.winner != "tie"]
+    assert [(row["chosen_system"], row["rejected_system"]) for row in rows] == [
+        (one.a, one.b) if one.winner == "a" else (one.b, one.a) for one in decided
+    ]
+    summaries = {(s.topic.name, s.system.name): s.whole for topic in study.topics.all() for s in topic.summaries.all()}
+    assert all(row["chosen"] == summaries[row["topic"], row["chosen_system"]] for row in rows)
+    document = study.topics.get(name="M1").documents.first().whole
+    assert all(document in row["prompt"] for row in rows if row["topic"] == "M1")
+    card = fetched(study, "README.md").decode()
+    assert f"{len(rows)} rows about whole summaries" in card
+    assert f"left out: {len(about) - len(decided)}" in card
+
+
+def test_a_prompt_without_documents_is_the_prompt(study):
+    outputs = [{"system": name, "text": f"{name} answers."} for name in ("ann", "bob")]
+    study = study_of({"topic_id": "P1", "question": "Why does it rain?", "summaries": outputs}, compares="summaries")
+    judged(joined(study))
+    (row,) = (json.loads(line) for line in fetched(study, PARTS[2]).splitlines())
+    assert row["prompt"] == "Why does it rain?"
+    assert json.loads(fetched(study, PARTS[0]))["prompt"] == "Why does it rain?"
+
+
+def test_all_of_it_loads_into_pandas_and_hugging_face_datasets_as_it_is(study, tmp_path):
+    for part in PARTS:
+        name = part if part == "README.md" else f"rain-{part}"
+        (tmp_path / name).write_bytes(fetched(study, part))
+    files = [str(tmp_path / f"rain-{part}") for part in PARTS[:3]]
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HOME": str(tmp_path / "hf")}
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *files, str(tmp_path)],
+        cwd=tmp_path, env=environment | {"PYTHONPATH": f"{ROOT}:{environment.get('PYTHONPATH', '')}"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    judgments = len(Path(files[0]).read_bytes().splitlines())
+    preferred = len(Path(files[2]).read_bytes().splitlines())
+    assert loaded["rows"] == [judgments, judgments, judgments, preferred]
+    assert loaded["named"] == {"judgments": judgments, "preferences": preferred}
+    assert loaded["equal"]
+    assert loaded["sheet"]
+    assert "float64" in loaded["types"]["seconds"]
+    assert "float64" in loaded["types"]["design_weight"]
+
+
+def test_a_spreadsheet_runs_nothing_of_it():
+    sentences = [HOSTILE, "It rains in the whole valley today."]
+    study = study_of({"topic_id": "M1", "documents": [{"id": "d", "sentences": sentences}]}, compares="sentences")
+    judged(joined(study))
+    table = fetched(study, PARTS[1]).decode()
+    assert "'=HYPERLINK" in table
+    assert not [line for line in table.splitlines() if line.startswith("=")]
