@@ -17,7 +17,7 @@ from annotate.refusal import Refusal
 from annotate.server.limits import TooOften
 
 #: A refusal is a conflict with how things stand, unless its code says that it is about what was sent.
-STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "no_room": 507}
+STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "used": 422, "no_room": 507}
 
 
 def answer(exception: Exception, context: dict[str, Any]) -> Response | None:

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.core.files import File
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError
@@ -82,6 +83,7 @@ class FileParser(BaseParser):
             kept.write(chunk)
         kept.seek(0)
         file: File[Any] = File(kept, name=request.query_params.get("filename", ""))
+        request._request._files = MultiValueDict({"file": [file]})
         return DataAndFiles({}, {"file": file})
 
 

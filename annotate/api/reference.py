@@ -95,7 +95,8 @@ def _reference(language: str) -> tuple[Group, ...]:
 def _operation(method: str, path: str, operation: Part, described: Part) -> Operation:
     content = operation.get("requestBody", {}).get("content", {})
     body = content.get("application/json", {}).get("schema")
-    inputs = tuple((parameter["in"], _parameter(parameter, described)) for parameter in operation.get("parameters", ()))
+    parameters = [given for given in operation.get("parameters", ()) if given["in"] != "header"]
+    inputs = tuple((parameter["in"], _parameter(parameter, described)) for parameter in parameters)
     tables = [
         Table(_("In the address"), tuple(field for _place, field in inputs), sent=True),
         Table(_("Request"), tuple(_fields(body, described)) if body else (), sent=True),

@@ -6,9 +6,10 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import Direction
+from drf_spectacular.utils import Direction, OpenApiParameter
 
 from annotate.api.serializers.errors import ErrorSerializer
+from annotate.api.views.base import KEY
 
 ERRORS = {
     "400": "What was sent will not do; `fields` says why.",
@@ -17,6 +18,11 @@ ERRORS = {
     "404": "There is nothing here, or you may not see it.",
     "409": "As things stand this cannot be done.",
 }
+REQUEST_KEY = OpenApiParameter(
+    KEY,
+    location=OpenApiParameter.HEADER,
+    description="A new UUID: if this is sent again with it within a day, nothing is done twice.",
+)
 
 
 class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
@@ -29,6 +35,9 @@ class BearerToken(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 class Schema(AutoSchema):
     """Every operation may answer with an error, always in one form."""
+
+    def get_override_parameters(self) -> list[Any]:
+        return [REQUEST_KEY] if self.method == "POST" and getattr(self.view, "takes_key", False) else []
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)

@@ -2,6 +2,7 @@
 
 from annotate.models.account import AccountName, AccountSession, SecondFactor, Token
 from annotate.models.analysis import Result
+from annotate.models.answered import AnsweredRequest
 from annotate.models.audit_log import AuditEntry
 from annotate.models.corpus import (
     HumanScore,

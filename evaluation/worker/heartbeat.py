@@ -21,7 +21,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from annotate import judging
 from annotate.imports import forget_removed
-from annotate.server import limits
+from annotate.server import idempotency, limits
 from annotate.server.sessions import SessionStore
 from evaluation.worker import claims
 from evaluation.worker.agenda import QUICK, ROUND, Agenda, Work, look
@@ -34,7 +34,7 @@ BEAT_SECONDS = 1.0
 #: Tasks sent once a round for the same key.
 ONCE_A_ROUND = ("refit_topic", "rank_study")
 PULSE_SECONDS = 2.0
-#: How often expired limits (wrong passwords), sessions and removals are deleted.
+#: How often expired limits (wrong passwords), answers, sessions and removals are deleted.
 FORGET_SECONDS = 60.0
 #: Touched after each sign of life, for an outside check (of a container's health) that cannot read the database.
 PULSE_FILE = os.environ.get("PREFERENDUM_PULSE_FILE", "")
@@ -114,6 +114,7 @@ class Heartbeat(threading.Thread):
         if now - self._forgot_at >= FORGET_SECONDS:
             self._forgot_at = now
             limits.forget()
+            idempotency.forget()
             SessionStore.clear_expired()
             forget_removed()
             judging.forget_trials()

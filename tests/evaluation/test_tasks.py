@@ -31,6 +31,7 @@ from annotate import studies as verbs
 from annotate.models import (
     Allowance,
     Annotator,
+    AnsweredRequest,
     Claim,
     Export,
     Ranking,
@@ -663,10 +664,13 @@ def test_the_heartbeat_has_wrong_passwords_and_sessions_forgotten_that_are_over(
         Session.objects.create(session_key=key, expire_date=timezone.now() + timedelta(hours=hours))
     limits.spend(limits.WRONG_PASSWORDS, "192.0.2.7")
     Allowance.objects.update(ends_at=timezone.now() - timedelta(minutes=1))
+    AnsweredRequest.objects.create(key="over")
+    AnsweredRequest.objects.update(at=timezone.now() - timedelta(hours=25))
     heartbeat.beat(1.0)
     assert Allowance.objects.exists()
     heartbeat.beat(beating.FORGET_SECONDS)
     assert not Allowance.objects.exists()
+    assert not AnsweredRequest.objects.exists()
     assert Session.objects.get().session_key == "good"
 
 

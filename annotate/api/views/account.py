@@ -26,6 +26,7 @@ class Me(View):
 @extend_schema(tags=["account"])
 class Tokens(View):
     permission_classes = [BySession]
+    takes_key = False  # secrets are never stored
 
     @extend_schema(operation_id="list_tokens", responses=TokenSerializer(many=True))
     def get(self, request: Request) -> Response:

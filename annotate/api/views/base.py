@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast
 
+from django.core.files import File
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from rest_framework.generics import GenericAPIView
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from annotate.api.access import SignedIn, find_study, user_of
 from annotate.database.transactions import is_lost, once_more
 from annotate.models import Study
+from annotate.server import idempotency
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+KEY = "Idempotency-Key"
 
 
 class View(GenericAPIView[Any]):
@@ -22,6 +33,48 @@ class View(GenericAPIView[Any]):
 
     permission_classes = [SignedIn]
     filter_backends: list[Any] = []
+    #: Whether a POST may have an `Idempotency-Key`.
+    takes_key = True
+    #: What a rollback leaves to be undone.
+    undo: Callable[[], object] = staticmethod(lambda: None)
+
+    def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().setup(request, *args, **kwargs)
+        if request.method == "POST" and self.takes_key and request.headers.get(KEY) and hasattr(self, "post"):
+            self.post: Callable[..., Response] = partial(self._once, self.post)
+
+    def _once(self, post: Callable[..., Response], request: Request, **kwargs: Any) -> Response:
+        """What `post` answers, or answered under this key to this user or token, if it may still see the study."""
+        study = self.study(kwargs["study_id"]) if "study_id" in kwargs else None
+        whose = self.user.pk, getattr(request.auth, "pk", None), request.headers[KEY]
+
+        def work() -> tuple[int, str]:
+            response = post(request, **kwargs)
+            return response.status_code, JSONRenderer().render(self.to_keep(response.data)).decode()
+
+        try:
+            answered = idempotency.once(whose, self.fingerprint, study, work)
+        except BaseException:
+            self.undo()
+            raise
+        return Response(self.to_answer(json.loads(answered.answer or "null")), status=answered.status)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the address and the body; worked out once, and before the transaction, which would wait for a file."""
+        data = cast(dict[str, Any], self.request.data)
+        digest = hashlib.sha256(json.dumps([self.request.get_full_path(), data], sort_keys=True, default=str).encode())
+        for chunk in data["file"].chunks() if isinstance(data.get("file"), File) else ():
+            digest.update(chunk)
+        return digest.hexdigest()
+
+    def to_keep(self, answer: Any) -> Any:
+        """What is stored of it."""
+        return answer
+
+    def to_answer(self, kept: Any) -> Any:
+        """What is answered, if this is stored."""
+        return kept
 
     @property
     def user(self) -> User:

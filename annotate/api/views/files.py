@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from django.core.files import File
@@ -58,8 +59,8 @@ class Uploads(View):
         file = cast(Mapping[str, Any], request.data).get("file")
         if not isinstance(file, File):
             raise ValidationError({"file": [_("Send a file.")]})
-        with file:
-            upload = imports.receive(study, self.user, file)
+        upload = imports.receive(study, self.user, file)
+        self.undo = partial(upload.file.delete, save=False)
         return self.show(UploadSerializer, upload, 202)
 
 

@@ -48,13 +48,15 @@ def _show(view: View, assignment: Assignment) -> Response:
 
 
 class JudgeView(View):
+    takes_key = False  # what is sent twice is known by its own key, and an answer's transaction holds nothing else
+
     def assignment(self, key: uuid.UUID) -> Assignment:
         """A pair that was drawn by the caller, in a study that their token reaches. Raises `Http404`."""
         return get_object_or_404(Assignment.objects.to_show(), key=key, annotator__in=own_annotators(self.request))
 
 
 @extend_schema(tags=["judging"])
-class Annotators(View):
+class Annotators(JudgeView):
     @extend_schema(operation_id="list_annotators", responses=AnnotatorSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
         """The annotators of a study, under pseudonyms, with their numbers of judgments."""
@@ -77,7 +79,7 @@ class Annotators(View):
 
 
 @extend_schema(tags=["judging"])
-class Draw(View):
+class Draw(JudgeView):
     @extend_schema(operation_id="draw_pair", request=None, responses=PairSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
         """The pair to judge now: the open one, or a new one.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
@@ -151,6 +153,12 @@ class Invitations(View):
         study = self.study(study_id, "annotators")
         invitation = invitations.invite(study, self.user, **self.sent(NewInvitationSerializer))
         return self.show(InvitationSerializer, invitation, 201)
+
+    def to_keep(self, answer: Any) -> Any:
+        return answer["id"]  # links are never stored
+
+    def to_answer(self, kept: Any) -> Any:
+        return self.show(InvitationSerializer, get_object_or_404(Invitation, pk=kept)).data
 
 
 @extend_schema(tags=["members"])
