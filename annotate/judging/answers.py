@@ -11,14 +11,15 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Value
+from django.db.models import Value
 from django.db.models.functions import Now
 
+from annotate.database import statements
 from annotate.database.transactions import once_more
 from annotate.judging import tallies
 from annotate.judging.drawing import LEASE, draw_with_answer
 from annotate.judging.no_pair import NoPair
-from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Tally, Topic
+from annotate.models import Annotator, Assignment, Judgment, LockedTopic, ReportedPair, Topic
 from annotate.refusal import cleaned
 from formats.answers import ANSWERS, UNDONE
 
@@ -118,29 +119,30 @@ def _record(
                 following = draw_with_answer(topic, annotator, showing)
             except Exception as error:
                 raise NotDrawn from error
-        if topic.answers:  # or they were written with the place of a pair
-            Tally.objects.filter(topic=topic.pk).update(data_version=F("data_version") + topic.answers)
+        statements.count(topic)  # or they were counted with the place of a pair
     return Recorded(Outcome.STORED, judgment, assignment.holds_place, following)
 
 
 def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic, Annotator]:
     """Lock the topic, be it `removed`, and the annotator; see how all are that can change no more."""
-    topic = Tally.objects.lock(assignment.topic_id)
-    if topic is None and removed:
-        topic = _lock_removed(assignment.topic_id)
-    if topic is None:  # then the assignment is gone, too
-        raise Assignment.DoesNotExist
-    here = Assignment.objects.filter(topic=topic.pk).select_for_update(no_key=True, of=("annotator",))
-    rows = here.select_related("annotator__study").only(*Assignment.LOCKED, "annotator")
-    try:
-        current = rows.get(pk=assignment.pk)
-    except Assignment.DoesNotExist:
+    topic = statements.lock(assignment) or (_lock_in_removed(assignment) if removed else None)
+    if topic is None:
         # Its sentence went meanwhile, and took it along into the history of the topic: whoever looks again looks there.
         assignment.refresh_from_db(fields=["topic"])
-        raise
-    for field in (*Assignment.LOCKED, "annotator"):
-        setattr(assignment, field, getattr(current, field))
+        raise Assignment.DoesNotExist
     return topic, assignment.annotator
+
+
+def _lock_in_removed(assignment: Assignment) -> LockedTopic | None:
+    """The same of a topic that was removed; None where it is not, or the assignment is not there."""
+    topic = _lock_removed(assignment.topic_id)
+    here = Assignment.objects.filter(pk=assignment.pk, topic=topic.pk if topic else None)
+    rows = here.select_related("annotator__study").select_for_update(no_key=True, of=("annotator",))
+    for row in rows.only(*Assignment.LOCKED, "annotator"):
+        for field in (*Assignment.LOCKED, "annotator"):
+            setattr(assignment, field, getattr(row, field))
+        return topic
+    return None
 
 
 def _lock_removed(topic_id: int) -> LockedTopic | None:
@@ -170,10 +172,11 @@ def _store(assignment: Assignment, now: datetime, revision: int, answer: str, se
     if assignment.state != State.VOID:  # that it is until its topic is restored
         assignment.state = State.JUDGED
     assignment.closed_at, assignment.revision = now, revision
-    assignment.save(update_fields=["state", "closed_at", "holds_place", "revision"])
-    return Judgment.objects.create(
+    judgment = Judgment(
         assignment=assignment, topic_id=assignment.topic_id, revision=revision, answer=answer, seconds=seconds, at=now
     )
+    statements.store(assignment, judgment)
+    return judgment
 
 
 def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:
@@ -194,7 +197,6 @@ def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:
         annotator.previous = annotator.previous if is_void else assignment.key
     if assignment.state == State.SKIPPED or (is_void and assignment.skip_reason):  # answered all the same
         annotator.skipped -= 1
-    annotator.save(update_fields=["judged_at", "judged", "seconds", "previous", "skipped", "skips_in_a_row"])
     return True
 
 

@@ -16,7 +16,8 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
-from annotate.judging.choosing import Choice, chance
+from annotate.database.statements import Candidates, Choice
+from annotate.judging.choosing import chance
 from annotate.models import Annotator, Assignment, GoldPair, LockedTopic, Pair, Sentence, Study
 from formats.answers import SIDES
 
@@ -44,7 +45,7 @@ class Check:
     occasion: int = 0
 
 
-def choose(check: Check, topic: LockedTopic, annotator: Annotator) -> Choice | None:
+def choose(check: Check, topic: LockedTopic, annotator: Annotator, _found: Candidates | None = None) -> Choice | None:
     """Show it to them now; None where they have seen it meanwhile, or one of its sentences went."""
     if Sentence.objects.filter(topic=topic.pk, pk__in=(check.first, check.second)).count() < 2:
         return None

@@ -7,15 +7,15 @@ alike; and nobody should be able to work out what comes next.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import combinations
 from random import SystemRandom
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q
 
+from annotate.database import statements
+from annotate.database.statements import Candidates, Choice
 from annotate.judging import tallies
-from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Suggestion, Tally
+from annotate.models import Annotator, Assignment, LockedTopic, Pair, Sentence, Tally
 from annotate.models.judging import WANTED_BY
 
 chance = SystemRandom()
@@ -36,25 +36,7 @@ TRIES = (2, 8, 54)
 NOT_FREE = Q(is_free=False)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A pair that is free for somebody, and why it is shown to them. One that nobody had before has no row yet.
-
-    `again`: their own assignment to take up again, which they let lapse. `swapped` None: by lot. `expected`: the right
-    side, if one is. `design_weight`, `drawn_for`: as of an assignment.
-    """
-
-    pair: Pair
-    reason: str
-    again: Assignment | None = None
-    swapped: bool | None = None
-    occasion: int = 0
-    expected: str = ""
-    design_weight: float = 1.0
-    drawn_for: int | None = None
-
-
-def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> Choice | None:
+def choose(topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False) -> Choice | None:
     """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1).
 
     Among what the worker asks for are as many random ones as the study says; with more its design weights were untrue.
@@ -71,9 +53,19 @@ def choose(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> 
         return lapsed
     if study.judgments_per_pair > 1 and (started := _started(topic, annotator, thorough)) is not None:
         return started
-    if (study.random_share < 1 or topic.of_summaries) and (wished := _wished(topic, annotator)) is not None:
-        return wished
+    if candidates.choice is not None:
+        return candidates.choice
     return _any_left(topic, annotator) if thorough else _random(topic, annotator)
+
+
+def draw_by_lot(topic: LockedTopic | None, tries: int) -> list[list[int]]:
+    """So many pairs of a topic, by the positions of their texts; some may be of texts that are not judged."""
+    if topic is None:
+        return []
+    if topic.last is None:
+        last = Sentence.objects.filter(topic=topic.pk).order_by("-position").values_list("position", flat=True).first()
+        topic.last = last or 0
+    return [chance.sample(range(topic.last + 1), 2) for _try in range(tries)] if topic.last else []
 
 
 def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int) -> bool:
@@ -127,39 +119,14 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
     return Choice(pair, reason, design_weight=begun.design_weight, drawn_for=begun.drawn_for)
 
 
-def _wished(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """The first pair that the worker asks for and that is free for them."""
-    rows = Suggestion.objects.filter(topic=topic.pk, first__not_judged="", second__not_judged="")
-    given = Pair.objects.filter(first=OuterRef("first"), second=OuterRef("second"))
-    free = rows.exclude(Exists(given.with_is_free(annotator).filter(NOT_FREE)))
-    row = free.annotate(given=Subquery(given.values("pk"))).select_related("first", "second").order_by("rank").first()
-    if row is None:
-        return None
-    pair = Pair(topic_id=topic.pk, need=0) if row.given is None else Pair.objects.get(pk=row.given)
-    pair.first, pair.second = row.first, row.second
-    reason = Reason.RANDOM if row.is_random else Reason.SUGGESTED
-    return Choice(pair, reason, design_weight=row.design_weight, drawn_for=row.drawn_for)
-
-
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """A random pair of the topic's sentences among those that are free for this annotator, if a few tries find one.
+    """A random pair of the topic's texts among those that are free for this annotator, if more tries find one.
 
     Never of two summaries that say the same, word for word.
     """
-    sentences = Sentence.objects.filter(topic=topic.pk)
-    last = sentences.order_by("-position").values_list("position", flat=True).first()
-    positions = range((last or 0) + 1)
-    for tries in TRIES if len(positions) > 1 else ():
-        drawn = [chance.sample(positions, 2) for _try in range(tries)]
-        to_judge = sentences.filter(position__in=set(chain(*drawn)), not_judged="")
-        keys = {sentence.position: sentence.pk for sentence in to_judge}
-        candidates = [tuple(sorted(keys[place] for place in two)) for two in drawn if keys.keys() >= set(two)]
-        by_key = {sentence.pk: sentence for sentence in to_judge}
-        if topic.of_summaries:
-            candidates = [(a, b) for a, b in candidates if by_key[a].text != by_key[b].text]
-        pair = _first_free(topic, annotator, candidates, by_key)
-        if pair is not None:
-            return Choice(pair, Reason.RANDOM)
+    for tries in TRIES[1:]:
+        if (choice := statements.find_candidates(topic, annotator, draw_by_lot(topic, tries)).choice) is not None:
+            return choice
     return None
 
 
@@ -170,34 +137,10 @@ def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
     pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)
     gone = set(pairs.filter(NOT_FREE).values_list("first_id", "second_id"))
     left = [(a, b) for a, b in combinations(sorted(texts), 2) if texts[a] != texts[b] and (a, b) not in gone]
-    pair = _first_free(topic, annotator, [chance.choice(left)] if left else [])
-    return None if pair is None else Choice(pair, Reason.RANDOM)
-
-
-def _first_free(
-    topic: LockedTopic,
-    annotator: Annotator,
-    candidates: Sequence[tuple[int, ...]],
-    sentences: Mapping[int, Sentence] | None = None,
-) -> Pair | None:
-    """Of pairs that are named by their sentences, the first one that the annotator may have.
-
-    It has a row if it was given out before. The topic is locked: nobody is faster. The `sentences` by their keys are
-    read unless they are given.
-    """
-    if not candidates:
+    if not left:
         return None
-    firsts, seconds = {first for first, _ in candidates}, {second for _, second in candidates}
-    pairs = Pair.objects.filter(first__in=firsts, second__in=seconds).with_is_free(annotator)
-    columns = "first_id", "second_id", "is_free"
-    is_free: dict[tuple[int, ...], bool] = {
-        (first, second): free for first, second, free in pairs.values_list(*columns)
-    }
-    free = next((pair for pair in candidates if is_free.get(pair, True)), None)
-    if free is None:
-        return None
-    first, second = free
-    pair = Pair.objects.get(first=first, second=second) if free in is_free else Pair(topic_id=topic.pk, need=0)
-    by_key = sentences or Sentence.objects.in_bulk(free)
+    first, second = chance.choice(left)
+    pair = Pair.objects.filter(first=first, second=second).first() or Pair(topic_id=topic.pk, need=0)
+    by_key = sentences.in_bulk((first, second))
     pair.first, pair.second = by_key[first], by_key[second]
-    return pair
+    return Choice(pair, Reason.RANDOM)

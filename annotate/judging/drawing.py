@@ -13,19 +13,20 @@ from functools import partial
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from annotate.database import durability
+from annotate.database import durability, statements
+from annotate.database.statements import Candidates, Choice
 from annotate.judging import checks, tallies
-from annotate.judging.choosing import Choice, chance, choose
+from annotate.judging.choosing import TRIES, chance, choose, draw_by_lot
 from annotate.judging.no_pair import NoPair
 from annotate.models import Annotator, Assignment, LockedTopic, Sentence, Study, Tally
 from annotate.models.judging import LAPSED
 
 State = Assignment.State
 #: What chooses a pair of a topic whose topic is locked, for an annotator who is.
-Choose = Callable[[LockedTopic, Annotator], Choice | None]
+Choose = Callable[[LockedTopic, Annotator, Candidates], Choice | None]
 
 #: How long a drawn pair is kept for its annotator.
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
@@ -67,12 +68,13 @@ def draw_from(
         if no_pair == NoPair.DONE and besides is None and annotator.finished_at is None:
             Annotator.objects.filter(pk=annotator.pk).update(finished_at=Now())
         return no_pair
-    held = _held(annotator, besides)
+    candidates = statements.find_candidates(topic, annotator, draw_by_lot(topic, TRIES[0]))
+    held = _held(candidates, besides)
     if held is not None:
         return held
     if 0 < annotator.study.judgments_per_hour <= annotator.judged and _judged_within_an_hour(annotator):
         return NoPair.HOUR
-    choice = choose_one(topic, annotator) if topic is not None else None
+    choice = choose_one(topic, annotator, candidates) if topic is not None else None
     return None if choice is None or topic is None else lease(choice, topic, annotator)
 
 
@@ -137,13 +139,9 @@ def _judged_within_an_hour(annotator: Annotator) -> bool:
     return recent.count() >= annotator.study.judgments_per_hour
 
 
-def _held(annotator: Annotator, besides: Assignment | None) -> Assignment | None:
-    """The oldest pair that they hold, other than `besides`; its lease begins anew when half of it is over.
-
-    Asked for in no order: SQLite would rather walk through everything that somebody ever judged than sort two pairs.
-    """
-    rows = Assignment.objects.filter(annotator=annotator, state=State.OPEN).order_by()
-    held = sorted(row for row in rows.values_list("pk", "expires_at", Now()) if besides is None or row[0] != besides.pk)
+def _held(candidates: Candidates, besides: Assignment | None) -> Assignment | None:
+    """The oldest pair that they hold, other than `besides`; its lease begins anew when half of it is over."""
+    held = sorted(lease for lease in candidates.held if besides is None or lease[0] != besides.pk)
     if not held:
         return None
     key, expires_at, now = held[0]
@@ -187,10 +185,12 @@ def _ways(annotator: Annotator, besides: Assignment | None) -> Iterator[tuple[in
         yield topic_id, partial(_choose_tidily, thorough=True)
 
 
-def _choose_tidily(topic: LockedTopic, annotator: Annotator, thorough: bool = False) -> Choice | None:
+def _choose_tidily(
+    topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False
+) -> Choice | None:
     """Choose a pair once the places of leases that ran out are free again."""
     topic.taken -= give_up(topic, Assignment.objects.filter(LAPSED, topic=topic.pk))
-    return choose(topic, annotator, thorough)
+    return choose(topic, annotator, candidates, thorough)
 
 
 def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
@@ -234,18 +234,16 @@ def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignmen
     takes_place = wanted and annotator.kind == Annotator.TAKES_PLACES
     if takes_place:
         pair.need, pair.taken = pair.need or annotator.study.judgments_per_pair, pair.taken + 1
-        tally = Tally.objects.filter(topic=topic.pk)
-        tally.update(taken=F("taken") + 1, data_version=F("data_version") + topic.answers)
-        topic.answers = 0
+        statements.count(topic, taken=1)
     if takes_place or pair.pk is None:
-        pair.save()
+        statements.reserve(pair)
     until = topic.now + LEASE
     if choice.again is not None:
         again = choice.again
         again.state, again.closed_at, again.expires_at, again.holds_place = State.OPEN, None, until, wanted
         again.save(update_fields=["state", "closed_at", "expires_at", "holds_place"])
         return again
-    return Assignment.objects.create(
+    assignment = Assignment(
         topic_id=topic.pk,
         annotator=annotator,
         pair=pair,
@@ -259,6 +257,8 @@ def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignmen
         created_at=topic.now,
         expires_at=until,
     )
+    statements.lease(assignment)
+    return assignment
 
 
 def end_leases(sentence: Sentence) -> None:

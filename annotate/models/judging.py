@@ -52,7 +52,8 @@ WANTED_BY = {
 class LockedTopic:
     """A topic whose tally is locked, at which time by the database's clock, which every process shares.
 
-    `answers`: those that were stored since, and are still to raise its `data_version`.
+    `answers`: those that were stored since, and are still to raise its `data_version`. `last`: the highest position of
+    its texts, where that was looked at.
     """
 
     pk: int
@@ -60,6 +61,7 @@ class LockedTopic:
     of_summaries: bool
     now: datetime
     answers: int = 0
+    last: int | None = None
 
 
 class TallyQuerySet(models.QuerySet["Tally"]):
@@ -316,16 +318,6 @@ class GoldPair(models.Model):
 
     def __str__(self) -> str:
         return f"{self.better_id} > {self.worse_id}"
-
-
-#: What of an assignment an answer needs before it is locked, and the page around the next pair: half of what the rows
-#: hold, on the way of every click.
-TO_ANSWER = (
-    *("key", "topic_id", "pair_id", "reason", "state", "revision", "expires_at"),
-    *("annotator__key", "annotator__study_id", "annotator__user_id", "annotator__kind"),
-    *("pair__first__text", "pair__second__text"),
-    *("topic__title", "topic__question", "topic__language", "topic__summaries_of"),
-)
 
 
 def texts_of(pair: str = "") -> tuple[str, ...]:

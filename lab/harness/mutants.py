@@ -52,7 +52,14 @@ class Verdict:
 
 ONE_REVISION = DropConstraint("judgment_first_answer_stands")
 NEVER_OVERTAKEN = DropConstraint("pair_never_overtaken")
-TALLY_UNLOCKED = Replace("TallyQuerySet.lock", "ANY.select_for_update(skip_locked=ANY_1)", "ANY")
+TALLY_UNLOCKED = (
+    Replace("TallyQuerySet.lock", "ANY.select_for_update(skip_locked=ANY_1)", "ANY"),
+    Replace(
+        "FOR_UPDATE",
+        "'FOR UPDATE OF tally FOR NO KEY UPDATE OF shown, annotator'",
+        "'FOR NO KEY UPDATE OF shown, annotator'",
+    ),
+)
 SEND = "from evaluation.worker.app import app\napp.send_task('work', ('refit_topic', assignment.topic_id))"
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -69,13 +76,11 @@ MUTANTS: tuple[Mutant, ...] = (
             ONE_REVISION,
             Replace(
                 "_lock",
-                "topic = Tally.objects.lock(assignment.topic_id)\nif topic is None and removed:\n    ...\n"
-                "if topic is None:\n    ...\n"
-                "here = Assignment.objects.filter(topic=topic.pk).select_for_update(no_key=True, of=('annotator',))\n"
-                "rows = here.select_related('annotator__study').only(*Assignment.LOCKED, 'annotator')\n"
-                "try:\n    ...\nexcept Assignment.DoesNotExist:\n    ...",
+                "topic = statements.lock(assignment) or ANY",
                 "current = Assignment.objects.select_related('annotator__study').get(pk=assignment.pk)\n"
-                "topic = Tally.objects.lock(assignment.topic_id)",
+                "topic = statements.lock(assignment) or ANY\n"
+                "for field in (*Assignment.LOCKED, 'annotator'):\n"
+                "    setattr(assignment, field, getattr(current, field))",
             ),
         ),
         (f"{TOGETHER}::test_one_form_sent_many_times_at_once_is_one_judgment",),
@@ -98,7 +103,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "M03",
         "places are claimed with SKIP LOCKED and a look at what is taken, without the topic's lock",
         (
-            TALLY_UNLOCKED,
+            *TALLY_UNLOCKED,
             NEVER_OVERTAKEN,
             Replace(
                 "_started",
@@ -112,7 +117,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M04",
         "places are claimed by looking and then taking, without the topic's lock",
-        (TALLY_UNLOCKED, NEVER_OVERTAKEN),
+        (*TALLY_UNLOCKED, NEVER_OVERTAKEN),
         (f"{TOGETHER}::test_the_last_place_goes_to_one_of_many", f"{TOGETHER}::test_twenty_people_and_too_little_work"),
         services=True,
     ),

@@ -508,8 +508,9 @@ def test_only_one_pair_is_drawn_for_a_script_that_shows_theirs(client, link):
     with CaptureQueriesContext(connection) as asked:
         got = script_answer(client, first, page_of(second))
     assert got["here"] == page_of(second)
-    # The answer locks the tally by raising it; drawing once looks at it and takes a place.
-    assert sum('FROM "annotate_tally"' in query["sql"] for query in asked) == 1
+    # The answer locks the topic once, and both its version and the place of the next pair are counted at once.
+    assert sum("FROM annotate_tally" in query["sql"] for query in asked) == 1
+    assert sum("UPDATE annotate_tally" in query["sql"] for query in asked) == 1
 
 
 def test_a_lease_that_the_script_shows_begins_anew_when_half_of_it_is_over(client, link):

@@ -16,7 +16,6 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.core import signing
-from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
@@ -28,9 +27,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, crowd, judging
+from annotate.database import statements
 from annotate.judging import NoPair, Outcome
 from annotate.models import Annotator, Assignment, ReportedPair, Sentence
-from annotate.models.judging import TO_ANSWER
 from annotate.refusal import Refusal
 from annotate.server import limits
 from annotate.views.judging import progress
@@ -181,8 +180,7 @@ def _find(request: HttpRequest, key: UUID) -> Assignment:
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
     """The pair that is answered, and the one that their page's script shows meanwhile, if they may judge that next."""
     keys = [key, *KEY.findall(request.headers.get("Judge-Showing", ""))]
-    to_answer = Assignment.objects.select_related("topic", "pair__first", "pair__second", "annotator").only(*TO_ANSWER)
-    rows = {row.key: row for row in to_answer.filter(key__in=keys).annotate(now=Now())}
+    rows = statements.find_to_answer([UUID(str(given)) for given in keys])
     if key not in rows:
         raise Assignment.DoesNotExist
     assignment = _theirs(request, rows.pop(key), request.POST.get("ticket", ""))

@@ -1,0 +1,84 @@
+"""Plain SQL, where the ORM would take longer to write it than the database to answer it: read, added and changed rows.
+
+Values go in and come out as a model's do, whichever database keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from django.db import DatabaseError, connection, models
+
+M = TypeVar("M", bound=models.Model)
+#: What stands for {now} in a statement that is read, by the database.
+NOW = {"sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "postgresql": "STATEMENT_TIMESTAMP()"}
+
+
+def read(statement: str, values: Sequence[Any] | Mapping[str, Any], **parts: str) -> list[tuple[Any, ...]]:
+    """The rows that a statement finds; `parts` of it stand in braces. Values by name are numbers and words."""
+    with connection.cursor() as cursor:
+        kept = values if isinstance(values, Mapping) else [_as_kept(value) for value in values]
+        cursor.execute(statement.format(now=NOW[connection.vendor], **parts), kept)
+        return list(cursor.fetchall())
+
+
+def change(statement: str, *values: Any, must_be: bool = True) -> None:
+    """Change a row. Raises `DatabaseError` where it is gone, as a model's `save` does, if it `must_be` there."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [_as_kept(value) for value in values])
+        if must_be and not cursor.rowcount:
+            raise DatabaseError("The row is gone.")
+
+
+def add(statement: str, *values: Any) -> int:
+    """Add a row; its key."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [_as_kept(value) for value in values])
+        return int(cursor.fetchone()[0])
+
+
+class Read(Generic[M]):
+    """The columns of a model that a statement reads; objects of it know no others until they are asked."""
+
+    def __init__(self, model: type[M], alias: str, *names: str) -> None:
+        columns = [field for field in model._meta.concrete_fields if not names or field.attname in names]
+        self.model, self.names = model, [field.attname for field in columns]
+        self.sql = ", ".join(f"{alias}.{field.column}" for field in columns)
+        self._convert = [_CONVERT.get(type(field), _same) for field in columns]
+
+    def make(self, values: Iterator[Any]) -> M:
+        """The object, of the next values."""
+        made = [convert(next(values)) for convert in self._convert]
+        return self.model.from_db(connection.alias, self.names, made)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def moment(value: Any) -> Any:
+    """SQLite keeps times as text, in UTC."""
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
+def _key(value: Any) -> Any:
+    return UUID(value) if isinstance(value, str) else value
+
+
+_CONVERT: dict[type[models.Field[Any, Any]], Callable[[Any], Any]] = {
+    models.DateTimeField: moment,
+    models.UUIDField: _key,
+    models.BooleanField: bool,
+}
+
+
+def _as_kept(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+        return value.hex
+    return value

@@ -1,0 +1,257 @@
+"""The statements on the way of a click, in plain SQL: the ORM takes ten times longer to write them than a database to
+answer them, and all of it while others wait for the topic.
+
+They are the same for SQLite and PostgreSQL, but for the clock and the locks: a transaction of SQLite locks everything
+as it begins. tests/annotate/test_statements.py holds each to its QuerySet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, models
+
+from annotate.database.plain import Read, add, change, moment, read
+from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Pair, Sentence, Study, Topic
+
+Reason = Assignment.Reason
+FOR_UPDATE = {"sqlite": "", "postgresql": "FOR UPDATE OF tally FOR NO KEY UPDATE OF shown, annotator"}
+
+SHOWN = Read(
+    Assignment,
+    "shown",
+    *("id", "key", "topic_id", "annotator_id", "pair_id", "reason", "state", "revision", "expires_at"),
+)
+PAIR = Read(Pair, "pair", "id", "first_id", "second_id")
+FIRST, SECOND = (Read(Sentence, alias, "id", "text") for alias in ("one", "other"))
+TOPIC = Read(Topic, "topic", "id", "study_id", "title", "question", "language", "summaries_of_id")
+WHO = Read(Annotator, "annotator", "id", "key", "study_id", "user_id", "kind")
+STATE = Read(Assignment, "shown", "id", *Assignment.LOCKED)
+ANNOTATOR = Read(Annotator, "annotator")
+STUDY = Read(Study, "study", *(f.attname for f in Study._meta.concrete_fields if not isinstance(f, models.JSONField)))
+
+#: What is answered, and what the page shows meanwhile, by their keys.
+TO_ANSWER = f"""
+SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {TOPIC.sql}, {WHO.sql}, {{now}}
+FROM annotate_assignment shown
+JOIN annotate_pair pair ON pair.id = shown.pair_id
+JOIN annotate_sentence one ON one.id = pair.first_id
+JOIN annotate_sentence other ON other.id = pair.second_id
+JOIN annotate_topic topic ON topic.id = shown.topic_id
+JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
+WHERE shown.key IN ({{keys}})
+"""
+
+#: The topic first, then what is answered, then who answers: the order in which everyone locks them.
+LOCK = f"""
+SELECT tally.topic_id, tally.taken, tally.of_summaries, {{now}},
+    (SELECT MAX(position) FROM annotate_sentence WHERE topic_id = tally.topic_id),
+    {STATE.sql}, {ANNOTATOR.sql}, {STUDY.sql}
+FROM annotate_tally tally
+JOIN annotate_assignment shown ON shown.topic_id = tally.topic_id
+JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
+JOIN annotate_study study ON study.id = annotator.study_id
+WHERE tally.topic_id = %s AND shown.id = %s
+{{lock}}
+"""
+
+_FREE = """
+(pair.id IS NULL OR ({has_place} AND NOT EXISTS (
+    SELECT 1 FROM annotate_assignment WHERE annotator_id = %(annotator)s AND pair_id = pair.id)))
+"""
+#: How many of a pair's places annotators of a kind hold that does not take people's.
+_HELD_BY_KIND = """
+SELECT COUNT(*) FROM annotate_assignment held JOIN annotate_annotator holder ON holder.id = held.annotator_id
+WHERE held.pair_id = pair.id AND held.holds_place AND holder.excluded_at IS NULL AND holder.kind = %(kind)s
+"""
+#: Whether an annotator may have a pair: it has no row, or a place is left and they have not seen it; by whether their
+#: kind takes people's places.
+FREE = {
+    True: _FREE.format(has_place="pair.taken < %(per_pair)s AND (pair.need = 0 OR pair.taken < pair.need)"),
+    False: _FREE.format(has_place=f"({_HELD_BY_KIND}) < %(per_pair)s"),
+}
+COLUMNS = "one.id, one.text, other.id, other.text, pair.id, pair.need, pair.taken"
+
+#: The pairs that an annotator holds, in no order: SQLite would walk through all that they judged to keep one.
+HELD = """
+SELECT 0, id, expires_at, {now}, 0, '', 0, '', 0, 0, 0, FALSE, 1.0, 0
+FROM annotate_assignment WHERE annotator_id = %(annotator)s AND state = 'open'
+"""
+#: The first pair that the worker asks for and that they may have.
+WISHED = f"""
+SELECT 1, 0, NULL, NULL, wished.* FROM (
+    SELECT {COLUMNS}, wish.is_random, wish.design_weight, wish.drawn_for
+    FROM annotate_suggestion wish
+    JOIN annotate_sentence one ON one.id = wish.first_id AND one.not_judged = ''
+    JOIN annotate_sentence other ON other.id = wish.second_id AND other.not_judged = ''
+    LEFT JOIN annotate_pair pair ON pair.first_id = wish.first_id AND pair.second_id = wish.second_id
+    WHERE wish.topic_id = %(topic)s AND {{free}}
+    ORDER BY wish.rank LIMIT 1) AS wished
+"""
+#: Of pairs that were drawn by lot, by the positions of their texts, those that they may have. SQLite goes through the
+#: tables of a CROSS JOIN in this order.
+DRAWN = f"""
+SELECT 2, drawn.column3, NULL, NULL, {COLUMNS}, TRUE, 1.0, NULL
+FROM (VALUES {{drawn}}) AS drawn
+CROSS JOIN annotate_sentence one
+CROSS JOIN annotate_sentence other
+LEFT JOIN annotate_pair pair ON pair.first_id = one.id AND pair.second_id = other.id
+WHERE one.topic_id = %(topic)s AND one.position IN (drawn.column1, drawn.column2) AND one.not_judged = ''
+    AND other.topic_id = %(topic)s AND other.position IN (drawn.column1, drawn.column2) AND other.not_judged = ''
+    AND one.id < other.id AND (NOT %(of_summaries)s OR one.text <> other.text) AND {{free}}
+"""
+
+#: Another answer in an annotator's sums.
+ADD_UP = """
+UPDATE annotate_annotator
+SET judged_at = %s, judged = %s, seconds = %s, previous = %s, skipped = %s, skips_in_a_row = %s
+WHERE id = %s
+"""
+CLOSE = "UPDATE annotate_assignment SET state = %s, closed_at = %s, holds_place = %s, revision = %s WHERE id = %s"
+JUDGE = """
+INSERT INTO annotate_judgment (assignment_id, topic_id, revision, answer, seconds, at)
+VALUES (%s, %s, %s, %s, %s, %s) RETURNING id
+"""
+COUNT = "UPDATE annotate_tally SET taken = taken + %s, data_version = data_version + %s WHERE topic_id = %s"
+ADD_PAIR = """
+INSERT INTO annotate_pair (topic_id, first_id, second_id, need, taken) VALUES (%s, %s, %s, %s, %s) RETURNING id
+"""
+RESERVE = "UPDATE annotate_pair SET need = %s, taken = %s WHERE id = %s"
+LEASED = (
+    *("key", "topic_id", "annotator_id", "pair_id", "swapped", "occasion", "reason", "design_weight", "drawn_for"),
+    *("expected", "state", "skip_reason", "holds_place", "revision", "created_at", "expires_at"),
+)
+LEASE = f"""
+INSERT INTO annotate_assignment ({", ".join(LEASED)}) VALUES ({", ".join(["%s"] * len(LEASED))}) RETURNING id
+"""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A pair that is free for somebody, and why it is shown to them. One that nobody had before has no row yet.
+
+    `again`: their own assignment to take up again, which they let lapse. `swapped` None: by lot. `expected`: the right
+    side, if one is. `design_weight`, `drawn_for`: as of an assignment.
+    """
+
+    pair: Pair
+    reason: str
+    again: Assignment | None = None
+    swapped: bool | None = None
+    occasion: int = 0
+    expected: str = ""
+    design_weight: float = 1.0
+    drawn_for: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What there is for an annotator: the leases that they hold, as (assignment, end, now), and a pair of a topic."""
+
+    held: list[tuple[int, datetime, datetime]]
+    choice: Choice | None = None
+
+
+def find_to_answer(keys: Sequence[UUID]) -> dict[UUID, Assignment]:
+    """Assignments by their keys, with what an answer and its page need, and `now`, by the database's clock."""
+    by_key: dict[UUID, Assignment] = {}
+    for row in read(TO_ANSWER, keys, keys=", ".join(["%s"] * len(keys))):
+        values = iter(row)
+        assignment = SHOWN.make(values)
+        assignment.pair = PAIR.make(values)
+        assignment.pair.first, assignment.pair.second = FIRST.make(values), SECOND.make(values)
+        assignment.topic, assignment.annotator = TOPIC.make(values), WHO.make(values)
+        assignment.now = moment(next(values))  # type: ignore[attr-defined]
+        by_key[assignment.key] = assignment
+    return by_key
+
+
+def lock(assignment: Assignment) -> LockedTopic | None:
+    """Lock the topic, the assignment and its annotator; see how they and the study are that can change no more.
+
+    None where the topic was removed or the assignment moved to its history: then nothing is locked.
+    """
+    for row in read(LOCK, (assignment.topic_id, assignment.pk), lock=FOR_UPDATE[connection.vendor]):
+        values = iter(row)
+        topic_id, taken, of_summaries, now, last = (next(values) for _column in range(5))
+        current = STATE.make(values)
+        for field in Assignment.LOCKED:
+            setattr(assignment, field, getattr(current, field))
+        assignment.annotator = ANNOTATOR.make(values)
+        assignment.annotator.study = STUDY.make(values)
+        return LockedTopic(topic_id, taken, bool(of_summaries), moment(now), last=last)
+    return None
+
+
+def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequence[Sequence[int]]) -> Candidates:
+    """What an annotator holds; and of a topic the first pair that the worker asks for, where the study lets it, or else
+    the first of those that were `drawn`, by the positions of two texts, if they may have it."""
+    values: dict[str, Any] = {"annotator": annotator.pk}
+    parts, places = [HELD], ""
+    if topic is not None:
+        asks = annotator.study.random_share < 1 or topic.of_summaries
+        parts += [*[WISHED] * asks, *[DRAWN] * bool(drawn)]
+        values |= {"kind": annotator.kind, "per_pair": annotator.study.judgments_per_pair}
+        values |= {"topic": topic.pk, "of_summaries": topic.of_summaries}
+        values |= {f"drawn{number}": position for number, position in enumerate(chain.from_iterable(drawn))}
+        places = ", ".join(f"(%(drawn{2 * n})s, %(drawn{2 * n + 1})s, {n})" for n in range(len(drawn)))
+    free = FREE[annotator.kind == Annotator.TAKES_PLACES]
+    rows = read(" UNION ALL ".join(parts), values, free=free, drawn=places)
+    held = [(key, moment(ends), moment(now)) for part, key, ends, now, *_rest in rows if part == 0]
+    best = min((row for row in rows if row[0]), key=itemgetter(0, 1), default=None)
+    if topic is None or best is None:
+        return Candidates(held)
+    first, text, second, other, key, need, taken, is_random, design_weight, drawn_for = best[4:]
+    # One that nobody had before has no row; then nothing is needed of it yet.
+    pair = Pair(pk=key, topic_id=topic.pk, need=need or 0, taken=taken or 0)
+    pair._state.adding = key is None
+    pair.first, pair.second = FIRST.make(iter((first, text))), SECOND.make(iter((second, other)))
+    reason = Reason.RANDOM if is_random else Reason.SUGGESTED
+    return Candidates(held, Choice(pair, reason, design_weight=design_weight, drawn_for=drawn_for))
+
+
+# What is written; in the caller's transaction
+
+
+def store(assignment: Assignment, judgment: Judgment) -> None:
+    """Write an answer, its assignment as it is now, and its annotator's sums.
+
+    Raises `DatabaseError` where one is gone.
+    """
+    annotator = assignment.annotator
+    sums = annotator.judged_at, annotator.judged, annotator.seconds, annotator.previous
+    change(ADD_UP, *sums, annotator.skipped, annotator.skips_in_a_row, annotator.pk)
+    own = assignment.state, assignment.closed_at, assignment.holds_place, assignment.revision
+    change(CLOSE, *own, assignment.pk)
+    given = judgment.revision, judgment.answer, judgment.seconds, judgment.at
+    judgment.pk = add(JUDGE, judgment.assignment_id, judgment.topic_id, *given)
+
+
+def count(topic: LockedTopic, *, taken: int = 0) -> None:
+    """Count places that are `taken` of the topic, and raise its version by the answers stored since it was locked.
+
+    A topic that was removed has no tally.
+    """
+    if taken or topic.answers:
+        change(COUNT, taken, topic.answers, topic.pk, must_be=False)
+        topic.answers = 0
+
+
+def reserve(pair: Pair) -> None:
+    """Write what a pair needs and has; its row, too, if it has none."""
+    if pair.pk is None:
+        pair.pk = add(ADD_PAIR, pair.topic_id, pair.first_id, pair.second_id, pair.need, pair.taken)
+    else:
+        change(RESERVE, pair.need, pair.taken, pair.pk)
+
+
+def lease(assignment: Assignment) -> None:
+    """Write an assignment that is new."""
+    assignment.pk = add(LEASE, *(getattr(assignment, name) for name in LEASED))
+    assignment._state.adding = False
