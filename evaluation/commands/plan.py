@@ -27,7 +27,7 @@ from formats.results.planning import POWER, seconds_of, work
 from formats.results.scores import WIN_RATE, is_tested
 from formats.settings import StudySettings
 
-SHARES = {"margin": percent, "apart": lambda share: percent(None if share is None or share > 1 else share)}
+SHARES = dict.fromkeys(("margin", "apart"), percent)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -248,5 +248,5 @@ def _rows(report: Forecast | SummaryForecast, score: str, seconds: float, option
     return Table(("judgments", "in all", "hours", *cost, "margin", *sd, *apart, *chance), tuple(rows))
 
 
-def _if_any(error: float | None, figure: Callable[[float], float]) -> float | None:
+def _if_any(error: float | None, figure: Callable[[float], float | None]) -> float | None:
     return None if error is None else figure(error)

@@ -95,6 +95,8 @@ def _verdict(forecast: StudyForecast, difference: float | None) -> str:
     )
     resolved = _("Differences of %(resolved)s are told apart in 80%% of studies.")
     figures = {"margin": record.margin(point.se or 0.0), "resolved": record.resolved(point.se or 0.0)}
+    if figures["resolved"] is None:
+        why = why or _("No two systems can be expected to be told apart.")
     texts = {name: unit.with_unit(unit.show(own)) for name, own in figures.items()}
     return f"{margin % (texts | {'n': point.judgments})} {why or resolved % texts}"
 
@@ -107,7 +109,8 @@ def _figure(forecast: StudyForecast) -> list[Figure]:
     margins = tuple((x, unit.times * record.margin(se)) for x, se, _sd in points)
     lines = [Line(_("interval, ±"), margins, tuple(unit.times * record.margin(sd) for _x, _se, sd in points))]
     if not why_untested(forecast.score):
-        lines.append(Line(_("told apart"), tuple((x, unit.times * record.resolved(se)) for x, se, _sd in points)))
+        resolved = ((x, record.resolved(se)) for x, se, _sd in points)
+        lines.append(Line(_("told apart"), tuple((x, unit.times * own) for x, own in resolved if own is not None)))
     draw = partial(
         curve_plot,
         label=_(

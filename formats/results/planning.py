@@ -52,6 +52,8 @@ class Telling:
     systems: int
     stop_rule: bool
     points: tuple[ForecastPoint, ...]
+    #: No difference is larger.
+    most = math.inf
 
     @property
     def comparisons(self) -> int:
@@ -60,11 +62,12 @@ class Telling:
 
     def margin(self, se: float) -> float:
         """To how far on either side the 95% interval of one difference reaches, once all judgments are in."""
-        return se * quantile(1.0 if self.stop_rule else None)
+        return min(se * quantile(1.0 if self.stop_rule else None), self.most)
 
     def margin_of(self, se: float, spread: float, annotators: int) -> float:
         """The same for annotators of their kind, who differ by `spread` in it: a standard deviation."""
-        return math.hypot(se, spread / math.sqrt(annotators)) * PANELS[annotators][self.stop_rule]
+        error = math.hypot(se, spread / math.sqrt(annotators))
+        return min(error * PANELS[annotators][self.stop_rule], self.most)
 
     def chance(self, se: float, difference: float) -> float:
         """How likely two systems that differ so much are told apart, once all judgments are in.
@@ -73,9 +76,10 @@ class Telling:
         """
         return NormalDist().cdf(difference / se - self._critical)
 
-    def resolved(self, se: float) -> float:
-        """The difference that is told apart with a chance of 80%."""
-        return se * (self._critical + NormalDist().inv_cdf(POWER))
+    def resolved(self, se: float) -> float | None:
+        """The difference that is told apart with a chance of 80%; None where none is so large."""
+        difference = se * (self._critical + NormalDist().inv_cdf(POWER))
+        return difference if difference <= self.most else None
 
     def error_for(self, difference: float) -> float:
         """The standard error with which it is."""
@@ -138,6 +142,7 @@ class SummaryForecast(Telling):
     words: float
     points: tuple[ForecastPoint, ...]
     stop_rule: bool = False
+    most = 1.0
 
     @property
     def seconds(self) -> float:

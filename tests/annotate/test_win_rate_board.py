@@ -11,6 +11,7 @@ from annotate.models import Study, Summary
 from evaluation.worker import tasks
 from tests.annotate import making
 from tests.annotate.judging_study import joined
+from tests.annotate.reading import address, rows_of
 from tests.annotate.test_comparing_summaries import record, study_of
 from tests.annotate.visitors import signed_in
 from tests.evaluation.test_win_rates_kept import answer
@@ -63,6 +64,9 @@ def test_what_to_expect_of_more_answers_speaks_of_no_simulated_studies(study: St
     assert "The horizontal axis is logarithmic." in page
     assert "± of a difference" in page
     assert "simulated studies" not in page
+    rows = rows_of(signed_in(making.owner(study)), address(study, "forecast", "forecast"))
+    assert rows[0]["resolved"] == ""
+    assert all(float(row["margin"]) <= 1 for row in rows)
     assert ">sd" not in page
 
 
