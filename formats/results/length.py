@@ -40,12 +40,12 @@ class ByLength:
         about = {"explained": 100 * self.explained, "systems": self.systems, "chance": 100 * self.by_chance}
         if self.of_summaries:
             sentence = _(
-                "The length of summaries explains %(explained).0f %% of how these %(systems)d systems differ; of "
-                "scores at random it would explain %(chance).0f %% on average."
+                "The length of summaries explains %(explained).0f%% of how these %(systems)d systems differ; of "
+                "scores at random it would explain %(chance).0f%% on average."
             )
             return sentence % about
         sentence = _(
-            "The length of sentences explains %(explained).0f %% of how these %(systems)d systems differ; of scores at "
-            "random it would explain %(chance).0f %% on average."
+            "The length of sentences explains %(explained).0f%% of how these %(systems)d systems differ; of scores at "
+            "random it would explain %(chance).0f%% on average."
         )
         return sentence % about

@@ -15,7 +15,7 @@ def test_scores_that_follow_length_are_explained_and_scores_apart_from_it_are_no
     follows = ByLength.of({system: 2 - 3 * value for system, value in BY_LENGTH.items()}, BY_LENGTH)
     assert follows is not None
     assert follows.explained == pytest.approx(1)
-    assert follows.words.startswith("The length of sentences explains 100 % of how these 4 systems differ")
+    assert follows.words.startswith("The length of sentences explains 100% of how these 4 systems differ")
     apart = ByLength.of({"a": 1.0, "b": 2.0, "c": 1.0}, {"a": -1.0, "b": 0.0, "c": 1.0})
     assert apart == ByLength(0.0, 0.5, 3)
 
