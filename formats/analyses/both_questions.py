@@ -70,14 +70,14 @@ def _table(both: BothQuestions) -> Table:
         (
             Column("system", _("System"), as_text),
             Column("win_rate", rates.named(_("Win rate")), rates.show),
-            Column("win_rate_interval", _("95% interval"), as_text),
+            *(Column("win_rate_low"), Column("win_rate_high"), Column("", _("95% interval"))),
             Column("score", scores.named(_score(both)), scores.show),
-            Column("score_interval", _("95% interval"), as_text),
+            *(Column("score_low"), Column("score_high"), Column("", _("95% interval"))),
         ),
         tuple(
             (
-                *(own.system, own.score, rates.interval(own.low, own.high)),
-                *(other.score, scores.interval(other.low, other.high)),
+                *(own.system, own.score, own.low, own.high, rates.interval(own.low, own.high)),
+                *(other.score, other.low, other.high, scores.interval(other.low, other.high)),
             )
             for own, other in both.systems
         ),
