@@ -22,8 +22,8 @@ SIMULATED = 1_000  # judgments a topic, as many as the paper simulates: enough t
 #: How often visitors are asked about whole summaries, which take two minutes to read here.
 SUMMARY_SHARE = 0.3
 #: So many answers a topic are simulated by each of these, of whom a coin gives this share.
-SIMULATED_OF_SUMMARIES, CARELESS = 15, 0.15
-SIMULATED_READERS = ("simulated reader 1", "simulated reader 2")
+SIMULATED_OF_SUMMARIES, CARELESS = 3, 0.15
+SIMULATED_READERS = tuple(f"simulated reader {n}" for n in range(1, 11))
 GUIDELINES = "\n\n".join(
     [
         "Imagine a friend who has not heard of these events and asks you to sum them up in a few lines. "
