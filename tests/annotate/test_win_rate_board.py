@@ -109,6 +109,6 @@ def test_two_systems_are_compared_down_to_the_answers(study: Study) -> None:
     first, second = of_system("ann"), of_system("long")
     asked = {"first": str(first.system_id), "second": str(second.system_id)}
     page = shown(study, "compare_in_topic", first.topic_id, **asked)
-    assert re.search(r"Of \d answers, \d prefer the first, 0 the second, 0 neither\.", page)
+    assert re.search(r"Answers: \d for ann, 0 for long, 0 for neither\.", page)
     assert "What long says of M1." in page
     assert "the first scores higher in 4 of 4 topics" in shown(study, "analysis", "two-systems", **asked)
