@@ -1,0 +1,48 @@
+"""The notebooks in examples/ run as they stand, and say what is stored in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.conftest import ROOT
+
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
+def said(notebook: Any) -> list[str]:
+    """The text that its cells put out; figures are compared by eye."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return [output.get("text") or output["data"]["text/plain"] for output in outputs]
+
+
+def executed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The notebook with the outputs of now; its kernel finds the packages of this tree."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    notebook = nbformat.read(path, 4)
+    folder = {"metadata": {"path": str(ROOT / "examples")}}
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=folder, record_timing=False).execute()
+    return notebook
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the client of the kernel leaves sockets to the collector
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "study" not in path.stem], ids=lambda path: path.stem)
+def test_a_notebook_without_a_server_says_what_it_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said(executed(path, monkeypatch)) == said(nbformat.read(path, 4))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_readable_anywhere(path: Path) -> None:
+    text = path.read_text()
+    notebook = nbformat.read(path, 4)
+    nbformat.validate(notebook)
+    assert said(notebook), "it has its outputs"
+    assert not re.search(r"/(home|root|Users|work|tmp)/", text), "no path of a machine"
+    assert "Traceback" not in text
+    assert len(text) < 200_000
