@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.text import slugify
 
 from annotate import exports
-from annotate.models import Annotator, Assignment, Judgment, Sentence, Study, Topic
+from annotate.models import Annotator, Judgment, Sentence, Study, Topic
 from annotate.reports import methods_section, study_facts
 from formats import citations, strict_json
 from formats.answers import ANSWERS, HALF
@@ -21,12 +21,14 @@ from formats.lines import Sink
 from formats.records import Preference
 from formats.tables import write_rows
 
+#: Why a pair was shown, whose answer counts: the first, where nothing is known.
+REASONS = ("imported", "random", "suggested")
 BY_LETTER = {answer.letter: key for key, answer in ANSWERS.items()}
 #: The columns of the judgments with their texts, and what they say.
 COLUMNS: Mapping[str, str] = {
     "topic": "the topic",
     "of": "what was compared: `sentences` of the source documents, or whole `summaries`",
-    "question": "what the annotator was asked",
+    "question": "what annotators are asked about the pair, as the study words it now",
     "prompt": "what the summaries answer, where they have no source documents",
     "left": "the text on the left (above, on a phone)",
     "right": "the text on the right",
@@ -43,7 +45,16 @@ COLUMNS: Mapping[str, str] = {
 
 
 def judgments(study: Study) -> Iterator[dict[str, Any]]:
-    """The judgments that count, each with all of `COLUMNS`; in the order of `exports.preferences`."""
+    """The judgments that count, each with all of `COLUMNS`; in the order of `exports.preferences`, but for the first.
+
+    Readers learn the type of a column from the beginning of a file: its first row has seconds, if any row has.
+    """
+    first = next((number for number, row in enumerate(_judgments(study)) if row["seconds"] is not None), 0)
+    yield from islice(_judgments(study), first, first + 1)
+    yield from (row for number, row in enumerate(_judgments(study)) if number != first)
+
+
+def _judgments(study: Study) -> Iterator[dict[str, Any]]:
     for topic, texts, preferences in _by_topic(study):
         of_summaries = topic.compares_summaries
         prompt = topic.prompt if of_summaries else ""
@@ -62,8 +73,8 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
                 "seconds": given.seconds,
                 "annotator": given.annotator,
                 "kind": given.extra.get("kind", Annotator.Kind.HUMAN.value),
-                "reason": given.extra.get("reason", Assignment.Reason.IMPORTED.value),
-                "at": given.at,
+                "reason": reason if (reason := given.extra.get("reason")) in REASONS else REASONS[0],
+                "at": given.at if "." in given.at else given.at.replace("Z", ".000000Z"),
                 "design_weight": float(given.extra.get("design_weight", 1.0)),
             }
 
@@ -71,13 +82,12 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
 def preferred(study: Study) -> Iterator[dict[str, Any]]:
     """Preferences between summaries as reward models and DPO are trained on; a tie has no side that is chosen.
 
-    `prompt`: what the summaries answer; of those of source documents the topic's own question, if it has one, and the
-    documents.
+    `prompt`: what the summaries answer; of those of source documents the topic's title and the documents.
     """
     for topic, texts, preferences in _by_topic(study):
         if not topic.compares_summaries:
             continue
-        parts = [topic.question, *(document.whole for document in topic.sources())]
+        parts = [topic.title, *(document.whole for document in topic.sources())]
         prompt = topic.prompt or "\n\n".join(filter(None, parts))
         for given in preferences:
             answer = ANSWERS[BY_LETTER[given.winner]]

@@ -13,7 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate import exports, judging
-from annotate.models import Judgment, Study
+from annotate.models import Annotator, Judgment, Study
+from formats.records import Preference
 from tests.annotate import making
 from tests.annotate.judging_study import joined, judged
 from tests.annotate.test_comparing_summaries import record, study_of
@@ -32,7 +33,8 @@ sheet = pandas.read_csv(table)
 rows = datasets.load_dataset("json", data_files=judgments, split="train", cache_dir="cache")
 pairs = datasets.load_dataset("json", data_files=preferred, split="train", cache_dir="cache")
 named = {
-    name: datasets.load_dataset(folder, name, split="train", cache_dir="cache") for name in ("judgments", "preferences")
+    name: datasets.load_dataset(folder, *asked, split="train", cache_dir="cache")
+    for name, asked in {"judgments": (), "preferences": ("preferences",)}.items()
 }
 print(json.dumps({
     "frame": list(frame.columns), "rows": [len(frame), len(sheet), len(rows), len(pairs)],
@@ -140,3 +142,33 @@ def test_a_spreadsheet_runs_nothing_of_it():
     table = fetched(study, PARTS[1]).decode()
     assert "'=HYPERLINK" in table
     assert not [line for line in table.splitlines() if line.startswith("=")]
+
+
+def test_a_large_file_that_begins_with_imported_judgments_loads_too(tmp_path):
+    """What imports lack, or say in their own way, must not decide what the rest is taken for."""
+    sentences = [f"It rained for {number} days in the valley. " + "So they said. " * 40 for number in range(9)]
+    topic = {"topic_id": "M1", "documents": [{"id": "d", "sentences": sentences}]}
+    study = study_of(topic, compares="sentences", judgments_per_topic=100_000)
+    given = [
+        Preference(
+            "M1", "d:0", f"d:{1 + number % 8}", "a", f"w{number}", None, "2026-01-31T16:53:19Z", {"reason": ["odd"]}
+        )
+        for number in range(16_000)
+    ]
+    judging.import_judgments(study, given, Annotator.Kind.HUMAN)
+    judged(joined(study))
+    content = fetched(study, PARTS[0])
+    assert len(content) > 16 << 20, "more than is read at once"
+    (tmp_path / "judgments.jsonl").write_bytes(content)
+    load = (
+        "from datasets import load_dataset;"
+        "rows = load_dataset('json', data_files='judgments.jsonl', split='train', cache_dir='c');"
+        "print(len(rows), sum(one is not None for one in rows['seconds']), set(rows['reason']))"
+    )
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+    done = subprocess.run(
+        [sys.executable, "-c", load], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("16001 1 ")
+    assert "odd" not in done.stdout
