@@ -10,7 +10,6 @@ from formats.plots import interval_plot
 from formats.points import Unit, unit_of, what_a_point_is, why_untested
 from formats.results import Difference, Ground
 from formats.results.needed import Needed
-from formats.results.scores import has_intervals
 from formats.shown import Choice, Column, Figure, Shown, Table, as_text, figure, p_value
 from formats.words import gettext as _
 
@@ -76,6 +75,11 @@ class TwoSystems:
         """In how many topics the first is ahead, and the second."""
         leads = [line.lead.difference for line in self.lines if line.lead]
         return sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any topic says how sure its difference is; those of win rates are known over all topics alone."""
+        return any(line.lead is not None and line.lead.low is not None for line in self.lines)
 
     @property
     def unit(self) -> Unit:
@@ -180,7 +184,7 @@ def _figure(two: TwoSystems) -> list[Figure]:
         reference=0.0,
     )
     dots = _("Dots are differences of scores; above 0 in favour of %(first)s.") % {"first": two.first[1]}
-    caption = f"{dots} {_('Lines are 95% intervals.')}" if has_intervals(two.score) else dots
+    caption = f"{dots} {_('Lines are 95% intervals.')}" if two.has_intervals else dots
     return figure("topics", _("Topic by topic"), caption, draw, rows) if rows else []
 
 
@@ -198,7 +202,7 @@ def _topics(two: TwoSystems) -> Table:
             Column("difference", unit.named(_("Difference")), unit.show),
             Column("low"),
             Column("high"),
-            Column("", _("95% interval") if has_intervals(two.score) else ""),
+            Column("", _("95% interval") if two.has_intervals else ""),
             Column("p"),
         ),
         tuple(
