@@ -32,11 +32,6 @@ class StudyForecast:
     ground: Ground
 
     @property
-    def has_spread(self) -> bool:
-        """Whether studies were simulated that differ."""
-        return any(point.sd is not None for point in self.record.points)
-
-    @property
     def unit(self) -> Unit:
         """How differences of the score are read."""
         margins = [self.record.margin(point.se) for point in self.record.points if point.se is not None]
@@ -119,9 +114,8 @@ def _figure(forecast: StudyForecast) -> list[Figure]:
         x_title=_("judgments a topic"),
         y_title=unit.named(_("difference of two systems")),
     )
-    caption = _("The horizontal axis is logarithmic.")
-    if forecast.has_spread:
-        caption = _("Band: one standard deviation over simulated studies. The horizontal axis is logarithmic.")
+    band = _("Band: one standard deviation over simulated studies.") if isinstance(record, Forecast) else ""
+    caption = f"{band} {_('The horizontal axis is logarithmic.')}".strip()
     return figure("forecast", _("What to expect"), caption, draw, tuple(lines))
 
 
@@ -135,7 +129,7 @@ def _table(forecast: StudyForecast, difference: float | None, seconds: float, pa
         Column("hours", _("Hours"), decimals(1)),
         Column("cost", _("Cost") if pay is not None else "", decimals(0)),
         Column("margin", unit.named(_("± of a difference")), unit.show),
-        Column("sd", unit.named(_("sd")) if forecast.has_spread else "", unit.show),
+        Column("sd", unit.named(_("sd")) if isinstance(record, Forecast) else "", unit.show),
         Column("resolved", unit.named(_("Told apart in 80%")) if is_tested else "", unit.show),
         Column("chance", chance, _percent),
     )
