@@ -15,11 +15,12 @@ from django.utils.text import slugify
 from annotate import exports
 from annotate.models import Annotator, Judgment, Sentence, Study, Topic
 from annotate.reports import methods_section, study_facts
-from formats import citations, strict_json
+from formats import citations
 from formats.answers import ANSWERS, HALF
-from formats.lines import Sink
+from formats.checks import strict_json
+from formats.readers.lines import Sink
+from formats.readers.tables import write_rows
 from formats.records import Preference
-from formats.tables import write_rows
 
 #: Why a pair was shown, whose answer counts: the first, where nothing is known.
 REASONS = ("imported", "random", "suggested")

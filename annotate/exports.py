@@ -15,8 +15,8 @@ from django.db.models import Prefetch
 from django.http import FileResponse, Http404
 
 import formats
-import formats.study
-import formats.study_records
+import formats.archive.study
+import formats.archive.study_records
 from annotate.access import may
 from annotate.audit_log import note
 from annotate.database.snapshot import snapshot
@@ -45,11 +45,7 @@ from annotate.models.corpus import of_what
 from annotate.models.metric import GIVEN
 from annotate.server import limits
 from formats.answers import ANSWERS
-from formats.complaints import Complaints, Place
-from formats.pyramid import Annotation
-from formats.pyramid_json import annotation_from
-from formats.settings import NAMES, StudySettings
-from formats.study_records import (
+from formats.archive.study_records import (
     AnnotatorRecord,
     AssignmentRecord,
     FitRecord,
@@ -68,6 +64,10 @@ from formats.study_records import (
     UploadRecord,
     Use,
 )
+from formats.checks.complaints import Complaints, Place
+from formats.pyramid import Annotation
+from formats.readers.pyramid_json import annotation_from
+from formats.settings import NAMES, StudySettings
 from preferendum import __version__
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def write_export(export: Export) -> None:
     with tempfile.TemporaryFile() as file:
         with snapshot():
             archive = make_archive(export.study)
-        formats.study.write(archive, file)
+        formats.archive.study.write(archive, file)
         file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
@@ -331,7 +331,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
             right=names[first if swapped else second],
             occasion=occasion,
             reason_shown=reason,
-            state=cast(formats.study_records.State, state),
+            state=cast(formats.archive.study_records.State, state),
             skip_reason=skipped,
             holds_place=place,
             created_at=_moment(created),

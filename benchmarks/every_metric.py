@@ -28,7 +28,7 @@ from evaluation.meta.scores import judged_topics
 from evaluation.meta.subset_regression import NotConverged
 from evaluation.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
 from evaluation.scoring.simulations import Simulation, with_simulated
-from formats.trained_metrics import TrainedMetric, written_trained_metric
+from formats.readers.trained_metrics import TrainedMetric, written_trained_metric
 
 PREFERENCES = tuple(f"preferences:{score}" for score in ("importance", "combined", "coverage", "published:prior=0.1"))
 BY_REFERENCES = (

@@ -22,7 +22,7 @@ from evaluation.meta.preference_training import PreferenceCourse
 from evaluation.meta.reports import Sampling, metric_agreement
 from evaluation.meta.scores import collect, judged_topics
 from evaluation.metrics import registry
-from formats.trained_metrics import TrainedMetric, written_trained_metric
+from formats.readers.trained_metrics import TrainedMetric, written_trained_metric
 
 DIMENSIONS = ("relevance", "coherence", "fluency", "faithfulness")
 OTHERS = ("js", "js-consensus", "rouge-1", "rouge-su4")

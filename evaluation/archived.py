@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from evaluation.compared_sentences import Row, compared_sentences
 from evaluation.evidence import Evidence, evidence, judgments
+from formats.archive.study_preferences import counted
+from formats.archive.study_records import StudyArchive
 from formats.records import Preference
-from formats.study_preferences import counted
-from formats.study_records import StudyArchive
 
 
 def evidence_of(archive: StudyArchive) -> Iterator[Evidence]:

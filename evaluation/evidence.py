@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formats.answers import LETTERS, SHARES
-from formats.preferences import drawn_for, weight_of
 from formats.pyramid import Annotation
+from formats.readers.preferences import drawn_for, weight_of
 from formats.records import Preference, Summary, Text, Topic
 from formats.results.scores import Key
 from formats.sentences import cut_text

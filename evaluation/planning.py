@@ -31,8 +31,8 @@ from evaluation.scoring.scores import Scores
 from evaluation.scoring.simulate import seed_for
 from evaluation.statistics import finite
 from evaluation.summarizers import standard_summaries
+from formats.readers.word_counts import WordCounts
 from formats.results import Forecast, ForecastPoint
-from formats.word_counts import WordCounts
 
 Vector = NDArray[np.float64]
 #: A run, and the place of a topic.

@@ -20,7 +20,7 @@ from evaluation.evidence import Evidence
 from evaluation.metrics.divergence import vocabulary, words
 from evaluation.metrics.input_similarity import topic_words
 from evaluation.scoring.simulate import seed_for
-from formats.word_counts import WordCounts
+from formats.readers.word_counts import WordCounts
 
 WORDS = 100
 """At most so many, separated by white space, in a summary."""

@@ -1,4 +1,4 @@
-"""Pyramid annotations as plain values (`formats.pyramid_xml` and `formats.pyramid_json` read them).
+"""Pyramid annotations as plain values (`formats.readers.pyramid_xml` and `formats.readers.pyramid_json` read them).
 
 A. Nenkova, R. Passonneau & K. McKeown, "The Pyramid method", ACM TSLP 4(2), 2007. A pyramid lists summary content
 units (SCUs); each is expressed by contributors, stretches of text in the model summaries, and weighs as much as the

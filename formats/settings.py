@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from formats.limits import QUESTION_CHARACTERS
+from formats.checks.limits import QUESTION_CHARACTERS
 from formats.records import Extra
 
 Group = Literal["asked", "judging", "quality", "scoring", "stopping", "metrics"]

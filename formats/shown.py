@@ -11,7 +11,7 @@ from typing import Any
 from formats import results
 from formats.latex import write_latex
 from formats.plots import WIDE, Drawing
-from formats.tables import write_rows
+from formats.readers.tables import write_rows
 
 #: What stands for a figure that is not there.
 DASH = "–"

@@ -212,7 +212,8 @@ def test_nobody_goes_round_the_models():
 
 def test_an_archive_has_a_word_for_everything_that_a_row_may_hold():
     from annotate.models import Annotator, Assignment, Judgment, ReportedPair
-    from formats import answers, study_records
+    from formats import answers
+    from formats.archive import study_records
 
     assert set(study_records.KINDS) == set(Annotator.Kind.values)
     assert set(study_records.STATES) == set(Assignment.State.values)
@@ -417,7 +418,7 @@ def test_every_model_says_what_it_is():
 
 def test_every_text_column_has_room_for_what_the_formats_take():
     from annotate.models import SourceDocument, System, Topic
-    from formats import limits
+    from formats.checks import limits
 
     assert Topic._meta.get_field("name").max_length >= limits.NAME_CHARACTERS
     assert Topic._meta.get_field("title").max_length >= limits.TITLE_CHARACTERS

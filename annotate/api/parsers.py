@@ -15,8 +15,8 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles
 
 import formats
-from formats import strict_json, text
-from formats.complaints import Complaints, Place
+from formats.checks import strict_json, text
+from formats.checks.complaints import Complaints, Place
 
 CHUNK = 64 * 1024
 

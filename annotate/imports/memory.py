@@ -12,7 +12,7 @@ from math import isqrt
 from django.conf import settings
 
 import formats
-from formats.complaints import shown
+from formats.checks.complaints import shown
 
 MEGABYTE = 1 << 20
 #: What a worker's process takes before its first topic, and what it keeps of others.

@@ -37,10 +37,10 @@ from annotate.models import (
 )
 from annotate.models.metric import GIVEN
 from annotate.refusal import Refusal
-from formats.complaints import shown
+from formats.checks.complaints import shown
+from formats.readers.topics import whole
 from formats.records import Of
 from formats.sentences import Cut, cut_text
-from formats.topics import whole
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

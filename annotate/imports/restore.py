@@ -15,10 +15,10 @@ from annotate.imports import compared, recutting
 from annotate.imports.memory import refuse_large_topics
 from annotate.imports.store import store_texts
 from annotate.models import Removal, Sentence, SourceDocument, Study, Topic
+from formats.archive.study_records import HistorySentence, StudyArchive
 from formats.records import Of
 from formats.results.serialization import to_json
 from formats.sentences import Cut
-from formats.study_records import HistorySentence, StudyArchive
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

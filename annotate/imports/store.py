@@ -32,7 +32,7 @@ from annotate.models import (
     Upload,
 )
 from formats.pyramid import Annotation
-from formats.pyramid_json import annotation_as_json, located
+from formats.readers.pyramid_json import annotation_as_json, located
 from formats.sentences import Cut, cut_text
 
 BATCH = 500

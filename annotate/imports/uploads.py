@@ -43,9 +43,9 @@ from annotate.imports.store import cut_bundle, remove_topics, store_late, store_
 from annotate.models import Reference, Removal, SourceDocument, Study, Summary, Topic, Upload
 from annotate.models.corpus import upload_path
 from annotate.refusal import Refusal
+from formats.checks.text import blank
 from formats.not_judged import not_judged
 from formats.sentences import count, cut_text
-from formats.text import blank
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

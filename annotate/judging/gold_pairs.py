@@ -14,8 +14,8 @@ from annotate.audit_log import note
 from annotate.judging.importing import sentence_ids
 from annotate.models import GoldPair, Sentence, Study, Topic
 from annotate.refusal import Refusal, check, cleaned, invalid
-from formats.complaints import Place, shown
-from formats.gold_pairs import read_gold_pairs
+from formats.checks.complaints import Place, shown
+from formats.readers.gold_pairs import read_gold_pairs
 from formats.records import Of
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from annotate.judging import designs, tallies
 from annotate.judging.answers import LONGEST_READ
 from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Study, Tally, Topic, Upload
 from formats.answers import LETTERS
-from formats.preferences import drawn_for, weight_of
+from formats.readers.preferences import drawn_for, weight_of
 from formats.records import Of, Preference
 
 BATCH = 500

@@ -15,11 +15,17 @@ from annotate.judging.answers import LONGEST_READ
 from annotate.judging.drawing import LEASE
 from annotate.judging.importing import BATCH, Two, add_up, make_pairs, moment, recount_places, sentence_ids
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Pair, ReportedPair, Sentence, Study, Topic
-from formats.study_records import design_weight
+from formats.archive.study_records import design_weight
 
 if TYPE_CHECKING:
+    from formats.archive.study_records import (
+        AssignmentRecord,
+        HistoryAnswer,
+        HistoryRecord,
+        JudgmentRecord,
+        StudyArchive,
+    )
     from formats.records import Of
-    from formats.study_records import AssignmentRecord, HistoryAnswer, HistoryRecord, JudgmentRecord, StudyArchive
 
     #: The keys of topics by their names and by what is compared there.
     Topics = Mapping[tuple[str, Of], int]

@@ -332,7 +332,7 @@ class Reference(TopicText, Uploaded):
 
 
 class PyramidAnnotation(Uploaded):
-    """What people found the references and the summaries of a topic to say; `data` as formats.pyramid_json has it."""
+    """What people found the references and the summaries of a topic to say; `data` as `pyramid_json` reads it."""
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="pyramid")
     data = models.JSONField()

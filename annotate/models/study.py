@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from formats.answers import ANSWERS, PREFERENCES, Answer
 from formats.metric_names import METRICS, unknown_metrics
+from formats.readers.topics import LANGUAGE
 from formats.settings import (
     KINDS_COUNTED,
     QUESTION,
@@ -25,7 +26,6 @@ from formats.settings import (
     CountedKinds,
     StudySettings,
 )
-from formats.topics import LANGUAGE
 
 
 def finite(value: float) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from evaluation.commands import common
 from evaluation.commands.common import Command, InputError
 from evaluation.metrics.background import counted
-from formats.complaints import Complaints, Place
-from formats.text import decode
-from formats.topics import LANGUAGE
-from formats.word_counts import written_word_counts
+from formats.checks.complaints import Complaints, Place
+from formats.checks.text import decode
+from formats.readers.topics import LANGUAGE
+from formats.readers.word_counts import written_word_counts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

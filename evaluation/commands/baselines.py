@@ -15,8 +15,8 @@ from evaluation.metrics.background import FEWEST_TOPICS, others_words, read_back
 from evaluation.metrics.registry import UnknownMetric
 from evaluation.summarizers import SUMMARIZERS, TOPIC_WORDS, WORDS, standard_summaries
 from formats import Summary, Topic, write_topics
-from formats.late import BASELINE
-from formats.word_counts import WordCounts
+from formats.readers.late import BASELINE
+from formats.readers.word_counts import WordCounts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,8 @@ from evaluation.evidence import AS_PUBLISHED, Evidence, Settings, evidence, with
 from evaluation.fit.similarity import similarity
 from evaluation.scoring import simulate
 from evaluation.scoring.simulations import Source, has_source, sentence_values
-from formats import Bundle, Preference, existing_from, read, shown, study
+from formats import Bundle, Preference, existing_from, read, shown
+from formats.archive import study
 from formats.settings import SCORING, Setting, as_word, idle_among
 
 PAIRS = 1000

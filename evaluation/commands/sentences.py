@@ -17,10 +17,10 @@ from evaluation.meta.agreement import Vector
 from evaluation.meta.sentence_ranking import SMOOTHINGS, sentence_report, values_from
 from evaluation.scoring.simulations import Source
 from formats.analyses import sentence_ranking
-from formats.complaints import Complaints, Place
+from formats.checks.complaints import Complaints, Place
+from formats.readers.sentence_values import read_sentence_values
 from formats.results import to_json
 from formats.results.metrics import Values
-from formats.sentence_values import read_sentence_values
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 
 from formats import shown
 from formats.latex import one_line, write_latex
-from formats.tables import write_rows
+from formats.readers.tables import write_rows
 
 Cell = str | int | float | None
 

@@ -18,13 +18,14 @@ from evaluation.meta.preference_training import PreferenceCourse
 from evaluation.meta.subset_regression import NotConverged
 from evaluation.meta.training import TRAINERS, Course, TooLittle, Training, topic_examples
 from evaluation.metrics.input_similarity import TOPIC_WORDS
-from evaluation.metrics.prefscore import Documents
 from evaluation.metrics.registry import MissingEvidence, UnknownMetric
-from formats import limits, trained_metrics
+from evaluation.papers.prefscore import Documents
+from formats.checks import limits
+from formats.readers import trained_metrics
+from formats.readers.trained_metrics import KINDS, TrainedMetric, written_trained_metric
 from formats.results import Correlation, TopicExamples, TrainingReport
 from formats.results.metrics import Peers
 from formats.results.preference_training import PreferenceTraining
-from formats.trained_metrics import KINDS, TrainedMetric, written_trained_metric
 
 (FROM_REFERENCES,) = trained_metrics.FROM_REFERENCES
 

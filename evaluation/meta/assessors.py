@@ -21,7 +21,7 @@ from evaluation.meta.resampling import Matrix, Vector
 from evaluation.meta.scores import Scores
 from evaluation.statistics import finite, fisher_interval, mean
 from formats.pyramid import Annotation
-from formats.ratings import means
+from formats.readers.ratings import means
 from formats.results import (
     AssessedDimension,
     AssessorFigure,

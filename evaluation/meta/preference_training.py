@@ -19,12 +19,12 @@ from scipy.special import expit
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.meta.training import sha256_of
 from evaluation.metrics.mutations import NEGATIVES, Text, chain
-from evaluation.metrics.prefscore import FEATURES, Documents, Prefscore
 from evaluation.metrics.registry import MissingEvidence
 from evaluation.metrics.trained import digest
+from evaluation.papers.prefscore import FEATURES, Documents, Prefscore
 from evaluation.statistics import bounded
+from formats.readers.trained_metrics import LeftOut, Linear, Source, TrainedMetric
 from formats.results.preference_training import PreferenceTraining
-from formats.trained_metrics import LeftOut, Linear, Source, TrainedMetric
 from preferendum import __version__
 
 Vector = NDArray[np.float64]

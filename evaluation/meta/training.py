@@ -28,10 +28,10 @@ from evaluation.meta.subset_regression import METHODS, Examples, Method, are_det
 from evaluation.metrics.linear import combined, least_squares
 from evaluation.metrics.trained import KINDS, Features, digest
 from evaluation.statistics import finite
+from formats.readers.trained_metrics import BASE, LeftOut, Linear, Source, TrainedMetric
+from formats.readers.trained_metrics import KINDS as WRITTEN
 from formats.results.metrics import DimensionAgreement, Peers
 from formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples, TrainingReport
-from formats.trained_metrics import BASE, LeftOut, Linear, Source, TrainedMetric
-from formats.trained_metrics import KINDS as WRITTEN
 from preferendum import __version__
 
 Vector = NDArray[np.float64]
@@ -187,7 +187,7 @@ def _xy(table: Table) -> tuple[Matrix, Vector]:
     return table.examples.X, table.examples.y
 
 
-#: By the name of a method (`formats.trained_metrics.KINDS`).
+#: By the name of a method (`formats.readers.trained_metrics.KINDS`).
 TRAINERS: Mapping[str, Trainer] = {
     **{name: SubsetTrainer(method) for name, method in METHODS.items()},
     "least-squares": LeastSquaresTrainer(),

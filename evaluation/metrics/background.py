@@ -11,8 +11,8 @@ from pathlib import Path
 from evaluation.evidence import Evidence
 from evaluation.metrics.divergence import stemmed, unstemmed, words, words_of_documents
 from evaluation.metrics.registry import MissingEvidence, UnknownMetric
-from formats.complaints import Complaints, Place
-from formats.word_counts import WordCounts, read_word_counts
+from formats.checks.complaints import Complaints, Place
+from formats.readers.word_counts import WordCounts, read_word_counts
 
 FEWEST_TOPICS = 5
 """A topic's background is made of so many others, at least."""

@@ -29,7 +29,7 @@ from evaluation.metrics.registry import (
     number,
     register,
 )
-from formats.word_counts import WordCounts
+from formats.readers.word_counts import WordCounts
 
 STUDY = "study"
 """The background that is made of the study's other topics."""

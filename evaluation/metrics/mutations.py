@@ -1,6 +1,6 @@
 """Summaries made worse on purpose, so that a preference between two of them is known without asking anybody.
 
-PrefScore (the paper of `evaluation.metrics.prefscore`), section 2.2. Where it leaves details open they are as in the
+PrefScore (the paper of `evaluation.papers.prefscore`), section 2.2. Where it leaves details open they are as in the
 program that its authors released.
 """
 

@@ -1,7 +1,7 @@
 """What a metric is, and how one is found by its name.
 
-Adding a metric is adding a file to this package: it defines a class that keeps the promises of `Metric` and calls
-`register`. Nothing else has to know of it; `manage.py evaluate agree` can use it at once.
+Adding a metric is adding a file to this package, or to `evaluation.papers`: it defines a class that keeps the promises
+of `Metric` and calls `register`. Nothing else has to know of it; `evaluate agree` can use it at once.
 """
 
 from __future__ import annotations
@@ -242,6 +242,7 @@ def _listed(topics: Sequence[str], among: int, shown: int = 10) -> str:
 
 @cache
 def _load() -> None:
-    package = __name__.rpartition(".")[0]
-    for module in sorted(pkgutil.iter_modules(import_module(package).__path__), key=lambda module: module.name):
-        import_module(f"{package}.{module.name}")
+    packages = map(import_module, ("evaluation.metrics", "evaluation.papers"))
+    files = {file.name: package.__name__ for package in packages for file in pkgutil.iter_modules(package.__path__)}
+    for name in sorted(files):
+        import_module(f"{files[name]}.{name}")

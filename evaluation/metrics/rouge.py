@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.evidence import Evidence, Settings
-from evaluation.metrics.pseudomodels import PSEUDOMODELS, Pseudomodels, Scope, first_references
 from evaluation.metrics.registry import (
     MODELS,
     Family,
@@ -29,6 +28,7 @@ from evaluation.metrics.registry import (
     whole_number,
 )
 from evaluation.metrics.rouge_units import SKIP, WEIGHT, Overlap, RougeOptions, Text, Texts
+from evaluation.papers.pseudomodels import PSEUDOMODELS, Pseudomodels, Scope, first_references
 
 Measure = Literal["rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l", "rouge-w", "rouge-s4", "rouge-su4"]
 Value = Literal["recall", "precision", "f"]

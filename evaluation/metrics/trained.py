@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.evidence import Evidence, Settings
-from evaluation.metrics import simetrix_regression
-from evaluation.metrics.classy import Classy
 from evaluation.metrics.linear import combined
-from evaluation.metrics.prefscore import Prefscore
 from evaluation.metrics.registry import Family, MissingEvidence, Need, Options, UnknownMetric, register
-from formats.complaints import message
+from evaluation.papers import simetrix_regression
+from evaluation.papers.classy import Classy
+from evaluation.papers.prefscore import Prefscore
+from formats.checks.complaints import message
+from formats.readers.trained_metrics import Linear, Source, TrainedMetric, read_trained_metric
 from formats.records import Refused
-from formats.trained_metrics import Linear, Source, TrainedMetric, read_trained_metric
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Features(Protocol):
         """(summaries, features), in the order of their names; not a number where there is nothing to say."""
 
 
-#: By the name of a kind (`formats.trained_metrics.KINDS`): what gives the values of features, by name, with options.
+#: By the name of a kind (`trained_metrics.KINDS`): what gives the values of features, by name, with options.
 KINDS: Mapping[str, Callable[[tuple[str, ...], Mapping[str, str]], Features]] = {
     "classy": lambda names, _options: Classy(names),
     "prefscore": Prefscore.of,

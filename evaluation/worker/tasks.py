@@ -65,7 +65,7 @@ from evaluation.worker import agenda, forecasting, records
 from evaluation.worker.attempts import TASKS, TOO_LONG, Tell, task
 from evaluation.worker.kept import Kept
 from evaluation.worker.simulating import simulate
-from formats.late import BASELINE
+from formats.readers.late import BASELINE
 from formats.results import (
     AnnotatorFigures,
     AssessorsReport,

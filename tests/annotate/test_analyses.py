@@ -92,7 +92,7 @@ def analysed_study() -> Study:
 
 def rated(system: str, text: str, grade: float) -> formats.Summary:
     given = {ODD: {"overall": grade}, "Bob": {"overall": 3 - grade / 2, "style": grade}}
-    return formats.Summary(system, text, human=formats.ratings.means(given), ratings=given)
+    return formats.Summary(system, text, human=formats.readers.ratings.means(given), ratings=given)
 
 
 def examine(made: Study, *names: str) -> None:

@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
-import formats.study
+import formats.archive.study
 from annotate import accounts, exports, imports, judging, members
 from annotate.models import (
     Annotator,
@@ -556,7 +556,7 @@ def test_an_export_is_asked_for_written_and_fetched(study, owner):
     assert fetched["Content-Disposition"] == 'attachment; filename="rain.zip"'
     content = b"".join(fetched.streaming_content)
     archive = io.BytesIO()
-    formats.study.write(exports.make_archive(study), archive)
+    formats.archive.study.write(exports.make_archive(study), archive)
     assert content == archive.getvalue()
     assert owner.get(path).json()["results"] == [ready]
     study.exports.get().file.delete(save=False)

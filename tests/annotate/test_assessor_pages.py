@@ -15,10 +15,10 @@ from annotate import imports
 from annotate.models import Study, Topic
 from evaluation.meta import study_assessors
 from formats.analyses import assessors
-from formats.complaints import Complaints, Place
+from formats.checks.complaints import Complaints, Place
 from formats.pyramid import Annotation
-from formats.pyramid_json import annotation_from
-from formats.ratings import means
+from formats.readers.pyramid_json import annotation_from
+from formats.readers.ratings import means
 from formats.results import (
     AssessedDimension,
     AssessorFigure,

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 from django.db.models import F
 
-import formats.study
+import formats.archive.study
 from annotate import crowd, exports, invitations, judging, studies
 from annotate.imports.restore import restore
 from annotate.judging import NoPair
@@ -412,7 +412,7 @@ def test_an_archive_tells_nobodys_name_no_code_and_no_consent():
     crowd.agree(joined(study, user=making.person("canary-account")))
     invitations.invite(study, making.owner(study), label="CANARY-LABEL")
     file = io.BytesIO()
-    formats.study.write(exports.make_archive(study), file)
+    formats.archive.study.write(exports.make_archive(study), file)
     with zipfile.ZipFile(file) as archive:
         said = "".join(archive.read(name).decode() for name in archive.namelist())
     assert study.question in said

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 import formats
-import formats.study
+import formats.archive.study
 from annotate import accounts, crowd, exports, imports, judging, members, studies
 from annotate.database import append_only
 from annotate.database.snapshot import snapshot
@@ -48,7 +48,7 @@ def study() -> Study:
 
 def packed(study: Study) -> bytes:
     file = io.BytesIO()
-    formats.study.write(exports.make_archive(study), file)
+    formats.archive.study.write(exports.make_archive(study), file)
     return file.getvalue()
 
 
@@ -87,7 +87,7 @@ def test_equal_studies_give_equal_bytes(study):
 
 def test_what_is_written_is_read_back_whole(study, tmp_path):
     (tmp_path / "study.zip").write_bytes(packed(study))
-    archive = formats.study.read(tmp_path / "study.zip")
+    archive = formats.archive.study.read(tmp_path / "study.zip")
     assert archive == exports.make_archive(study)
 
 
@@ -105,7 +105,7 @@ def test_what_became_history_goes_along_and_counts_nowhere(study, tmp_path, clie
     imports.remove(study, making.owner(study), "topic", str(study.topics.get(name="M2").pk))
     judged = dict(Annotator.objects.values_list("pseudonym", "judged"))
     (tmp_path / "study.zip").write_bytes(packed(study))
-    archive = formats.study.read(tmp_path / "study.zip")
+    archive = formats.archive.study.read(tmp_path / "study.zip")
     assert archive == exports.make_archive(study)
     of_removed = Judgment.objects.filter(assignment__topic__name="M2").count()
     assert sum(len(record.answers) for record in archive.history if record.topic == "M2") == of_removed
@@ -234,7 +234,7 @@ def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role,
     owner, member = making.owner(study), making.member(study, "researcher")
     _token, secret = accounts.create_token(member, "a program", study=study)
     export = exports.request_export(study, member)
-    write = formats.study.write
+    write = formats.archive.study.write
 
     def change_meanwhile(*given):
         if role:
@@ -243,7 +243,7 @@ def test_whoever_loses_their_role_while_an_export_is_written_never_gets_it(role,
             members.remove_member(study, owner, member)
         write(*given)
 
-    monkeypatch.setattr(formats.study, "write", change_meanwhile)
+    monkeypatch.setattr(formats.archive.study, "write", change_meanwhile)
     exports.write_export(export)
     assert export.state == "ready"
     page, file = reverse("study_export", args=[study.pk]), reverse("export_file", args=[study.pk, export.key])
@@ -280,7 +280,7 @@ def test_what_a_person_erased_leaves_the_exports_that_were_written(study, django
     export.refresh_from_db()
     assert export.state == Export.State.WAITING
     exports.write_export(export)
-    archive = formats.study.read(export.file.path)
+    archive = formats.archive.study.read(export.file.path)
     assert gone.pseudonym not in {annotator.pseudonym for annotator in archive.annotators}
     assert len(archive.annotators) == 2
 

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 
 import formats
-import formats.study
+import formats.archive.study
 from annotate import exports, imports
 from annotate.models import (
     Annotator,
@@ -111,9 +111,9 @@ def poisoned(client: Client, study: Study, upload: Upload | None, kind: str, fol
     if upload is not None and upload.state == Upload.State.STORED:
         with (folder / "study.zip").open("wb") as file:
             archive = exports.make_archive(study)
-            formats.study.write(archive, file)
+            formats.archive.study.write(archive, file)
         again = io.BytesIO()
-        formats.study.write(formats.study.read(folder / "study.zip"), again)
+        formats.archive.study.write(formats.archive.study.read(folder / "study.zip"), again)
         if again.getvalue() != (folder / "study.zip").read_bytes():
             yield "the archive is read back otherwise"
 

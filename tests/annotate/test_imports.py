@@ -30,7 +30,7 @@ from annotate.refusal import Refusal
 from annotate.reports import leaderboard
 from annotate.reports.study import look_at
 from evaluation.worker import tasks
-from formats.pyramid_json import annotation_as_json
+from formats.readers.pyramid_json import annotation_as_json
 from tests.annotate import making
 from tests.annotate.making import PYRAMID, TOPIC, lines
 from tests.annotate.visitors import signed_in

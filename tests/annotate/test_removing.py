@@ -393,8 +393,8 @@ def test_an_archive_of_what_is_left_is_read_back(study: Study, tmp_path: Any) ->
     take_out(study, "topic", scored.topic(study).pk)
     path = tmp_path / "study.zip"
     with path.open("wb") as file:
-        formats.study.write(exports.make_archive(study), file)
-    assert [topic.topic_id for topic in formats.study.read(path).topics] == ["snow"]
+        formats.archive.study.write(exports.make_archive(study), file)
+    assert [topic.topic_id for topic in formats.archive.study.read(path).topics] == ["snow"]
 
 
 def test_an_imported_study_tells_programs_what_was_stored_and_removed_before(study: Study) -> None:

@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 import formats
-import formats.study
+import formats.archive.study
 from annotate import exports, imports, judging
 from annotate.imports.restore import restore
 from annotate.imports.store import cut_bundle, remove_topics, store_topics
 from annotate.models import Annotator, Assignment, GoldPair, Judgment, Sentence, Study, Tally, Topic, Upload
-from formats.complaints import Complaints, Place
+from formats.checks.complaints import Complaints, Place
 from formats.records import Preference
 from tests.annotate import making
 from tests.annotate.judging_study import assert_books_balance, joined, judged
@@ -53,7 +53,7 @@ def exported(study: Study) -> list[Preference]:
 
 def packed(study: Study) -> bytes:
     file = io.BytesIO()
-    formats.study.write(exports.make_archive(study), file)
+    formats.archive.study.write(exports.make_archive(study), file)
     return file.getvalue()
 
 
@@ -216,7 +216,7 @@ def test_answers_about_summaries_that_went_travel_as_history(tmp_path: Any) -> N
     imports.remove(study, making.owner(study), "topic", str(study.topics.get(name="M2").pk))
     path = tmp_path / "study.zip"
     path.write_bytes(packed(study))
-    archive = formats.study.read(path)
+    archive = formats.archive.study.read(path)
     assert {row.of for row in archive.history} == {"summaries"}
     assert {row.topic for row in archive.history} == {"M1", "M2"}
     systems = {side.document for row in archive.history for side in (row.left, row.right)}

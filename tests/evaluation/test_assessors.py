@@ -27,9 +27,9 @@ from evaluation.annotators.auto_pyramid import auto_pyramid, manual_less_automat
 from evaluation.evidence import evidence
 from evaluation.meta.assessors import Assessed, assessed, assessors_report, without_assessors, without_worst
 from evaluation.meta.scores import Scores
-from formats.complaints import Complaints, Place
+from formats.checks.complaints import Complaints, Place
 from formats.pyramid import Annotation
-from formats.pyramid_json import annotation_from
+from formats.readers.pyramid_json import annotation_from
 from formats.records import Summary, Text, Topic
 from formats.results import AssessorFigure, AssessorRanking, AssessorsReport, Figure, from_json, to_json
 from tests.evaluation.conftest import Run

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from evaluation.evidence import Evidence, Judgments, SummaryText, with_bases
-from evaluation.metrics.classy import Classy, content, linguistic
 from evaluation.metrics.registry import MissingEvidence, Need, check
 from evaluation.metrics.rouge import scores
-from formats.trained_metrics import CONTENT, LINGUISTIC
+from evaluation.papers.classy import Classy, content, linguistic
+from formats.readers.trained_metrics import CONTENT, LINGUISTIC
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))
 REFERENCES = (("Quakes hit Chile.", "Aid came."), ("Chile quakes hit.",))

@@ -20,9 +20,9 @@ from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.metrics.background import counted, read_background
 from evaluation.metrics.input_similarity import log_likelihood_ratio
 from evaluation.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
-from evaluation.metrics.simetrix_regression import Regression
+from evaluation.papers.simetrix_regression import Regression
 from formats import Refused, message
-from formats.word_counts import WordCounts, written_word_counts
+from formats.readers.word_counts import WordCounts, written_word_counts
 from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

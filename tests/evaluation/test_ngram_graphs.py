@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evaluation.evidence import Evidence, Judgments, SummaryText
-from evaluation.metrics.ngram_graphs import graphs, merged, value_similarity
 from evaluation.metrics.registry import UnknownMetric, metric
+from evaluation.papers.ngram_graphs import graphs, merged, value_similarity
 
 DEMO = Path(__file__).parents[2] / "annotate" / "demo" / "wikinews.jsonl"
 # What the authors' program gives, as SacreROUGE's regression test (sacrerouge/tests/metrics/autosummeng_test.py) has

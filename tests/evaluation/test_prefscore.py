@@ -11,13 +11,13 @@ import pytest
 
 from evaluation.evidence import Evidence, Judgments, SummaryText, evidence
 from evaluation.meta.preference_training import PENALTY, PreferenceCourse, bradley_terry
-from evaluation.metrics.classy import linguistic
 from evaluation.metrics.divergence import GAMMA
-from evaluation.metrics.prefscore import FEATURES, Prefscore
 from evaluation.metrics.registry import MissingEvidence, metric
 from evaluation.metrics.trained import digest
+from evaluation.papers.classy import linguistic
+from evaluation.papers.prefscore import FEATURES, Prefscore
 from formats import Text, Topic, read
-from formats.trained_metrics import written_trained_metric
+from formats.readers.trained_metrics import written_trained_metric
 from tests.evaluation.conftest import Run
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

@@ -12,9 +12,9 @@ from evaluation.evidence import Evidence, Judgments, SummaryText
 from evaluation.metrics.pyramid import average_model_size, modified, original
 from evaluation.metrics.registry import metric
 from evaluation.scoring.annotated import annotated_sentences
-from formats.complaints import Complaints, Place, message
+from formats.checks.complaints import Complaints, Place, message
 from formats.pyramid import Annotation, Peer, Pyramid
-from formats.pyramid_xml import read_peer, read_pyramid
+from formats.readers.pyramid_xml import read_peer, read_pyramid
 
 MODELS = """\
 ------- D0901-A.M.100.A.A -------

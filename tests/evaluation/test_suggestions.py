@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.db.models import F
 
-import formats.study
+import formats.archive.study
 from annotate import exports, judging
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Assignment, Pair, ScoredBy, Sentence, Study, Suggestion, Summary, System, Topic
@@ -128,8 +128,8 @@ def test_answers_know_which_systems_their_pairs_were_to_tell_apart(tmp_path: Pat
 
     path = tmp_path / "study.zip"
     with path.open("wb") as file:
-        formats.study.write(exports.make_archive(topic.study), file)
-    study = restore(formats.study.read(path), making.owner(topic.study), title="Again")
+        formats.archive.study.write(exports.make_archive(topic.study), file)
+    study = restore(formats.archive.study.read(path), making.owner(topic.study), title="Again")
     restored = records.load_evidence(study.topics.get().pk, tasks.split)
     assert restored is not None
     assert scores(restored.evidence) == here

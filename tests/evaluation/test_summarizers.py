@@ -23,7 +23,7 @@ from evaluation.summarizers import (
     standard_summaries,
 )
 from formats import read
-from formats.word_counts import WordCounts
+from formats.readers.word_counts import WordCounts
 from tests.evaluation.conftest import Run
 
 NONE = Judgments(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, float, float, np.int64)))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from evaluation.evidence import Evidence
-from evaluation.metrics.classy import content, linguistic
 from evaluation.metrics.registry import MissingEvidence, UnknownMetric, metric, prepared
 from evaluation.metrics.trained import KINDS, digest
-from formats.trained_metrics import KINDS as WRITTEN
-from formats.trained_metrics import LeftOut, Linear, Source, TrainedMetric, written_trained_metric
+from evaluation.papers.classy import content, linguistic
+from formats.readers.trained_metrics import KINDS as WRITTEN
+from formats.readers.trained_metrics import LeftOut, Linear, Source, TrainedMetric, written_trained_metric
 from tests.evaluation.test_classy import REFERENCES, SUMMARY, topic
 from tests.evaluation.test_input_similarity import scored_study
 

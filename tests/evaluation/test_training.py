@@ -17,13 +17,13 @@ from scipy.optimize import nnls
 from evaluation.__main__ import main
 from evaluation.evidence import Evidence, SummaryText
 from evaluation.meta.training import TRAINERS, Course, Table, TooLittle, Training, system_correlations, topic_examples
-from evaluation.metrics.classy import content, linguistic
 from evaluation.metrics.trained import Trained, opened
+from evaluation.papers.classy import content, linguistic
 from formats import read
+from formats.readers.trained_metrics import KINDS, LeftOut, read_trained_metric
 from formats.results import to_json
 from formats.results.serialization import from_json
 from formats.results.training import IN_SAMPLE, LEFT_OUT, TopicExamples
-from formats.trained_metrics import KINDS, LeftOut, read_trained_metric
 from tests.evaluation.conftest import Run
 from tests.evaluation.test_classy import topic as topic_of
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import formats
-from formats import study
+from formats.archive import study
 from tests.formats.test_corpora import TAC_2008
 from tests.formats.test_study import STUDY
 

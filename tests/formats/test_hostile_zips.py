@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import formats
-from formats import limits
-from formats.archive import Archive
-from formats.complaints import Complaints, Place
-from formats.sources import Damaged
+from formats.checks import limits
+from formats.checks.complaints import Complaints, Place
+from formats.readers.packed import Archive
+from formats.readers.sources import Damaged
 
 GOOD = ("topics/T/documents/d.txt", "One. Two.")
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import formats
-from formats import limits, study
-from formats.limits import Limits
+from formats.archive import study
+from formats.checks import limits
+from formats.checks.limits import Limits
 from tests.formats.test_corpora import PYRAMID, STORY, on_disk
 from tests.formats.test_study import STUDY
 

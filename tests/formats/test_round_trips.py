@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import formats
-from formats import strict_json
-from formats.preferences import weight_of
+from formats.checks import strict_json
+from formats.checks.text import blank
 from formats.pyramid import Annotation, Pyramid, Scu
+from formats.readers.preferences import weight_of
+from formats.readers.tables import tab_separated, write_rows
+from formats.readers.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
 from formats.records import Bundle, HumanScore, Preference, Summary, Text, Topic
-from formats.tables import tab_separated, write_rows
-from formats.text import blank
-from formats.topics import EMPTY_SUMMARY, INVISIBLE_SUMMARY
 from tests.formats import strategies
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"

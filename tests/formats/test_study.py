@@ -16,11 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import formats
-from formats import study
-from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
-from formats.records import Summary, Text, Topic
-from formats.settings import StudySettings
-from formats.study_records import (
+from formats.archive import study
+from formats.archive.study_records import (
     KINDS,
     AnnotatorRecord,
     AssignmentRecord,
@@ -36,6 +33,9 @@ from formats.study_records import (
     StudyArchive,
     UploadRecord,
 )
+from formats.pyramid import Annotation, Contributor, Part, Pyramid, Scu
+from formats.records import Summary, Text, Topic
+from formats.settings import StudySettings
 from tests.formats import strategies
 
 KEY = "0b0e7bd2-31fd-4d6b-9d1c-6a4ffd0ae9c1"

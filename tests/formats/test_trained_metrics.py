@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from formats import Refused, message
-from formats.trained_metrics import (
+from formats.readers.trained_metrics import (
     LeftOut,
     Linear,
     Source,

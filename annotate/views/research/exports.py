@@ -21,7 +21,7 @@ from annotate.models import Export, Study
 from annotate.reports.study import worker_is_there
 from annotate.views.limited import limited
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
-from formats.lines import Sink
+from formats.readers.lines import Sink
 
 SHOWN = 10
 KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}

@@ -25,7 +25,7 @@ from annotate.models import GoldPair, Study, Topic
 from annotate.refusal import Refusal
 from annotate.views.research.complaints import in_words
 from annotate.views.research.pages import keys, page, user_of
-from formats.complaints import Complaints, Place, escaped
+from formats.checks.complaints import Complaints, Place, escaped
 
 #: A table of pairs is small; whatever is larger is something else.
 MOST_BYTES = 5_000_000

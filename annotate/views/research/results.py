@@ -34,11 +34,11 @@ from annotate.views.research.paper import Content, PaperPart, figure_file, paper
 from formats.analyses.metric_scores import of_summary
 from formats.plots import Scale
 from formats.points import Unit, unit_of, what_a_point_is, what_a_win_rate_is
+from formats.readers.tables import tab_separated
 from formats.results import LeaderboardRow, Part, WordTerm
 from formats.results.scores import WIN_RATE
 from formats.results.statistics import MOST_COMPARED
 from formats.shown import p_value
-from formats.tables import tab_separated
 
 COLUMNS = (
     "rank",

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 import formats
-import formats.study
+import formats.archive.study
 from annotate import imports, studies
 from annotate.imports.restore import restore
 from annotate.models import Annotator, Judgment, Study, Summary, Topic
@@ -75,8 +75,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user called {options['owner']}.", returncode=REFUSED)
         path: Path = options["path"]
         try:
-            if formats.study.is_archive(path):
-                study = restore(formats.study.read(path), owner, title=options["title"])
+            if formats.archive.study.is_archive(path):
+                study = restore(formats.archive.study.read(path), owner, title=options["title"])
             else:
                 study = self._begin(path, owner, options)
         except formats.Refused as refused:

@@ -1,0 +1,1 @@
+"""A whole study as one ZIP file."""

@@ -1,0 +1,1 @@
+"""What every reader checks with, and says where something is wrong."""
