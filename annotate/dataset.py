@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from django.db.models import Count, Q
@@ -22,6 +23,8 @@ from formats.readers.lines import Sink
 from formats.readers.tables import write_rows
 from formats.records import Preference
 
+#: Bytes of lines that are held back in memory.
+HELD = 1 << 22
 #: Why a pair was shown, whose answer counts: the first, where nothing is known.
 REASONS = ("imported", "random", "suggested")
 BY_LETTER = {answer.letter: key for key, answer in ANSWERS.items()}
@@ -46,16 +49,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 def judgments(study: Study) -> Iterator[dict[str, Any]]:
-    """The judgments that count, each with all of `COLUMNS`; in the order of `exports.preferences`, but for the first.
-
-    Readers learn the type of a column from the beginning of a file: its first row has seconds, if any row has.
-    """
-    first = next((number for number, row in enumerate(_judgments(study)) if row["seconds"] is not None), 0)
-    yield from islice(_judgments(study), first, first + 1)
-    yield from (row for number, row in enumerate(_judgments(study)) if number != first)
-
-
-def _judgments(study: Study) -> Iterator[dict[str, Any]]:
+    """The judgments that count, each with all of `COLUMNS`; in the order of `exports.preferences`."""
     for topic, texts, preferences in _by_topic(study):
         of_summaries = topic.compares_summaries
         prompt = topic.prompt if of_summaries else ""
@@ -116,7 +110,17 @@ def _by_topic(study: Study) -> Iterator[tuple[Topic, dict[str, str], Iterator[Pr
 
 
 def write_judgments_jsonl(study: Study, file: Sink) -> None:
-    file.writelines(strict_json.line(row).encode() + b"\n" for row in judgments(study))
+    """Readers learn the type of a column from the beginning of a file: its first row has seconds, if any row has."""
+    lines = ((row["seconds"] is not None, strict_json.line(row).encode() + b"\n") for row in judgments(study))
+    with SpooledTemporaryFile(HELD) as without_seconds:
+        for has_seconds, line in lines:
+            if has_seconds:
+                file.writelines([line])
+                break
+            without_seconds.write(line)
+        without_seconds.seek(0)
+        file.writelines(without_seconds)
+    file.writelines(line for _has_seconds, line in lines)
 
 
 def write_judgments_csv(study: Study, file: Sink) -> None:
@@ -150,4 +154,4 @@ def write_card(study: Study, file: Sink) -> None:
         "methods": methods_section.plain(facts),
         "cite": citations.bibtex([citations.ZOPF], facts.program_version),
     }
-    file.writelines([render_to_string("research/dataset_card.md", shown).encode()])
+    file.writelines([render_to_string("research/studies/dataset_card.md", shown).encode()])
