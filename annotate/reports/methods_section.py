@@ -59,7 +59,7 @@ def datasheet(facts: StudyFacts) -> str:
     parts = {"scores": _scores(facts), "agreement": _agreement(facts)}
     texts = {name: _MARK.sub(_in_brackets, " ".join(sentences)) for name, sentences in parts.items()}
     return render_to_string(
-        "research/datasheet.md",
+        "research/studies/datasheet.md",
         {"facts": facts, "annotators": annotators(facts), "why_untested": why_untested(facts.study.score), **texts},
     )
 

@@ -151,7 +151,7 @@ ANALYSES = (
         keys=("scored_by",),
         show=forecast.show,
         needs=gettext_noop("Have the worker simulate the study. This page then answers the question."),
-        form="research/forecast_form.html",
+        form="research/results/forecast_form.html",
     ),
     Analysis(
         name="two-systems",
@@ -179,7 +179,7 @@ ANALYSES = (
         keys=("scored_by",),
         show=score_map.show,
         needs=_JUDGMENTS,
-        template="research/score_map.html",
+        template="research/results/score_map.html",
     ),
     Analysis(
         name="influence",

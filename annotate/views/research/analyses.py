@@ -42,8 +42,8 @@ ASKED_BY = {"forecast": forecast.forms}
 @snapshot()
 def results(request: HttpRequest, study: Study) -> HttpResponse:
     """Every analysis as a question, with its verdict."""
-    can = access.abilities(request.user, study)
-    return page(request, study, "research/results.html", tab="results", all_opened=analyses.all_opened(study, can))
+    opened = analyses.all_opened(study, access.abilities(request.user, study))
+    return page(request, study, "research/results/results.html", tab="results", all_opened=opened)
 
 
 @in_study("see")
@@ -59,7 +59,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
     return page(
         request,
         study,
-        f"research/{asked.of}_analysis.html",
+        f"research/results/{asked.of}_analysis.html",
         **place,
         opened=opened,
         shown=opened.shown,

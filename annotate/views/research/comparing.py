@@ -35,7 +35,7 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
     return page(
         request,
         study,
-        "research/compare_in_topic.html",
+        "research/results/compare_in_topic.html",
         topic=topic,
         board={"scored_by": scored_by, "score": score},
         first=first,

@@ -36,7 +36,7 @@ def study_data(request: HttpRequest, study: Study) -> HttpResponse:
     return page(
         request,
         study,
-        "research/data.html",
+        "research/texts/data.html",
         show=show,
         chosen=chosen,
         lines=lines,
@@ -88,7 +88,7 @@ def data_remove(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
     return page(
         request,
         study,
-        "research/data_remove.html",
+        "research/texts/data_remove.html",
         status=409 if problem else 200,
         target=target,
         kind=Removal.Kind(kind).label,

@@ -44,7 +44,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
     return page(
         request,
         study,
-        "research/exports.html" if "seen" in request.GET else "research/export.html",
+        "research/studies/exports.html" if "seen" in request.GET else "research/studies/export.html",
         exports=newest,
         moves=moves,
         worker_missing=missing,

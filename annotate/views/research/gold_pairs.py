@@ -96,7 +96,7 @@ def _show(
     return page(
         request,
         study,
-        "research/gold_pairs.html",
+        "research/people/gold_pairs.html",
         status=400 if complaints else 200,
         topics=study.topics.order_by("position"),
         topic=topic,

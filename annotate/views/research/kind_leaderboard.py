@@ -37,7 +37,9 @@ def _answer(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
     return page(
         request,
         study,
-        "research/kind_leaderboard_state.html" if "seen" in request.GET else "research/kind_leaderboard.html",
+        "research/boards/kind_leaderboard_state.html"
+        if "seen" in request.GET
+        else "research/boards/kind_leaderboard.html",
         tab="leaderboard",
         kind=kind,
         question=question,

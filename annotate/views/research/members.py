@@ -41,7 +41,7 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
     return page(
         request,
         study,
-        "research/members.html",
+        "research/people/members.html",
         form=form,
         members=study.memberships.exclude(role=Role.ANNOTATOR).select_related("user").order_by("pk"),
         roles=Role.choices,
@@ -63,7 +63,7 @@ def invitation_qr(request: HttpRequest, study: Study, invitation_id: int) -> Htt
     if not link:
         raise Http404
     shown = {"invitation": invitation, "link": link, "words": _words(invitation), "code": qr_code(link)}
-    return page(request, study, "research/invitation_qr.html", **shown)
+    return page(request, study, "research/people/invitation_qr.html", **shown)
 
 
 @in_study("annotators")

@@ -26,7 +26,7 @@ def study_methods(request: HttpRequest, study: Study) -> HttpResponse:
     return page(
         request,
         study,
-        "research/methods.html",
+        "research/studies/methods.html",
         tab="leaderboard",
         facts=facts,
         paragraph=methods_section.plain(facts),

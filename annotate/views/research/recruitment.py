@@ -41,7 +41,7 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
     return page(
         request,
         study,
-        "research/recruitment.html",
+        "research/people/recruitment.html",
         form=form,
         recruitment=recruitment,
         entry=_entry(request, study, recruitment),

@@ -23,7 +23,7 @@ def study_reported(request: HttpRequest, study: Study) -> HttpResponse:
     chosen = Paginator(reported_pairs.of(study), REPORTS_A_PAGE).get_page(request.GET.get("page"))
     lines = [{"report": report, "sentences": _sentences(report)} for report in chosen]
     return page(
-        request, study, "research/reported_pairs.html", tab="topics", show="reported", chosen=chosen, lines=lines
+        request, study, "research/people/reported_pairs.html", tab="topics", show="reported", chosen=chosen, lines=lines
     )
 
 

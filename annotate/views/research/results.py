@@ -114,7 +114,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
     return page(
         request,
         study,
-        "research/summary.html",
+        "research/boards/summary.html",
         topic=row.topic,
         summary=row,
         scored_by=scored_by,
@@ -194,9 +194,9 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         "order": _order(board),
     }
     if not is_news:
-        template = "research/topic_leaderboard.html" if board.of_topic else "research/leaderboard.html"
+        template = "research/boards/topic_leaderboard.html" if board.of_topic else "research/boards/leaderboard.html"
         return page(request, study, template, **context)
-    response = page(request, study, "research/board_news.html", **context)
+    response = page(request, study, "research/boards/board_news.html", **context)
     if "empty" in request.GET and board.rows:
         response["HX-Refresh"] = "true"  # nothing was there to keep one's place in
     return response
@@ -317,7 +317,7 @@ def _latex(board: Board) -> Content:
         "settings": ", ".join(settings_in_words(board.settings)),
         "version": board.program_version,
     }
-    score = render_to_string("research/score_name.html", {"board": board}).strip()
+    score = render_to_string("research/boards/score_name.html", {"board": board}).strip()
     columns = [_("Rank"), _("System"), score]
     columns += [_("95% interval")] if board.has_intervals else []
     columns += [] if board.why_untested else [_("Ranks")]

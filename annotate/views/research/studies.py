@@ -30,7 +30,7 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that the visitor may look into."""
     lines = study_lines(access.visible_studies(request.user))
     may_create = access.may_create_studies(request.user)
-    return render(request, "research/studies.html", {"lines": lines, "may_create": may_create})
+    return render(request, "research/studies/studies.html", {"lines": lines, "may_create": may_create})
 
 
 @login_required
@@ -49,7 +49,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, _("The study was created. Now upload something to judge."))
             return redirect("upload_new", study_id=study.pk)
-    return render(request, "research/study_new.html", {"form": form})
+    return render(request, "research/studies/study_new.html", {"form": form})
 
 
 @access.in_study("see")
@@ -60,7 +60,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     version = _version(overview)
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
-    template = "research/overview.html" if "seen" in request.GET else "research/study.html"
+    template = "research/studies/overview.html" if "seen" in request.GET else "research/studies/study.html"
     return page(request, study, template, overview=overview, version=version, tab="overview")
 
 
@@ -70,7 +70,7 @@ def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
     """The topics and how far each one is."""
     chosen = Paginator(study.topics.order_by("position"), TOPICS_A_PAGE).get_page(request.GET.get("page"))
     states = topic_states(study, study.topics.filter(pk__in=[topic.pk for topic in chosen]))
-    return page(request, study, "research/topics.html", chosen=chosen, states=states, tab="topics")
+    return page(request, study, "research/texts/topics.html", chosen=chosen, states=states, tab="topics")
 
 
 @access.in_study("settings")
@@ -87,7 +87,7 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
             messages.success(request, _("The settings were saved. Scores are updated automatically."))
             return redirect("study_settings", study_id=study.pk)
     may_create = access.may_create_studies(request.user)
-    return page(request, study, "research/settings.html", form=form, may_create=may_create, tab="settings")
+    return page(request, study, "research/studies/settings.html", form=form, may_create=may_create, tab="settings")
 
 
 @access.in_study("settings")
@@ -119,7 +119,7 @@ def study_copy(request: HttpRequest, study: Study) -> HttpResponse:
         else:
             messages.success(request, _("This is the copy. Nobody has judged in it."))
             return redirect("study", study_id=copy.pk)
-    return page(request, study, "research/study_copy.html", form=form)
+    return page(request, study, "research/studies/study_copy.html", form=form)
 
 
 @access.in_study("members")
@@ -131,7 +131,9 @@ def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
         verbs.delete_study(study, user_of(request))
         messages.success(request, _("The study and everything in it were deleted."))
         return redirect("studies")
-    return page(request, study, "research/study_delete.html", wrong=request.method == "POST", overview=look_at(study))
+    return page(
+        request, study, "research/studies/study_delete.html", wrong=request.method == "POST", overview=look_at(study)
+    )
 
 
 def _version(overview: Overview) -> str:

@@ -40,7 +40,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
     return page(
         request,
         study,
-        "research/system.html",
+        "research/boards/system.html",
         tab="leaderboard",
         system=shown,
         board=board,

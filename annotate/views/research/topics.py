@@ -55,7 +55,7 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
     return page(
         request,
         study,
-        "research/topic.html",
+        "research/texts/topic.html",
         topic=topic,
         state=state,
         fit=fit,
@@ -108,7 +108,7 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
     return page(
         request,
         study,
-        "research/documents.html" if "seen" in request.GET else "research/topic_documents.html",
+        "research/texts/documents.html" if "seen" in request.GET else "research/texts/topic_documents.html",
         topic=topic,
         state=state,
         documents=topic.documents.annotate(
@@ -143,7 +143,13 @@ def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id
             messages.success(request, _("Your sentences were saved."))
             return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
     return page(
-        request, study, "research/mend.html", topic=document.topic, document=document, form=form, question=question
+        request,
+        study,
+        "research/texts/mend.html",
+        topic=document.topic,
+        document=document,
+        form=form,
+        question=question,
     )
 
 
@@ -185,7 +191,7 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
     return page(
         request,
         study,
-        "research/sentence.html",
+        "research/texts/sentence.html",
         topic=sentence.topic,
         sentence=sentence,
         utility=utility,

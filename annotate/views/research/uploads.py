@@ -57,7 +57,7 @@ def _upload_page(request: HttpRequest, study: Study, *, status: int, **form: for
     return page(
         request,
         study,
-        "research/upload_new.html",
+        "research/texts/upload_new.html",
         status=status,
         limit=settings.UPLOAD_LIMIT // MEGABYTE,
         has_topics=Topic.objects.filter(study=study).exists(),
@@ -112,7 +112,7 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     return page(
         request,
         study,
-        "research/upload_state.html" if "seen" in request.GET else "research/upload.html",
+        "research/texts/upload_state.html" if "seen" in request.GET else "research/texts/upload.html",
         upload=upload,
         version=version,
         moves=waits_for_worker,

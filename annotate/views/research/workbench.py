@@ -49,7 +49,7 @@ def workbench(request: HttpRequest, study: Study, topic_id: int, document_id: in
     return _answer(
         request,
         study,
-        "research/workbench.html",
+        "research/texts/workbench.html",
         outcome,
         sentences,
         addresses,
@@ -83,7 +83,7 @@ def upload_document(request: HttpRequest, study: Study, key: UUID, number: int) 
     return _answer(
         request,
         study,
-        "research/upload_document.html",
+        "research/texts/upload_document.html",
         outcome,
         sentences,
         addresses,
@@ -182,7 +182,7 @@ def _answer(
         "focus": focus,
         "outcome": outcome,
     }
-    return page(request, study, "research/workbench_list.html" if in_place else template, **context)
+    return page(request, study, "research/texts/workbench_list.html" if in_place else template, **context)
 
 
 def _row(sentence: Sentence, splitting: int) -> dict[str, Any]:
