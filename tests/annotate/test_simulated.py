@@ -89,6 +89,8 @@ def test_a_turn_ends_after_a_topic_and_the_next_one_goes_on(study: Study, monkey
     tasks.process_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.preview == {"written": 1, "of": 3}
+    read = program(making.owner(study)).get(reverse("api_upload", args=[study.pk, upload.key]))
+    assert (read.json()["state"], read.json()["preview"]) == ("waiting", None)
     Upload.objects.filter(pk=upload.pk).update(preview={})  # as if the turn had broken off before it said so
     assert ask(study) == upload, "asked for twice, made once"
     monkeypatch.undo()

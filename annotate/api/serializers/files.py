@@ -165,7 +165,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
 
     @extend_schema_field(PreviewSerializer(allow_null=True))
     def get_preview(self, upload: Upload) -> Any:
-        return PreviewSerializer(upload.preview).data if upload.preview else None
+        return PreviewSerializer(upload.preview).data if "topics" in upload.preview else None  # or it is being written
 
 
 class FileSerializer(serializers.Serializer[Any]):
