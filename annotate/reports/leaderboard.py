@@ -31,6 +31,7 @@ from annotate.models import (
     TopicProgress,
 )
 from annotate.models.corpus import NEEDS_DOCUMENTS, UNFITTED
+from annotate.models.study import sum_of_topics
 from annotate.reports import minutes, rests_on
 from annotate.reports.rests_on import RestsOn
 from annotate.reports.study import worker_is_there
@@ -80,7 +81,8 @@ class Board:
     that the paper does not have; `without_documents`: about how many nobody is asked. `ground`: of whom verdicts hold.
     `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes;
     `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: systems nobody judged, by
-    win rate. `agreement`: between annotators, in a sentence; `ways`: of scoring that the study has.
+    win rate. `agreement`: between annotators, in a sentence; `ways`: of scoring that the study has. `is_old`: topics
+    have newer scores.
     """
 
     scored_by: str
@@ -103,6 +105,7 @@ class Board:
     has_worker: bool
     version: str
     effort: Callable[[], Effort]
+    is_old: Callable[[], bool]
     by_length: Callable[[], ByLength | None]
     agreement: Callable[[], str] = field(default=str)
     ways: Sequence[tuple[str, str]] = field(default=())
@@ -266,6 +269,7 @@ def of_study(study: Study, scored_by: str = "") -> Board:
         has_worker=has_worker,
         version=version,
         effort=partial(minutes.effort, study, topics),
+        is_old=partial(_is_old, study, scored_by, ranking, fits),
         by_length=partial(_by_length, study, scored_by, topics, results),
         agreement=partial(_agreement, study, scored_by),
         ways=ways_of_scoring(study, [way for way, judgments, *_rest in rankings if judgments]),
@@ -316,6 +320,7 @@ def of_topic(topic: Topic, scored_by: str = "") -> Board:
         has_worker=worker_is_there(),
         version=version,
         effort=partial(minutes.effort, topic.study, topics),
+        is_old=lambda: False,
         by_length=partial(_by_length, topic.study, scored_by, topics, results),
         ways=ways_of_scoring(topic.study),
         of_topic=True,
@@ -499,6 +504,14 @@ def _mean_curve(curves: Iterable[Curve]) -> Curve:
         scores = {system: sum(point.scores[system] for point in points) / len(points) for system in systems}
         means.append(CurvePoint(sum(point.judgments for point in points), scores))
     return tuple(means)
+
+
+def _is_old(study: Study, scored_by: str, ranking: Ranking | None, fits: Sequence[Fit]) -> bool:
+    """Whether topics have newer scores than those that systems are ranked by. Win rates come with their ranking."""
+    if scored_by == ScoredBy.WIN_RATE or not fits:
+        return False
+    fitted = Study.objects.annotate(fitted=sum_of_topics("progress__fitted_version")).values_list("fitted", flat=True)
+    return (ranking.version if ranking else 0) < (fitted.get(pk=study.pk) or 0)
 
 
 def _behind(topics: QuerySet[Topic]) -> tuple[int, int]:

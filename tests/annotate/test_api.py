@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import OperationalError
 from django.urls import get_resolver, reverse
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 import formats.archive.study
@@ -20,6 +21,7 @@ from annotate.models import (
     Invitation,
     Judgment,
     Membership,
+    Ranking,
     Score,
     SourceDocument,
     Study,
@@ -351,6 +353,17 @@ def test_the_leaderboard_is_the_one_of_the_pages(study, owner):
     assert (board["scored_by"], board["score"], board["systems"][0]["coverage"]) == ("recommended", "importance", 0.4)
     whole = owner.get(f"{API}/studies/{study.pk}/leaderboard/").json()
     assert (whole["systems"], whole["fitted_at"]) == ([], None)
+
+
+def test_a_leaderboard_says_that_topics_have_newer_scores(study, owner):
+    for topic in study.topics.all():
+        fit(topic)
+    Fit.objects.update(data_version=2)
+    TopicProgress.objects.update(fitted_version=2)
+    ranking = Ranking.objects.create(study=study, version=3, created_at=timezone.now())
+    for version, is_old in ((3, True), (4, False)):
+        Ranking.objects.filter(pk=ranking.pk).update(version=version)
+        assert owner.get(f"{API}/studies/{study.pk}/leaderboard/").json()["is_old"] == is_old
 
 
 def test_a_leaderboard_is_read_as_published_too(study, owner):

@@ -186,8 +186,9 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `unranked`: systems whose
     summaries share no word with their sources. `predicted`: by win rate, those that nobody judged, with so many
     `answers` that would tell as much; they have no rank. `behind`: topics whose judgments or texts are newer than
-    their scores; `failures`: those that could not be scored, and why. `is_outdated`: the scores are those of
-    earlier settings. `added_prior`: how many topics, as published, needed a prior that the paper does not have.
+    their scores; `failures`: those that could not be scored, and why. `is_old`: systems are about to be ranked by
+    newer scores of topics. `is_outdated`: the scores are those of earlier settings. `added_prior`: how many topics, as
+    published, needed a prior that the paper does not have.
     `without_documents`: how many topics are not in these scores because nobody is asked about them. `version`
     changes whenever anything here may have. `rests_on`: how many judgments of people, machines and simulated
     annotators count, and how many do not. `ground`: of whom differences and intervals hold. `by_length`: how much
@@ -214,6 +215,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     settings = serializers.DictField()
     program_version = serializers.CharField()
     behind = serializers.IntegerField()
+    is_old = serializers.BooleanField()
     problem = serializers.CharField()
     has_worker = serializers.BooleanField()
     version = serializers.CharField()
