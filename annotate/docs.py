@@ -21,7 +21,7 @@ FOLDER = FILES / "docs"
 #: Which files are pages, for whom, in their order. Their first heading is their title.
 PAGES = {
     "annotators": ("annotators",),
-    "researchers": ("researchers", "formats", "metrics", "model", "papers", "results", "api", "not-done"),
+    "researchers": ("researchers", "formats", "metrics", "model", "papers", "results", "python", "api", "not-done"),
     "admins": ("admins", "annotator-figures"),
     "operators": ("operators", "capacity", "reliability"),
 }

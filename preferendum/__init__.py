@@ -1,4 +1,4 @@
-"""Preferendum for Python: `evaluate` runs the offline commands; neither it nor its version needs Django or Celery."""
+"""Preferendum for Python: `evaluate` runs the offline commands, `Study` is one on a server. Neither needs Django."""
 
 from importlib import import_module
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evaluation.__main__ import evaluate
+    from preferendum.client import ApiError, Study
 
-__all__ = ["evaluate"]
+__all__ = ["ApiError", "Study", "evaluate"]
 __version__ = "1.0.0"
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -17,7 +18,7 @@ FILES = _ROOT if IS_CLONE else _ROOT / "preferendum" / "files"
 #: How commands begin here.
 COMMAND = "python3 manage.py" if IS_CLONE else "preferendum"
 #: What is loaded when it is first asked for, and where from: most who ask for the version want nothing else.
-_LATER = {"evaluate": "evaluation.__main__"}
+_LATER = {"evaluate": "evaluation.__main__", "Study": "preferendum.client", "ApiError": "preferendum.client"}
 
 
 def __getattr__(name: str) -> object:

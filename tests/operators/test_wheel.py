@@ -33,6 +33,7 @@ SCORE = ("score", str(ROOT / "annotate/demo/wikinews.jsonl"), "--simulate", "ref
 WITHOUT = """
 import importlib.util, sys
 import preferendum, evaluation.evaluate, formats
+preferendum.Study
 assert not {"django", "celery"} & set(sys.modules), "loaded"
 assert not any(map(importlib.util.find_spec, ("django", "celery", "rest_framework"))), "installed"
 """

@@ -1,0 +1,230 @@
+"""A study on a server, for Python (docs/python.md). What it gives is plain lists and dicts, as the API has them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import ssl
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from preferendum import __version__
+
+Row = dict[str, Any]
+
+#: Seconds for which a request is sent again and again, and that one try may wait for bytes.
+PATIENCE, TIMEOUT = 60.0, 60.0
+#: Answers that say to send the same again: too often, and what servers and proxies say while another one is away.
+TRY_AGAIN = (429, 502, 503, 504)
+PAGE = 200
+
+
+class ApiError(Exception):
+    """What the API did not do, and why, in its words.
+
+    `status`: of HTTP, 0 where no answer came; `code`: for programs; `fields`: by value, what is wrong with it.
+    """
+
+    def __init__(self, status: int, code: str, message: str, fields: Mapping[str, list[str]] | None = None) -> None:
+        super().__init__(status, code, message, fields)
+        self.status, self.code, self.message, self.fields = status, code, message, dict(fields or {})
+
+    def __str__(self) -> str:
+        wrong = [f"{name}: {reason}" for name, several in self.fields.items() for reason in several]
+        return "\n  ".join([f"{self.message} ({self.code})", *wrong])
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A token goes to no other address."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Api:
+    """Requests to one server. Each is sent until it is answered, under one key, so that it is done once."""
+
+    def __init__(self, origin: str, token: str) -> None:
+        parts = urlsplit(origin)
+        is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
+        if parts.scheme != "https" and not is_here:
+            raise ValueError(f"{origin} does not begin with https://: others could read the token on its way.")
+        if not re.fullmatch("[!-~]+", token := token.strip()):
+            raise ValueError("A token is one word, such as prf_…")
+        self.root = f"{origin}/api/v1/"
+        self._headers = {"Authorization": f"Bearer {token}", "User-Agent": f"preferendum/{__version__}"}
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({} if is_here else None), _NoRedirects)
+
+    def get(self, path: str, **asked: Any) -> Row:
+        return self._send("GET", f"{path}?{urlencode(asked)}" if asked else path, None, {})
+
+    def post(self, path: str, sent: bytes | Mapping[str, Any]) -> Row:
+        body, kind = (sent, "octet-stream") if isinstance(sent, bytes) else (json.dumps(sent).encode(), "json")
+        headers = {"Content-Type": f"application/{kind}", "Idempotency-Key": f'"{uuid.uuid4()}"'}
+        return self._send("POST", path, body, headers)
+
+    def _send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Row:
+        """The answer. Raises `ApiError`."""
+        ends, pause, wait = time.monotonic() + PATIENCE, 0.5, ""
+        while True:
+            # A new one each time: one that went through a proxy would go there without TLS the second time.
+            asked = urllib.request.Request(self.root + path, body, {**self._headers, **headers}, method=method)  # noqa: S310
+            try:
+                with self._opener.open(asked, timeout=TIMEOUT) as answered:
+                    answer: Row = json.loads(answered.read())
+                    return answer
+            except urllib.error.HTTPError as refused:
+                error, wait = _error(refused), refused.headers.get("Retry-After", "")
+                is_final = error.status not in TRY_AGAIN and error.code != "running"
+            except ValueError:
+                raise ApiError(200, "http", f"{self.root} is no API of Preferendum.") from None
+            except (OSError, http.client.HTTPException) as lost:  # refused, broken off, too late
+                reason = getattr(lost, "reason", lost)
+                error = ApiError(0, "unreachable", f"{self.root} does not answer: {reason}")
+                is_final = isinstance(reason, ssl.SSLCertVerificationError)
+            pause = max(pause, float(wait)) if wait.isdigit() else pause
+            if is_final or time.monotonic() + pause > ends:
+                raise error
+            time.sleep(pause)
+            pause *= 2
+
+
+def _error(answer: urllib.error.HTTPError) -> ApiError:
+    """What the API says of it; of a proxy before it, or a redirect, what HTTP says."""
+    with answer:
+        try:
+            error = json.loads(answer.read())["error"]
+            return ApiError(answer.code, error["code"], error["message"], error["fields"])
+        except (OSError, http.client.HTTPException, ValueError, TypeError, KeyError):
+            where = answer.headers.get("Location")
+            message = f"The server answers {answer.code} {answer.reason}" + (f", and leads to {where}" if where else "")
+            return ApiError(answer.code, "redirect" if where else "http", message)
+
+
+class Study:
+    """A study, by the address at which a browser shows it, and a token of somebody who may see it.
+
+    Every method raises `ApiError`; those that wait raise `TimeoutError`, too.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        named = re.match(r"(https?://[^?#]+?)/(?:api/v1/)?studies/([0-9]+)", address)
+        if named is None:
+            raise ValueError(f"{address} is no address of a study, such as https://example.org/studies/5/")
+        self.address = f"{named[1]}/studies/{named[2]}/"
+        self._api, self._here = Api(named[1], token), f"studies/{named[2]}/"
+        self._machines: dict[str, str] = {}
+
+    @classmethod
+    def create(cls, origin: str, token: str, **settings: Any) -> Study:
+        """A new study on a server, such as https://example.org, with a `title` and whatever else is set."""
+        made = Api(origin.rstrip("/"), token).post("studies/", settings)
+        return cls(f"{origin.rstrip('/')}/studies/{made['id']}/", token)
+
+    def __repr__(self) -> str:
+        return f"Study({self.address!r})"
+
+    def upload(self, file: str | Path, timeout: float = 600.0) -> Row:
+        """Send a file and have it stored; the upload. Raises `ApiError` with every complaint about the file."""
+        path = f"{self._here}uploads/?filename={quote(Path(file).name)}"
+        return self._store(self._api.post(path, Path(file).read_bytes()), timeout)
+
+    def simulate(self, timeout: float = 600.0, **settings: Any) -> Row:
+        """Have judgments simulated and stored, with `source`, `per_topic` and `seed`; the upload."""
+        return self._store(self._api.post(f"{self._here}uploads/simulated/", settings), timeout)
+
+    def wait(self, name: str = "", timeout: float = 600.0) -> None:
+        """Wait until the leaderboard, or the analysis of this name, has all that is known so far."""
+        path = self._analysis(name) if name else f"{self._here}leaderboard/"
+        _until(lambda: self._api.get(path), _is_whole, timeout)
+
+    def leaderboard(self) -> list[Row]:
+        """A row for each system, the first place first."""
+        rows: list[Row] = self._api.get(f"{self._here}leaderboard/")["systems"]
+        return rows
+
+    def judgments(self) -> list[Row]:
+        """Every answer with all its revisions, in order of arrival."""
+        rows: list[Row] = []
+        while True:
+            page = self._api.get(f"{self._here}judgments/", page=len(rows) // PAGE + 1, page_size=PAGE)
+            rows += page["results"]
+            if page["next"] is None:
+                return rows
+
+    def results(self, name: str, table: str = "", **choices: str) -> list[Row]:
+        """The rows of an analysis: of its main table, or the one of this name; none before it is worked out.
+
+        The name of an analysis may be cut short, as in "agreement", if it is the only one that begins so.
+        """
+        tables: list[Row] = self._api.get(self._analysis(name), **choices)["tables"]
+        rows: dict[str, list[Row]] = {own["name"]: own["rows"] for own in tables}
+        return rows[table or tables[0]["name"]] if rows else []
+
+    def invite(self, **settings: Any) -> str:
+        """A link that lets annotators in; `label` is for you to know it by."""
+        return str(self._api.post(f"{self._here}invitations/", settings)["link"])
+
+    def next_pair(self, machine: str, consent: int | None = None) -> Row | None:
+        """The pair that the machine of this name judges now: `question`, `left`, `right`; None when it has done all.
+
+        `consent`: the version of the study's text that you agree to, if it has one.
+        """
+        if machine not in self._machines:
+            joined = self._api.post(f"{self._here}annotators/", {"pseudonym": machine, "consent": consent})
+            self._machines[machine] = joined["key"]
+        try:
+            return self._api.post(f"{self._here}annotators/{self._machines[machine]}/draw/", {})
+        except ApiError as error:
+            if error.code not in ("done", "no_work"):
+                raise
+            return None
+
+    def answer(self, pair: Row, answer: str) -> Row:
+        """Say which of the pair is better: "left", "right", or "tie" where the study allows it."""
+        sent = {"revision": pair["revision"], "answer": answer}
+        return self._api.post(f"assignments/{pair['key']}/judgment/", sent)
+
+    def _store(self, upload: Row, timeout: float) -> Row:
+        here = f"{self._here}uploads/{upload['key']}/"
+        upload = _until(lambda: self._api.get(here), lambda own: own["state"] != "waiting", timeout)
+        if upload["state"] == "ready":
+            self._api.post(f"{here}confirm/", {})
+            upload = _until(lambda: self._api.get(here), lambda own: own["state"] != "confirmed", timeout)
+        if upload["state"] != "stored":
+            reasons = [complaint["message"] for complaint in upload["complaints"]] or [upload["problem"]]
+            message = f"{upload['filename']} is not stored: it is {upload['state']}."
+            raise ApiError(200, upload["state"], message, {"file": [reason for reason in reasons if reason]})
+        return upload
+
+    def _analysis(self, name: str) -> str:
+        """The path of the one that this name means."""
+        questions: Any = self._api.get(f"{self._here}results/")
+        names = [own["name"] for own in questions]
+        meant = [name] if name in names else [own for own in names if own.startswith(name)]
+        if len(meant) != 1:
+            raise ValueError(f"{name} is no analysis; these are: {', '.join(meant or names)}")
+        return f"{self._here}results/{meant[0]}/"
+
+
+def _is_whole(shown: Row) -> bool:
+    is_behind = shown.get("is_outdated") or shown.get("behind", 0) > len(shown.get("failures", ()))
+    return bool(shown["problem"] or not (shown["is_old"] or is_behind))
+
+
+def _until(ask: Callable[[], Row], is_done: Callable[[Row], object], timeout: float) -> Row:
+    """Ask again and again. Raises `TimeoutError`."""
+    ends, pause = time.monotonic() + timeout, 0.1
+    while not is_done(answer := ask()):
+        if time.monotonic() > ends:
+            raise TimeoutError(f"The worker is not done after {timeout:.0f} seconds. Is one running?")
+        time.sleep(pause)
+        pause = min(2 * pause, 2.0)
+    return answer
