@@ -1,4 +1,4 @@
-"""Coming and going: the start page, accounts, tokens, and invitations to work on a study."""
+"""The start page, accounts, tokens, and invitations to work on a study."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from formats.points import unit_of
 
 
 class SignUpForm(forms.Form):
-    """A name and a password; what they must be like is accounts.sign_up's to say."""
+    """A name and a password; `accounts.sign_up` checks both."""
 
     username = forms.CharField(
         label=gettext_lazy("User name"),
@@ -51,7 +51,7 @@ class SignUpForm(forms.Form):
 
 
 class SignInForm(AuthenticationForm):
-    """Django's, in which a name may really not be longer than names are."""
+    """Django's form, with names no longer than ours may be."""
 
     username = UsernameField(max_length=150, widget=forms.TextInput(attrs={"autofocus": True}))
 
@@ -80,9 +80,8 @@ class TokenForm(forms.Form):
 
 @method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 class SignIn(LoginView):
-    """Sign in with a password. From where wrong ones come the door closes for a quarter of an hour: after five in a row
-    for their name, after fifty for every name; for right ones, too. Whether there is somebody of that name changes
-    neither what is counted nor what is answered, nor how long it takes."""
+    """Sign in with a password. After too many wrong ones for the name, or for all names, the visitor is locked out
+    for a while, even with a right one. Counts, answer and time are the same whether or not the account exists."""
 
     template_name = "account/sign_in.html"
     authentication_form = SignInForm
@@ -106,13 +105,13 @@ class SignIn(LoginView):
         return enter(self.request, form.get_user(), "password", self.get_success_url())
 
     def _visitor_and_name(self) -> str:
-        """In one spelling, as names are compared."""
+        """Visitor and name, folded as names are compared."""
         return f"{limits.visitor(self.request)} {accounts.folded(self.request.POST.get('username', '').strip())}"
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Lead people to what is theirs; tell everyone else what this is."""
+    """Lead members and annotators to their studies; tell everyone else what Preferendum is."""
     if not request.user.is_authenticated:
         first = five_pairs.first_pair()
         figures = five_pairs.leaderboard()
@@ -144,7 +143,7 @@ def about(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in whoever holds a link of the demo and says so: what only looks at links must not be signed in."""
+    """Sign in with a link of the demo, on POST only: programs that preview links must not be signed in."""
     read = invitations.read_sign_in(token)
     if read is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
@@ -180,7 +179,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 
 
 def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
-    """Take somebody into a study as more than an annotator; `join` leads here for such invitations."""
+    """Make a user a member of a study, as more than an annotator; `join` leads here for such invitations."""
     if request.method == "POST" and request.user.is_authenticated:
         try:
             members.accept(invitation, request.user)
@@ -215,7 +214,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "sessions": user.sessions.filter(session__expire_date__gt=timezone.now()).order_by("-pk"),
         "this_session": request.session.session_key,
     }
-    # The one page that answers a POST without leading on: the secret is shown once, and kept nowhere.
+    # The only page that answers a POST without a redirect: the secret is shown once and stored nowhere.
     return render(request, "account/account.html", shown)
 
 
@@ -235,7 +234,7 @@ def session_end(request: HttpRequest, session_id: int | None = None) -> HttpResp
 @login_required
 @require_POST
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Take a token back."""
+    """Revoke a token."""
     user = cast(User, request.user)
     token = get_object_or_404(Token, pk=token_id, user=user)
     accounts.revoke_token(token, user)

@@ -1,4 +1,4 @@
-"""How the people of a crowd platform come in and get their code, and what everybody may ask about themselves."""
+"""Participants of a crowd platform: arriving, leaving with a code, and their own data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WithdrawForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited
 def arrive(request: HttpRequest, token: str) -> HttpResponse:
-    """Tell somebody whom a platform sent what this is; let them in when they agree, or go on where they stopped."""
+    """Welcome a participant sent by a platform; let them in once they agree, or continue where they stopped."""
     study = invitations.find_crowd(token)
     if study is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
@@ -55,14 +55,14 @@ def arrive(request: HttpRequest, token: str) -> HttpResponse:
         if refusal.code in ("not_expected", "other_session"):
             limits.spend(limits.GUESSES, limits.visitor(request))
         return _not_in(request, study, refusal)
-    # anybody can write a name into an address: the page says nothing of whether it is known
+    # anybody can write a name into an address: the page does not reveal whether it is known
     here = earlier if earlier is not None and access.is_annotator(request, earlier) else None
     return welcome(request, study, here, from_platform=True)
 
 
 @require_POST
 def leave(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Finish, with the code of how it ended; whoever still has work is led back to it."""
+    """Finish, with the code of the outcome; annotators who still have work are led back to it."""
     annotator = _find_lasting(request, key)
     try:
         crowd.leave(annotator)
@@ -73,7 +73,7 @@ def leave(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_safe
 def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
-    """What is stored about somebody, and how to take it along or away."""
+    """What is stored about an annotator, and how to download or erase it."""
     annotator = _find_lasting(request, key)
     context = {
         "annotator": annotator,
@@ -86,7 +86,7 @@ def my_data(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_safe
 def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Everything that is stored about somebody, as one file."""
+    """Everything that is stored about an annotator, as one file."""
     annotator = _find_lasting(request, key)
     shown = {"indent": 2, "ensure_ascii": False}
     response = JsonResponse(crowd.personal_data(annotator), json_dumps_params=shown)
@@ -96,7 +96,7 @@ def my_data_file(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Let somebody go for good, with or without what they judged."""
+    """Withdraw an annotator for good, with or without their judgments."""
     annotator = _find_lasting(request, key)
     form = WithdrawForm(request.POST)
     if not form.is_valid():
@@ -106,18 +106,18 @@ def withdraw(request: HttpRequest, key: UUID) -> HttpResponse:
     if erase:
         access.forget_annotator(request, annotator)
         return redirect("withdrawn")
-    access.remember_annotator(request, annotator)  # their account no longer says who they are: this browser does
+    access.remember_annotator(request, annotator)  # the account is no longer linked to them: this browser is
     return redirect("progress", key=key)
 
 
 @require_safe
 def withdrawn(request: HttpRequest) -> HttpResponse:
-    """The last page of somebody of whom nothing is left."""
+    """The last page of an annotator whose data was erased."""
     return render(request, "judge/withdrawn.html")
 
 
 def _find_lasting(request: HttpRequest, key: UUID) -> Annotator:
-    """Who is here, but in a trial, of which nothing is left anyway."""
+    """This browser's annotator; 404 for trials, which are erased anyway."""
     annotator = find_annotator(request, key)
     if annotator.kind == Annotator.TRIAL:
         raise Http404

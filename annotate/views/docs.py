@@ -1,4 +1,4 @@
-"""The documentation, for everybody."""
+"""The documentation, for everyone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotate import docs
 
 @require_safe
 def documentation(request: HttpRequest) -> HttpResponse:
-    """What there is to read, and for whom."""
+    """The list of pages, by audience."""
     return render(request, "docs/contents.html", {"contents": docs.contents()})
 
 

@@ -1,4 +1,4 @@
-"""Pages for what went wrong: what happened, whose turn it is, and a way on."""
+"""Error pages: what happened, who has to act, and how to continue."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 from annotate.server import logs
 from annotate.server.limits import TooOften
 
-#: After how long to try again what the database could not take.
+#: When to try again after the database failed.
 RETRY_SECONDS = 5
 #: PostgreSQL's code for `insufficient_privilege`.
 NO_PRIVILEGE = "42501"
-#: What may be sent again by a button: of an answer that was stored after all, the first one stands.
+#: Views whose requests a button may send again: if an answer was stored after all, the first one stands.
 SENT_AGAIN = {"pair", "skip", "undo"}
 
 
@@ -31,7 +31,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_often(request: HttpRequest, often: TooOften) -> HttpResponse:
-    """Somebody did too often what nobody needs to do often; when to come back."""
+    """The visitor has reached a rate limit; when to come back."""
     response = _page(request, 429, _("Please wait a little"), str(often))
     response["Retry-After"] = str(often.seconds)
     return response
@@ -51,7 +51,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Something broke; where it is that the database is away, locked or full, it passes, and that is what is said."""
+    """An error of the server; says so if the database is only unavailable, locked or full, which passes."""
     if _is_away(sys.exc_info()[1]):
         response = _answer_without_database(
             request,
@@ -67,14 +67,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _is_away(error: BaseException | None) -> bool:
-    """Whether it is the database that fails, and not what it was asked."""
-    # What PostgreSQL says of its own files where the disk has turned read-only.
+    """Whether the database itself failed, rather than a query."""
+    # PostgreSQL's error about its own files when the disk has turned read-only.
     is_locked_out = isinstance(error, ProgrammingError) and getattr(error.__cause__, "sqlstate", "") == NO_PRIVILEGE
     return is_locked_out or isinstance(error, OperationalError | InterfaceError)
 
 
 def _answer_without_database(request: HttpRequest, status: int, code: str, title: str, text: str) -> HttpResponse:
-    """As JSON below the API's address, else a page that asks neither who reads it nor anything else of the database."""
+    """JSON below the API's address, else a page that needs neither the user nor anything else from the database."""
     if request.path_info.startswith("/api/"):
         error = {"code": code, "message": f"{title}. {text}", "fields": {}}
         return JsonResponse({"error": error}, status=status)
@@ -84,7 +84,7 @@ def _answer_without_database(request: HttpRequest, status: int, code: str, title
 
 
 def _sent(request: HttpRequest) -> dict[str, Any] | None:
-    """The address and the fields of an answer, so that nobody loses it whose browser runs no script of ours."""
+    """The address and fields of an answer, so that browsers without our script can send it again."""
     match = request.resolver_match
     if request.method != "POST" or match is None or match.view_name not in SENT_AGAIN:
         return None

@@ -1,4 +1,4 @@
-"""Views that somebody may ask only so often."""
+"""Views with a rate limit."""
 
 from __future__ import annotations
 

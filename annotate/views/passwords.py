@@ -1,4 +1,4 @@
-"""A forgotten password: an account's confirmed e-mail address, and a link to a new password that is sent there."""
+"""Forgotten passwords: an account's confirmed e-mail address, and a link to set a new password."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from annotate.forms import OwnPasswordForm
 from annotate.server import email, limits
 from annotate.views.limited import limited
 
-if TYPE_CHECKING:  # the class takes no parameter when it runs
+if TYPE_CHECKING:  # the class takes no parameter at run time
     NewPasswordBase = SetPasswordForm[User]
 else:
     NewPasswordBase = SetPasswordForm
@@ -36,7 +36,7 @@ METHODS = require_http_methods(["GET", "HEAD", "POST"])
 
 
 class ForgottenForm(PasswordResetForm):
-    """Django's, which writes to every account with this address, and sends it our way."""
+    """Django's form, which writes to every account with this address; sent our way."""
 
     def send_mail(
         self,
@@ -52,7 +52,7 @@ class ForgottenForm(PasswordResetForm):
 
 
 class NewPasswordForm(NewPasswordBase):
-    """Django's, with the line in the log."""
+    """Django's form, with an entry in the log."""
 
     def save(self, commit: bool = True) -> User:
         accounts.change_password(self.user, self.cleaned_data["new_password1"], by="email")
@@ -74,7 +74,7 @@ class AddressForm(OwnPasswordForm):
 
 @method_decorator(METHODS, name="dispatch")
 class Forgotten(PasswordResetView):
-    """Ask for a link. The answer is the same, and as fast, whether anybody has the address or not."""
+    """Request a link. The answer, and its time, are the same whether or not an account has the address."""
 
     template_name = "account/forgotten.html"
     subject_template_name = "account/forgotten_subject.txt"
@@ -127,7 +127,7 @@ def forgotten_sent(request: HttpRequest) -> HttpResponse:
 @METHODS
 @limited
 def account_email(request: HttpRequest) -> HttpResponse:
-    """Set the address of the visitor's account: it counts once the link that is sent there was opened."""
+    """Set the address of the visitor's account: it counts once they open the link that is sent there."""
     user = cast(User, request.user)
     if not email.is_set_up() or not user.has_usable_password():
         raise Http404
@@ -161,7 +161,7 @@ def _change_address(request: HttpRequest, user: User, address: str) -> None:
 @METHODS
 @limited
 def email_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm the address of the visitor's own account, by a button: programs only look at links."""
+    """Confirm the address of the visitor's account by a button, since programs open links, too."""
     user = cast(User, request.user)
     address = accounts.read_email_token(user, token)
     if address is None:
@@ -175,7 +175,7 @@ def email_confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _has_had_enough(address: str) -> bool:
-    """Whether so many e-mails went to this address that it gets no more for a while. Counts this one."""
+    """Whether this address has received too many e-mails for now. Counts this one."""
     try:
         limits.spend(limits.EMAILS_TO, address.casefold())
     except limits.TooOften:

@@ -1,4 +1,4 @@
-"""What superusers see of the figures for Prometheus; who shows the scraper's token is answered before (middleware)."""
+"""Figures for Prometheus, as superusers see them; requests with the scraper's token are answered by the middleware."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotate.server.middleware import figures
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Everybody else is told that there is no such page."""
+    """404 for everyone but superusers."""
     if not request.user.is_superuser:
         raise Http404
     return figures()

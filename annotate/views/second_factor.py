@@ -1,4 +1,4 @@
-"""Signing in with a second factor, and setting it up. Every way to a session is `enter`."""
+"""Signing in with a second factor, and setting it up. Every sign-in runs through `enter`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from annotate.server import limits
 from annotate.views.limited import limited
 
 METHODS = require_http_methods(["GET", "HEAD", "POST"])
-#: For how long a right password waits for its code.
+#: How long a correct password waits for its code.
 WAIT_SECONDS = 600
-#: Marks in what browsers say of themselves; of several the first counts, since each names those before it.
+#: Marks in user agents; the first match counts, since each browser names those before it.
 BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
 SYSTEMS = {
     "Android": "Android",
@@ -60,7 +60,7 @@ class SecondFactorForm(OwnPasswordForm, CodeForm):
 
 
 def enter(request: HttpRequest, user: User, by: str, to: str) -> HttpResponse:
-    """Sign in a person who came `by` a password or a link, and lead them on; first ask for the code if they use one."""
+    """Sign in a user `by` password or link, and lead them on; first ask for the code if they use one."""
     if not second_factor.is_on(user):
         let_in(request, user)
         accounts.note_sign_in(user, by)
@@ -71,7 +71,7 @@ def enter(request: HttpRequest, user: User, by: str, to: str) -> HttpResponse:
 
 
 def let_in(request: HttpRequest, user: User) -> None:
-    """Begin a session, under the name of its browser."""
+    """Begin a session, named after its browser."""
     login(request, user)
     agent = request.headers.get("User-Agent", "")
     names = (next((name for mark, name in marks.items() if mark in agent), "") for marks in (BROWSERS, SYSTEMS))
@@ -79,7 +79,7 @@ def let_in(request: HttpRequest, user: User) -> None:
 
 
 def _waiting(request: HttpRequest) -> User | None:
-    """Whose password was right in this browser a moment ago, and is still theirs."""
+    """The user whose password was right in this browser a moment ago and has not changed since."""
     held = request.session.get("waiting")
     if held is None or not 0 <= time.time() - held["at"] <= WAIT_SECONDS:
         return None
@@ -114,7 +114,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 @METHODS
 @limited
 def second_factor_page(request: HttpRequest) -> HttpResponse:
-    """Switch the visitor's second factor off, or on: then the recovery codes are shown, once."""
+    """Switch the visitor's second factor off, or on and show the recovery codes once."""
     user = cast(User, request.user)
     if not user.has_usable_password():
         raise Http404

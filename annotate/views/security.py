@@ -1,4 +1,4 @@
-"""Where to report holes in this installation (RFC 9116), if its operator says so."""
+"""The contact for reporting vulnerabilities of this installation (RFC 9116), if its operator sets one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-#: We say it anew each time that somebody asks; the RFC wants less than a year.
+#: Renewed with each request; the RFC wants less than a year.
 GOOD_FOR = timedelta(days=180)
 
 
 @require_safe
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """Whom to tell, and for how long that holds."""
+    """The contact, and its date of expiry."""
     if not settings.SECURITY_CONTACT:
         raise Http404
     expires = (timezone.now() + GOOD_FOR).strftime("%Y-%m-%dT%H:%M:%SZ")

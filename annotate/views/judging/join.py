@@ -25,7 +25,7 @@ from annotate.views.limited import limited
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Tell somebody who was invited what this is; let them in when they begin."""
+    """Welcome an invited visitor; let them in when they begin."""
     invitation = invitations.find_invitation(token)
     if invitation is None:
         limits.spend(limits.GUESSES, limits.visitor(request))
@@ -38,7 +38,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     form_token = OnceForm(request.POST).token
     is_usable = invitations.is_usable(
         invitation
-    )  # asked first: whoever uses it up meanwhile by this form is found then
+    )  # checked first: if this form uses up the link meanwhile, the annotator is found below
     annotator = _annotator_here(request, invitation) or judging.joined_by(study, access.account(request), form_token)
     if annotator is None and not is_usable:
         return render(request, "judge/not_good.html", {"study": study}, status=404)
@@ -70,7 +70,7 @@ def _begin(
 
 
 def _annotator_here(request: HttpRequest, invitation: Invitation) -> Annotator | None:
-    """The annotator of the invitation's study that this browser is already."""
+    """This browser's annotator in the invitation's study."""
     annotators = Annotator.objects.filter(study=invitation.study_id).select_related("study")
     if (key := access.known_annotators(request).get(str(invitation.study_id))) is not None:
         return annotators.filter(key=key).first()
@@ -80,7 +80,7 @@ def _annotator_here(request: HttpRequest, invitation: Invitation) -> Annotator |
 
 
 def their_own(request: HttpRequest, study: Study) -> HttpResponse:
-    """Tell somebody who belongs to the study why they do not judge in it, and what they can do."""
+    """Tell a member of the study why they do not judge in it, and what they can do."""
     return render(request, "judge/their_own.html", {"study": study}, status=403)
 
 
@@ -101,8 +101,8 @@ def welcome(
     from_platform: bool = False,
     is_trial: bool = False,
 ) -> HttpResponse:
-    """What the study is about and what it asks people to agree to, with a button to begin or to go on."""
-    # Whoever was sent by a platform goes on to the code that says so.
+    """What the study is about and what it asks annotators to agree to, with a button to begin or continue."""
+    # Participants sent by a platform continue to the code that says so.
     no_pair = None if annotator or from_platform or is_trial else judging.why_nobody_begins(study)
     practice = judging.practice_pairs(study).count() if study.training else 0
     context = {

@@ -1,7 +1,7 @@
-"""The page of a pair: shown, answered, skipped, taken back, and the pair after it.
+"""The page of a pair: show, answer, skip, undo, and draw the next pair.
 
-The page's own script says in the header `Judge-Showing` which pair it shows while it sends an answer; it is answered in
-JSON: what became of the answer, the pair to judge now (unless it shows that already), and the one after it.
+The page's script names the pair that it shows in the header `Judge-Showing` when it sends an answer. The reply is JSON:
+what became of the answer, the pair to judge now (unless it is shown already), and the one after it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from formats.answers import ANSWERS, PREFERENCES, SIDES, SUMMARY_ANSWERS, UNDONE
 logger = logging.getLogger(__name__)
 State = Assignment.State
 P = ParamSpec("P")
-#: Says, in a form, that we showed this pair to whoever holds it, should their cookie be gone when they answer.
+#: Proves, in a form, that we showed this pair to the sender, in case their cookie is gone when they answer.
 SHOWN = signing.Signer(salt="shown")
 #: The key in the address of a pair.
 KEY = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 class JudgmentForm(forms.Form):
-    """What a click or a key sends; the revision says which showing of the pair it answers."""
+    """What a click or key sends; `revision` says which showing of the pair it answers."""
 
     answer = forms.ChoiceField(choices=[(key, key) for key in ANSWERS])
     revision = forms.IntegerField(min_value=1, max_value=32_000)
@@ -66,7 +66,7 @@ class SkipForm(forms.Form):
 
 
 def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Where the pair is gone because its texts were cut anew, lead whoever judges here back to their progress."""
+    """Lead annotators back to their progress if the pair was removed because its texts were split again."""
 
     @wraps(view)
     def guarded(request: HttpRequest, key: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -89,7 +89,7 @@ def about_a_pair(view: Callable[Concatenate[HttpRequest, UUID, P], HttpResponse]
 @require_http_methods(["GET", "HEAD", "POST"])
 @about_a_pair
 def pair(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Show two sentences, or two summaries; take the answer and lead to the next two."""
+    """Show two sentences, or two summaries; store the answer and lead to the next pair."""
     if request.method == "POST":
         return _take_answer(request, *_find_answered(request, key))
     return _show(request, _find(request, key))
@@ -98,7 +98,7 @@ def pair(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 @about_a_pair
 def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
-    """The pair to come after this one, under its own lease, so that the page can show it at once."""
+    """The pair after this one, under its own lease, so that the page can show it at once."""
     part = _draw_ahead(request, _find(request, key))
     return HttpResponse(status=204) if part is None else HttpResponse(part)
 
@@ -106,7 +106,7 @@ def ahead(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 @about_a_pair
 def skip(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Leave a pair out, with a reason, and go on with the next."""
+    """Skip a pair with a reason, and continue with the next."""
     assignment, form = _find(request, key), SkipForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Please choose why you skip this pair."))
@@ -126,7 +126,7 @@ def skip(request: HttpRequest, key: UUID) -> HttpResponse:
 @limited
 @about_a_pair
 def undo(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Take an answer, or a skip, back and show its pair again."""
+    """Undo an answer or a skip, and show its pair again."""
     assignment, form = _find(request, key), UndoForm(request.POST)
     if assignment.annotator.kind == Annotator.TRIAL:  # else anybody could fill the tables, one pair over and over
         limits.spend(limits.TRIALS, limits.visitor(request))
@@ -145,7 +145,7 @@ def undo(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 @about_a_pair
 def context(request: HttpRequest, key: UUID, side: str) -> HttpResponse:
-    """One of the two sentences where it stands in its document."""
+    """One of the two sentences in its document."""
     assignment = _find(request, key)
     if side not in SIDES or assignment.topic.compares_summaries:
         raise Http404
@@ -178,7 +178,7 @@ def _find(request: HttpRequest, key: UUID) -> Assignment:
 
 
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
-    """The pair that is answered, and the one that their page's script shows meanwhile, if they may judge that next."""
+    """The pair that is answered, and the one that the page's script shows meanwhile, if they may judge it next."""
     keys = [key, *KEY.findall(request.headers.get("Judge-Showing", ""))]
     rows = statements.find_to_answer([UUID(str(given)) for given in keys])
     if key not in rows:
@@ -195,7 +195,7 @@ def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignm
 
 
 def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> Assignment:
-    """The pair, if it was drawn for this browser's annotator, or its ticket says that it was."""
+    """The pair, if it was drawn for this browser's annotator, or a ticket proves that it was."""
     annotator = assignment.annotator
     if access.is_annotator(request, annotator):
         return assignment
@@ -207,7 +207,7 @@ def _theirs(request: HttpRequest, assignment: Assignment, ticket: str = "") -> A
 
 
 def _whole(assignment: Assignment) -> Assignment:
-    """A pair that was found to be answered, with everything that its page shows."""
+    """An answered pair, with everything that its page shows."""
     return Assignment.objects.to_show().get(pk=assignment.pk)
 
 
@@ -243,9 +243,9 @@ def _answer_script(
     following: Assignment | NoPair | None,
     notice: str,
 ) -> HttpResponse:
-    """For the page's own script; `following` may have been drawn with the answer to come after what it is `showing`."""
+    """Reply to the page's script; `following` may have been drawn with the answer, as the pair after `showing`."""
     shown_at = request.headers["Judge-Showing"]
-    if showing is not None:  # nearly always: nothing has to be drawn but the one after it
+    if showing is not None:  # nearly always: only the pair after it has to be drawn
         following = following or judging.draw(annotator, besides=showing)
         if isinstance(following, Assignment):
             part = _part(request, following, after=showing)
@@ -261,7 +261,7 @@ def _answer_script(
 
 
 def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """An answer a moment after the last one is not taken yet; our script sends the same one again by itself."""
+    """An answer too soon after the last one is not stored yet; our script sends it again by itself."""
     notice = _("This answer came within a second of your last one. Please read both and choose again.")
     response = _show(request, assignment, notice, status=429)
     response["Retry-After"] = "1"
@@ -269,7 +269,7 @@ def _wait_a_moment(request: HttpRequest, assignment: Assignment) -> HttpResponse
 
 
 def _show_feedback(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """After a practice pair: what is right, and why, before the next one."""
+    """After a practice pair: the right answer and why, before the next pair."""
     if "Judge-Showing" not in request.headers:
         return _lead_to(request, assignment)
     here = reverse("pair", args=[assignment.key])
@@ -298,7 +298,7 @@ def _what_became_of_it(assignment: Assignment, recorded: judging.Recorded) -> st
 
 
 def _about_skipping(annotator: Annotator) -> str:
-    """Thanks, and a kind question once somebody has skipped half as many pairs in a row as end their work."""
+    """Thanks, and a kind question once an annotator has skipped half as many pairs in a row as end their work."""
     notice = _("Skipped. Thank you for the reason.")
     limit, skips = annotator.study.skips_in_a_row, annotator.skips_in_a_row
     if not limit or skips < (limit + 1) // 2:
@@ -320,7 +320,7 @@ def _about_skipping(annotator: Annotator) -> str:
 
 
 def _go_on(request: HttpRequest, annotator: Annotator, notice: str) -> HttpResponse:
-    """Lead to the pair that they judge now, or to where it says why there is none."""
+    """Lead to the pair that they judge now, or to the page that says why there is none."""
     drawn = progress.draw_for(request, annotator)
     if isinstance(drawn, Assignment):
         return _lead_to(request, drawn, notice)
@@ -334,7 +334,7 @@ def _go_on(request: HttpRequest, annotator: Annotator, notice: str) -> HttpRespo
 
 
 def _lead_to(request: HttpRequest, assignment: Assignment, notice: str = "") -> HttpResponse:
-    """The pair at once for htmx, which moves its address along; a redirect for everyone else."""
+    """The pair at once for htmx, which changes its address; a redirect for every other client."""
     if progress.wants_part(request):
         response = _show(request, assignment, notice)
         response["HX-Push-Url"] = reverse("pair", args=[assignment.key])
@@ -354,7 +354,7 @@ def _show(request: HttpRequest, assignment: Assignment, notice: str = "", status
 
 
 def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None = None) -> str:
-    """The same as a part, for the page's script: as it will be when the pair that it comes `after` is judged."""
+    """The same as a part, for the page's script, as it will look once the pair `after` is judged."""
     if after is not None:
         annotator = assignment.annotator
         annotator.judged += 1
@@ -366,15 +366,15 @@ def _part(request: HttpRequest, assignment: Assignment, after: Assignment | None
 
 
 def _draw_ahead(request: HttpRequest, shown: Assignment) -> str | None:
-    """The part with the pair to come after this one; None where there is none."""
-    if shown.is_practice:  # what comes after it is what was right
+    """The part with the pair after this one; None if there is none."""
+    if shown.is_practice:  # feedback on it follows first
         return None
     following = judging.draw(shown.annotator, besides=shown)
     return None if isinstance(following, NoPair) else _part(request, following, after=shown)
 
 
 def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
-    """The name of a template for this pair as it is, and what it shows."""
+    """The name of this pair's template in its present state, and its context."""
     annotator, study, topic = assignment.annotator, assignment.annotator.study, assignment.topic
     answers = ANSWERS if topic.summaries_of_id is None else SUMMARY_ANSWERS
     shown: dict[str, Any] = {
@@ -405,7 +405,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
 
 
 def _about_summaries(assignment: Assignment) -> dict[str, Any]:
-    """What the page of two summaries shows, or calls, otherwise."""
+    """What the page shows or names differently for two summaries."""
     prompt = assignment.topic.prompt
     return {
         "of_summaries": True,
@@ -415,7 +415,7 @@ def _about_summaries(assignment: Assignment) -> dict[str, Any]:
 
 
 def _practice(assignment: Assignment) -> dict[str, Any]:
-    """Which practice pair this is, and, once it is answered, what is right and why."""
+    """Which practice pair this is and, once answered, the right answer and why."""
     pairs = list(judging.practice_pairs(assignment.annotator.study).values_list("better", "worse", "explanation"))
     before = judging.practised(assignment.annotator).exclude(pk=assignment.pk).count()
     shown: dict[str, Any] = {"practice": {"number": before + 1, "of": max(len(pairs), before + 1)}}

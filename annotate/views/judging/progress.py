@@ -1,4 +1,4 @@
-"""Where an annotator comes back to: how far they are, why there is no pair for them, pause, guidelines."""
+"""An annotator's home: their progress, why there is no pair for them, pause, guidelines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotate.models import Annotator, Assignment, Study
 
 @require_safe
 def progress(request: HttpRequest, key: UUID) -> HttpResponse:
-    """How far they are, with a button to go on, or why there is nothing to do."""
+    """Their progress, with a button to continue, or why there is nothing to do."""
     code = request.GET.get("nothing", "")
     return show_progress(request, find_annotator(request, key), NoPair(code) if code in list(NoPair) else None)
 
@@ -33,7 +33,7 @@ def draw(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 def pause(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Let somebody rest; nobody waits for the pair that they held."""
+    """Pause, and release the pair that they held."""
     annotator = find_annotator(request, key)
     judging.pause(annotator)
     if annotator.kind == Annotator.TRIAL:
@@ -59,7 +59,7 @@ def guidelines(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
-    """Lead somebody who comes (back) to their pair, or to where it says why there is none."""
+    """Lead an annotator to their pair, or to the page that says why there is none."""
     if crowd.has_left(annotator):
         return redirect("progress", key=annotator.key)
     drawn = draw_for(request, annotator)
@@ -67,7 +67,7 @@ def go_on(request: HttpRequest, annotator: Annotator) -> HttpResponse:
 
 
 def draw_for(request: HttpRequest, annotator: Annotator) -> Assignment | NoPair:
-    """The pair that they judge now; whoever is done, or cannot go on, has left."""
+    """The pair that they judge now; annotators who are done, or cannot continue, leave with their code."""
     if annotator.kind != Annotator.TRIAL and access.is_partial(request.user, annotator.study):
         return NoPair.OWN
     drawn = judging.draw(annotator)
@@ -77,14 +77,14 @@ def draw_for(request: HttpRequest, annotator: Annotator) -> Assignment | NoPair:
 
 
 def address_of(annotator: Annotator, no_pair: NoPair) -> str:
-    """The page that tells why there is no pair for them."""
+    """The page that says why there is no pair for them."""
     return f"{reverse('progress', args=[annotator.key])}?nothing={no_pair}"
 
 
 def show_progress(
     request: HttpRequest, annotator: Annotator, no_pair: NoPair | None = None, notice: str = ""
 ) -> HttpResponse:
-    """How far they are; why they judge no more at present, if so, or why there was `no_pair` a moment ago."""
+    """Their progress; why they cannot judge at present, if so, or why there was `no_pair` a moment ago."""
     annotator.refresh_from_db(from_queryset=Annotator.objects.select_related("study"))
     no_pair = judging.why_no_pair(annotator) or no_pair
     participation = crowd.participation_of(annotator)
@@ -106,7 +106,7 @@ def show_progress(
 
 
 def trial_of(study: Study) -> dict[str, str]:
-    """Where somebody goes who has tried enough, and what that place is called."""
+    """Where an annotator is led who has tried enough, and the name of that place."""
     if study.form_token == five_pairs.TOKEN:
         return {"leave": reverse("home"), "place": _("Back to the start page")}
     return {"leave": reverse("study", args=[study.pk]), "place": _("Back to the study")}
@@ -122,12 +122,12 @@ def page(request: HttpRequest, name: str, context: dict[str, Any], status: int =
 
 
 def wants_part(request: HttpRequest) -> bool:
-    """Whether htmx asks, and not for a whole page that the browser went back to."""
+    """Whether htmx requests a part, and not the whole page after the browser's back button."""
     return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
 
 
 def find_annotator(request: HttpRequest, key: UUID) -> Annotator:
-    """The annotator with this key, if this browser is them."""
+    """The annotator with this key, if it is this browser's."""
     annotator = Annotator.objects.select_related("study").filter(key=key).first()
     if annotator is None or not access.is_annotator(request, annotator):
         raise Http404

@@ -1,4 +1,4 @@
-"""The beginning of a trial: by a member of a study, or with the demo's five pairs by anybody. It goes on as judging."""
+"""The start of a trial: by a member of a study, or of the demo's five pairs by any visitor. It continues as judging."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from formats.answers import ANSWERS
 @access.in_study("see")
 @require_http_methods(["GET", "HEAD", "POST"])
 def try_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """What an annotator is told first; whoever begins is led to the first pair."""
+    """What annotators read first; a visitor who begins is led to the first pair."""
     if request.method == "POST":
         return progress.go_on(request, judging.start_trial(study, access.account(request)))
     return welcome(request, study, None, is_trial=True)
@@ -28,7 +28,7 @@ def try_study(request: HttpRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @limited
 def try_five_pairs(request: HttpRequest) -> HttpResponse:
-    """Begin with what was answered on the start page to the first pair, if it was."""
+    """Begin with the answer that was given to the first pair on the start page, if any."""
     if request.method != "POST":
         return redirect("home")
     limits.spend(limits.TRIALS, limits.visitor(request))

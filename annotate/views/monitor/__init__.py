@@ -1,4 +1,4 @@
-"""What admins and operators see: how annotators judge and agree, what was done, how the worker does."""
+"""What admins and operators see: how annotators judge and agree, the audit log, and the state of the worker."""
 
 from annotate.views.monitor import agreement, annotators, health, log, what_if
 

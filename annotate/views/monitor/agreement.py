@@ -17,7 +17,7 @@ from annotate.views.research.pages import keys
 @in_study("annotators")
 @require_safe
 def study_disputed(request: HttpRequest, study: Study) -> HttpResponse:
-    """The pairs that divide annotators most; or those on which two of them, `a` and `b`, differ."""
+    """The pairs that divide annotators most, or those on which the two annotators `a` and `b` differ."""
     asked = keys(request.GET.get(name, "") for name in ("a", "b"))
     both = [get_object_or_404(Annotator, study=study, pk=key) for key in asked] if len(asked) == 2 else []
     return monitor_page(

@@ -1,4 +1,4 @@
-"""How annotators judge, and what can be done about one of them."""
+"""How annotators judge, and what can be done about each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ANSWER_COLUMNS = ("at", "topic", "left", "right", "answer", "seconds", "reason",
 @in_study("annotators")
 @require_safe
 def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
-    """All annotators, one line each, so many a page: flagged ones first, or sorted by any column."""
+    """All annotators, one row each, in pages: flagged ones first, or sorted by any column."""
     sort = request.GET.get("sort", FLAGGED_FIRST)
     chosen, lines = annotators.page_of(study, sort, request.GET.get("page"))
     return monitor_page(
@@ -56,7 +56,7 @@ def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _columns() -> list[dict[str, str]]:
-    """The columns of the table: the titles of one, by what sorts them."""
+    """The columns of the table: the titles of each, by the name that sorts by it."""
     return [
         {"name": _("Annotator"), "seen": _("last seen")},
         {"flags": _("Flags")},
@@ -73,7 +73,7 @@ def _columns() -> list[dict[str, str]]:
 
 
 def _column(titles: Mapping[str, str], sort: str) -> dict[str, Any]:
-    """A column's heading: how it is sorted now, and what a click on each of its titles sorts it by."""
+    """A column's heading: how it is sorted now, and what a click on each of its titles sorts by."""
     sorts, down = sort.lstrip("-"), sort.startswith("-")
     links = [{"title": title, "next": _next(name, sorts == name, down)} for name, title in titles.items()]
     return {
@@ -84,7 +84,7 @@ def _column(titles: Mapping[str, str], sort: str) -> dict[str, Any]:
 
 
 def _next(name: str, is_sorted: bool, down: bool) -> str:
-    """The other way round if it is sorted by this; or what one looks for first: names from A, all else the largest."""
+    """The reverse order if it is sorted by this; else the usual one: names from A, numbers from the largest."""
     first_is_down = name != "name"
     return f"-{name}" if (not down if is_sorted else first_is_down) else name
 
@@ -92,7 +92,7 @@ def _next(name: str, is_sorted: bool, down: bool) -> str:
 @in_study("annotators")
 @require_safe
 def study_annotators_csv(request: HttpRequest, study: Study) -> HttpResponse:
-    """The same of all annotators as a file."""
+    """The same table of all annotators as a file."""
     return as_file(
         *csv_table(COLUMNS, map(_cells, annotators.rows_of(study))), f"annotators-{slugify(study.title) or 'study'}.csv"
     )
@@ -151,7 +151,7 @@ def _answer_cells(judgment: Judgment) -> tuple[str | float | int | None, ...]:
 @in_study("annotators")
 @require_POST
 def annotator_rest(request: HttpRequest, study: Study, annotator_id: int) -> HttpResponse:
-    """Give them no pairs for a while, or again."""
+    """Pause or resume giving them pairs."""
     annotator = get_object_or_404(Annotator.objects.arrived(), study=study, pk=annotator_id)
     is_resting = request.POST.get("rest") == "on"
     if judging.rest(annotator, user_of(request), is_resting):

@@ -21,7 +21,7 @@ ENTRIES_A_PAGE = 50
 @in_study("annotators")
 @require_safe
 def study_log(request: HttpRequest, study: Study) -> HttpResponse:
-    """The audit log: who did what and when, and whether it is what was written."""
+    """The audit log: who did what and when, and whether it is intact."""
     rows = AuditEntry.objects.filter(study=study)
     kinds = sorted(set(rows.order_by().values_list("action", flat=True)))
     asked = request.GET.get("act", "")

@@ -13,5 +13,5 @@ STUDY = "studies/<int:study_id>/"
 
 
 def monitor_page(request: HttpRequest, study: Study, template: str, **context: Any) -> HttpResponse:
-    """A page under the tab about people."""
+    """A page under the tab of annotators."""
     return page(request, study, template, tab="annotators", **context)

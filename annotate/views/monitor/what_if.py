@@ -44,7 +44,7 @@ def what_if_ask(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("annotators")
 @require_safe
 def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
-    """What would change: worked out by the worker, shown beside what is now."""
+    """What would change: computed by the worker, shown next to the present result."""
     question = get_object_or_404(WhatIfQuestion, study=study, key=key, kind="")
     has_worker = worker_is_there()
     version = digest(question.state, question.done, question.topics, has_worker)
@@ -90,7 +90,7 @@ def _outcomes(what_if: WhatIf) -> list[dict[str, Any]]:
 @in_study("annotators")
 @require_POST
 def what_if_do(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
-    """Exclude whom the question is about, or take them back in, with a reason."""
+    """Exclude the question's annotators, or include them again, with a reason."""
     question = get_object_or_404(WhatIfQuestion, study=study, key=key, kind="")
     annotators = what_if.annotators_of(question)
     do = judging.exclude if question.leave_out else judging.readmit

@@ -1,4 +1,4 @@
-"""What researchers see: their studies, what comes in, who judges, and what it all comes to."""
+"""What researchers see: their studies, uploads, annotators and results."""
 
 from annotate.views.research import (
     analyses,

@@ -33,7 +33,7 @@ from formats.shown import Figure, Table
 TABLES = ("csv", "tex")
 #: So many rows of a table are on the page; files have all.
 MOST_ROWS = 200
-#: Of analyses that are asked for by a form of their own: what it shows.
+#: For analyses that a form of their own requests: what it shows.
 ASKED_BY = {"forecast": forecast.forms}
 
 
@@ -97,7 +97,7 @@ def analysis_file(
 
 
 def _asked(request: HttpRequest, study: Study, name: str, topic_id: int | None) -> tuple[Study | Topic, Analysis]:
-    """Raises `Http404` where there is no such analysis, `PermissionDenied` where its reader may not see it."""
+    """Raises `Http404` if there is no such analysis, `PermissionDenied` if its reader may not see it."""
     of = study if topic_id is None else get_object_or_404(study.topics, pk=topic_id)
     asked = analyses.analyses_of(of).get(name)
     if asked is None:
@@ -108,7 +108,7 @@ def _asked(request: HttpRequest, study: Study, name: str, topic_id: int | None) 
 
 
 def _chosen(request: HttpRequest) -> Mapping[str, str]:
-    """What the address chooses, before there is anything that knows of it."""
+    """Every choice in the address, whether or not the analysis knows it."""
     return {name: request.GET[name] for name in analyses.CHOICES if request.GET.get(name)}
 
 
@@ -125,7 +125,7 @@ def _parts(opened: Opened) -> list[Mapping[str, object]]:
 
 
 def table_part(table: Table, study_id: int, asked: Mapping[str, str]) -> Mapping[str, object]:
-    """Of each row what a click on it chooses, and its cells: text, whether a number, whether a repeated name."""
+    """Rows with their link and cells: text, whether a number, whether a repeated name."""
     some = replace(table, rows=table.rows[:MOST_ROWS])
     chosen = table.links or [None] * len(some.rows)
     links = [_link(table, study_id, asked, link) if link else "" for link in chosen[:MOST_ROWS]]
@@ -150,13 +150,13 @@ def _link(table: Table, study_id: int, asked: Mapping[str, str], link: Mapping[s
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], numbers: Sequence[bool]) -> list[bool]:
-    """Which of the first names say the same as those above: the eye needs them once."""
+    """Which of the first names repeat those of the row above."""
     same = (bool(above) and row[k] == above[k] and not numbers[k] for k in range(len(row)))
     return list(accumulate(same, operator.and_))
 
 
 def _groups(table: Table) -> list[tuple[str, int]]:
-    """Headings above columns with how many columns each spans; none where no column has one."""
+    """Headings above columns with how many columns each spans; empty if no column has one."""
     groups: list[tuple[str, int]] = []
     for column in table.read:
         if groups and groups[-1][0] == column.group:
@@ -177,7 +177,7 @@ def _paper(opened: Opened) -> Iterator[PaperPart]:
 
 
 def _forms(part: Table | Figure) -> Iterable[str]:
-    """LaTeX has what people read: of some tables nothing."""
+    """Some tables have no LaTeX, since people read none of their columns."""
     return FIGURES if isinstance(part, Figure) else TABLES if part.read else ("csv",)
 
 
@@ -190,7 +190,7 @@ urlpatterns = [
         path(f"{place}<slug:analysis>/<slug:part>.{form}", analysis_file, {"form": form}, name=f"{name}_{form}")
         for place, name, forms in [
             (_STUDY, "analysis", (*FIGURES, *TABLES)),
-            (_TOPIC, "topic_analysis", TABLES),  # none of a topic has a figure yet
+            (_TOPIC, "topic_analysis", TABLES),  # no topic analysis has a figure yet
         ]
         for form in forms
     ],

@@ -1,4 +1,4 @@
-"""Two systems beside each other in a topic, down to the answers that made the difference."""
+"""Two systems compared in a topic, down to the answers that made the difference."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compare_in_topic(request: HttpRequest, study: Study, topic_id: int) -> HttpR
 
 
 def _between(summary: Summary | None, other: System) -> Against | None:
-    """The answers about two summaries, from the side of the first."""
+    """The answers about two summaries, from the first one's side."""
     return next((own for own in against(summary) if own.summary.system_id == other.pk), None) if summary else None
 
 

@@ -1,4 +1,4 @@
-"""What readers of files say of them, in the language of whoever looks at it."""
+"""Readers' complaints about files, in the language of the visitor."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def in_words(complaint: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filled(template: str, params: Mapping[str, Any]) -> str:
-    """What a template says, translated where we have it in the reader's language."""
-    # An empty text would be answered with the translation file's header.
+    """A template filled in, translated if the visitor's language has it."""
+    # gettext answers an empty text with the translation file's header.
     return _(template) % params if template else ""

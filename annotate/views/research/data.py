@@ -1,4 +1,4 @@
-"""What a study has: what came when, from which file, by whom; taken out, and put back within a day."""
+"""What a study has: what was uploaded when, from which file, by whom; removing it, and restoring it within a day."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _shown(study: Study, show: str, rows: list[Any]) -> list[Any]:
 @in_study("edit")
 @require_http_methods(["GET", "HEAD", "POST"])
 def data_remove(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
-    """Say what will go and what stays, and take it out."""
+    """Say what will be removed and what stays, and remove it."""
     sent = request.POST if request.method == "POST" else request.GET
     target = imports.find_target(study, kind, sent.get("key", ""))
     if target is None:
@@ -102,7 +102,7 @@ def data_remove(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
 @in_study("edit")
 @require_POST
 def data_restore(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Put back what was removed."""
+    """Restore what was removed."""
     removal = get_object_or_404(Removal, study=study, key=key)
     try:
         imports.restore_removed(removal, user_of(request))

@@ -1,4 +1,4 @@
-"""A study on its way out: the archive that the worker writes, and its judgments as a table."""
+"""Exports of a study: the archive that the worker writes, and its judgments as a table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 @in_study("export")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_export(request: HttpRequest, study: Study) -> HttpResponse:
-    """Ask for the whole study as one file; the exports asked for so far, kept up to date while one is written."""
+    """Request the whole study as one file; list recent exports, updated while one is written."""
     if request.method == "POST":
         exports.request_export(study, user_of(request))
         return redirect("study_export", study_id=study.pk)
@@ -57,7 +57,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("export")
 @require_safe
 def export_file(request: HttpRequest, study: Study, key: UUID) -> FileResponse:
-    """The file itself, once it is written, for whoever asked for it or owns the study."""
+    """The file, once written, for the user who requested it and for owners of the study."""
     export = get_object_or_404(exports.exports_of(study, user_of(request)), key=key, state=Export.State.READY)
     name = f"{slugify(study.title) or 'study'}-{export.created_at:%Y-%m-%d}.zip"
     return exports.download(export, name)
@@ -84,7 +84,7 @@ def dataset_file(request: HttpRequest, study: Study, part: str) -> FileResponse:
 
 
 def _written(study: Study, write: Callable[[Study, Sink], None], end: str, kind: str) -> FileResponse:
-    """What is written of the study as it is at one moment; `end`: of the file's name."""
+    """The study at one moment, written to a file; `end`: of the file's name."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  (the response closes it)
     with snapshot():
         write(study, file)

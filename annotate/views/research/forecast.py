@@ -1,4 +1,4 @@
-"""Forecasts: what a reader may ask of one, and having the worker simulate the study."""
+"""Forecasts: their forms, and having the worker simulate the study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from formats.results.planning import work
 
 
 def forms(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """What stands beside a forecast: its forms, and what the study cost and will cost."""
+    """What is shown next to a forecast: its forms, and the study's cost so far and to come."""
     course, asked = reports.course(study), request.GET.dict()
     seconds, pay = number("seconds", asked) or course.usual, number("pay", asked)
     return {

@@ -1,4 +1,4 @@
-"""Pairs whose right answer the researchers know: for practice, or hidden among the others."""
+"""Pairs whose right answer is known: for practice, or hidden among the others."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from annotate.views.research.complaints import in_words
 from annotate.views.research.pages import keys, page, user_of
 from formats.checks.complaints import Complaints, Place, escaped
 
-#: A table of pairs is small; whatever is larger is something else.
+#: A table of pairs is small; a larger file is something else.
 MOST_BYTES = 5_000_000
 
 
 @in_study("settings")
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold_pairs(request: HttpRequest, study: Study) -> HttpResponse:
-    """What is prepared; prepare one more pair of the chosen topic, or a table of them."""
+    """The gold pairs; add one of the chosen topic, or a table of them."""
     if request.method == "POST" and request.FILES:
         return _take_table(request, study)
     chosen = request.POST.get("topic") or request.GET.get("topic", "")
@@ -55,7 +55,7 @@ def gold_pairs(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("settings")
 @require_POST
 def gold_pair_delete(request: HttpRequest, study: Study, gold_pair_id: int) -> HttpResponse:
-    """Prepare a pair no longer."""
+    """Delete a gold pair."""
     gold_pair = get_object_or_404(GoldPair, pk=gold_pair_id, topic__study=study)
     judging.delete_gold_pair(gold_pair, user_of(request))
     messages.success(request, _("The pair was deleted. Existing answers to it are kept."))

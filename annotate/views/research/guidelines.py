@@ -1,4 +1,4 @@
-"""How a text that annotators will read looks to them, while it is being written."""
+"""A preview of texts for annotators while they are written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.models import Recruitment, Study
 
 
 class PreviewForm(forms.Form):
-    """One of the texts, under the name that it has in its own form."""
+    """One of the texts, under its name in its own form."""
 
     guidelines = forms.CharField(required=False, max_length=Study._meta.get_field("guidelines").max_length)
     consent = forms.CharField(required=False, max_length=Recruitment._meta.get_field("consent").max_length)

@@ -1,4 +1,4 @@
-"""The leaderboard that one kind of annotators alone would give, beside the study's own."""
+"""The leaderboard from one kind of annotators alone, next to the study's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user
 @in_study("see")
 @require_http_methods(["GET", "HEAD", "POST"])
 def kind_leaderboard(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
-    """Ask for it, or see how far the worker is and then both leaderboards. It names no annotator."""
+    """Request it, or see the worker's progress and then both leaderboards. It names no annotator."""
     if kind not in rests_on.of_study(study).kinds_beside:
         raise Http404
     if request.method == "POST":

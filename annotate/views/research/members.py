@@ -1,4 +1,4 @@
-"""Who belongs to a study, who was invited, and who judges."""
+"""Members of a study, invitations, and annotators."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def invitation_qr(request: HttpRequest, study: Study, invitation_id: int) -> Htt
 @in_study("annotators")
 @require_POST
 def invitation_revoke(request: HttpRequest, study: Study, invitation_id: int) -> HttpResponse:
-    """Let nobody else in by this link."""
+    """Revoke an invitation's link."""
     invitations.revoke(get_object_or_404(Invitation, study=study, pk=invitation_id), user_of(request))
     messages.success(request, _("The link was revoked. People who have already joined stay."))
     return redirect("study_members", study_id=study.pk)
@@ -92,7 +92,7 @@ def member_role(request: HttpRequest, study: Study, user_id: int) -> HttpRespons
 @in_study("see")
 @require_POST
 def member_remove(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
-    """Send a member away, or leave."""
+    """Remove a member, or leave."""
     member = get_object_or_404(User, memberships__study=study, pk=user_id)
     try:
         members.remove_member(study, user_of(request), member)
@@ -104,14 +104,14 @@ def member_remove(request: HttpRequest, study: Study, user_id: int) -> HttpRespo
 
 
 def _back(request: HttpRequest, study: Study) -> HttpResponse:
-    """To the page of people, or wherever whoever just gave up that right may still go."""
+    """To the page of people, or to the studies for members who just gave up the right to see it."""
     if access.may(request.user, study, "annotators"):
         return redirect("study_members", study_id=study.pk)
     return redirect("studies")
 
 
 def _line(request: HttpRequest, invitation: Invitation, may_manage: bool) -> dict[str, Any]:
-    """An invitation with its link; a link that makes somebody more than an annotator is shown to owners only."""
+    """An invitation with its link; only owners see links that grant more than annotating."""
     may_give = may_manage or invitation.role == Role.ANNOTATOR
     is_usable = not (invitation.revoked_at or invitation.is_used_up or invitation.is_expired)
     link = request.build_absolute_uri(invitations.invitation_path(invitation)) if is_usable and may_give else ""
@@ -120,7 +120,7 @@ def _line(request: HttpRequest, invitation: Invitation, may_manage: bool) -> dic
 
 
 def _words(invitation: Invitation) -> str:
-    """What can be sent before the link."""
+    """The text to send before the link."""
     study = invitation.study
     if invitation.role != Role.ANNOTATOR:
         words = _("You are invited to the study “%(title)s” as %(role)s. Open this link to join:")
@@ -139,7 +139,7 @@ def _words(invitation: Invitation) -> str:
 
 
 def _annotators(study: Study) -> list[dict[str, Any]]:
-    """Who judges, with how much of it counts."""
+    """Annotators, with how many of their judgments count."""
     judged = Assignment.objects.counted().filter(annotator__study=study).order_by()
     counted = dict(judged.values_list("annotator_id").annotate(Count("pk")))
     rows = (

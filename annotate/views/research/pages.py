@@ -18,7 +18,7 @@ from formats.analyses import OF_STUDY, OF_TOPIC
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: htmx swaps nothing for this answer: the reader's page is as it should be.
+#: htmx swaps nothing for this answer: the page is up to date.
 UNCHANGED = 204
 #: The media types of tables.
 CSV = "text/csv; charset=utf-8"
@@ -26,29 +26,29 @@ LATEX = "application/x-tex; charset=utf-8"
 
 
 def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    """A page of a study; `can` tells it what to offer, `analyses` and `topic_analyses` what its menus have."""
+    """A page of a study; `can` says what to offer, `analyses` and `topic_analyses` what its menus list."""
     context |= {"study": study, "can": access.abilities(request.user, study)}
     context |= {"analyses": OF_STUDY, "topic_analyses": OF_TOPIC}
     return render(request, template, context, status=status)
 
 
 def user_of(request: HttpRequest) -> User:
-    """Who asks; only behind `in_study`, which lets nobody else through."""
+    """The signed-in user; only inside `in_study`, which lets no visitor without an account through."""
     return cast("User", request.user)
 
 
 def keys(sent: Iterable[str]) -> list[int]:
-    """Of what people sent, what can be a key of a row."""
+    """The values sent that can be keys of rows."""
     return [int(key) for key in sent if key.isascii() and key.isdigit() and len(key) < 16]
 
 
 def is_seen(request: HttpRequest, version: str) -> bool:
-    """Whether the page asks for news (it names the version that it shows) and there are none."""
+    """Whether the page polls (it names the version that it shows) and is up to date."""
     return request.GET.get("seen") == version
 
 
 def as_file(content: bytes, kind: str, name: str) -> HttpResponse:
-    """A file to be kept under this name, of this media type."""
+    """A download with this media type and name."""
     response = HttpResponse(content, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
@@ -62,5 +62,5 @@ def csv_table(columns: Sequence[str], rows: Iterable[Sequence[str | float | None
 
 
 def digest(*shown: object) -> str:
-    """A version of what a page shows, for pages that have no better one."""
+    """A version of what a page shows, for pages without a better one."""
     return hashlib.blake2s(repr(shown).encode(), digest_size=8).hexdigest()

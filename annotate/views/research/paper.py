@@ -1,4 +1,4 @@
-"""What a page has for a paper: its figures and tables as files."""
+"""A page's figures and tables as files for a paper."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from annotate.views.research.pages import as_file
 
 #: A file's bytes and its media type.
 Content = tuple[bytes, str]
-#: What the forms of files are called.
+#: Names of the forms of files.
 FORMS = {"svg": "SVG", "pdf": "PDF", "png": "PNG", "tex": "LaTeX", "csv": "CSV", "json": "JSON"}
 
 
 @dataclass(frozen=True, slots=True)
 class PaperPart:
-    """A figure or table, and its files as (what the form is called, address)."""
+    """A figure or table, and its files as (name of the form, address)."""
 
     title: str
     files: tuple[tuple[str, str], ...]
@@ -30,13 +30,13 @@ class PaperPart:
 def paper_part(
     title: str, name: str, forms: Iterable[str], keys: Sequence[object], asked: Mapping[str, str]
 ) -> PaperPart:
-    """The files of the addresses `name_form`, with what the page shows asked of each."""
+    """The files at the addresses `name_form`, with the choices that the page shows."""
     query = f"?{urlencode(asked)}" if asked else ""
     return PaperPart(title, tuple((FORMS[form], reverse(f"{name}_{form}", args=keys) + query) for form in forms))
 
 
 def figure_file(plot: Plot | None, form: str, note: str, name: str) -> HttpResponse:
-    """A figure to be kept; 404 where there is nothing to draw."""
+    """A figure as a download; 404 if there is nothing to draw."""
     if plot is None:
         raise Http404
     return as_file(figure(plot, form, note), FIGURES[form], f"{name}.{form}")

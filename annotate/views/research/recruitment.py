@@ -1,4 +1,4 @@
-"""Where a study's people come from: the text that they agree to, their platform, and the codes that they leave with."""
+"""Recruitment: the consent text, the platform, and the completion codes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = ("person", "session", "outcome", "code", "entered_at", "left_at")
 @in_study("settings")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say how people are recruited; the link for the platform is ready to be copied."""
+    """Set how participants are recruited; the link for the platform can be copied."""
     form = RecruitmentForm(request.POST or None, instance=crowd.recruitment_of(study))
     if form.is_valid():
         try:
@@ -53,9 +53,9 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("settings")
 @require_safe
 def participants_csv(request: HttpRequest, study: Study) -> HttpResponse:
-    """Who came from the platform, how it ended and with which code, to be held against what the platform says.
+    """Participants from the platform with outcome and code, to be compared with the platform's list.
 
-    Without pseudonyms: whoever pays people need not know what each of them judged. The log says who looked.
+    No pseudonyms: the person who pays them need not know what each judged. The log records who downloads it.
     """
     rows = list(study.participations.exclude(person="").order_by("pk").values_list(*COLUMNS))
     if request.method == "GET":
@@ -76,7 +76,7 @@ def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:
 
 
 def _outcomes(study: Study) -> list[tuple[str, int]]:
-    """How many people came, by how it ended, in words."""
+    """Participants by outcome, in words."""
     counted = dict(study.participations.values_list("outcome").annotate(Count("pk")).order_by())
     return [(str(label), counted[value]) for value, label in Outcome.choices if counted.get(value)]
 

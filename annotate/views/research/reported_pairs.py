@@ -19,7 +19,7 @@ REPORTS_A_PAGE = 25
 @in_study("see")
 @require_safe
 def study_reported(request: HttpRequest, study: Study) -> HttpResponse:
-    """What annotators reported of pairs, with the way to where each sentence can be left out."""
+    """Pairs that annotators reported, with links to where each sentence can be left out."""
     chosen = Paginator(reported_pairs.of(study), REPORTS_A_PAGE).get_page(request.GET.get("page"))
     lines = [{"report": report, "sentences": _sentences(report)} for report in chosen]
     return page(
@@ -28,7 +28,7 @@ def study_reported(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _sentences(report: ReportedPair) -> list[tuple[Sentence, int]]:
-    """Both sentences as they were shown, each with its page in the workbench of its document."""
+    """Both sentences as shown, each with its page in its document's workbench."""
     shown = report.assignment.left, report.assignment.right
     return [(sentence, sentence.index // SENTENCES_A_PAGE + 1) for sentence in shown]
 

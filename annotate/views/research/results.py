@@ -1,4 +1,4 @@
-"""What it all comes to: leaderboards on the page and for papers, and one summary's score followed by hand."""
+"""Leaderboards on the page and for papers, and one summary's score step by step."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ COLUMNS = (
     "better_than_holds_at",
 )
 MARGIN = 4.0
-#: A table of all pairs of more systems than this is no longer read.
+#: A matrix of more systems than this is too large to read.
 MATRIX = 20
 SYSTEMS_A_PAGE = MOST_COMPARED
-#: Among so many systems nobody needs to search.
+#: So few systems need no search.
 SHORT = 10
 MACHINES = "machines"
 
@@ -66,7 +66,7 @@ MACHINES = "machines"
 @in_study("see")
 @require_safe
 def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
-    """The systems over all topics; moves by itself while it is open."""
+    """The systems over all topics; updates itself while open."""
     if "seen" in request.GET and is_seen(request, boards.version_of_study(study)):
         return HttpResponse(status=UNCHANGED)
     board = boards.of_study(study, asked_scored_by(request))
@@ -77,7 +77,7 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("see")
 @require_safe
 def topic_leaderboard(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
-    """The systems in one topic; moves by itself while it is open."""
+    """The systems in one topic; updates itself while open."""
     topic = get_object_or_404(Topic.objects.select_related("study"), study=study, pk=topic_id)
     if "seen" in request.GET and is_seen(request, boards.version_of_topic(topic)):
         return HttpResponse(status=UNCHANGED)
@@ -104,7 +104,7 @@ def topic_leaderboard_file(request: HttpRequest, study: Study, topic_id: int, fo
 @in_study("see")
 @require_safe
 def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse:
-    """How a summary came to its score: a sum whose every term can be followed by hand."""
+    """A summary's score as a sum whose every term can be checked by hand."""
     row = get_object_or_404(
         Summary.objects.select_related("topic__metrics", "system"), topic__study=study, pk=summary_id
     )
@@ -141,7 +141,7 @@ def summary(request: HttpRequest, study: Study, summary_id: int) -> HttpResponse
 
 
 def _beside(part: Part, nearest: Sentence | None) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
-    """A sentence of a summary and the source sentence most like it, with the words that both have."""
+    """A sentence of a summary and the most similar source sentence, each split by the words they share."""
     if nearest is None:
         return [(part.text, False)], []
     return mark_shared(part.text, nearest.text), mark_shared(nearest.text, part.text)
@@ -162,13 +162,13 @@ def _as_table(words: Sequence[WordTerm], parts: Sequence[tuple[Part, Sentence | 
 
 
 def asked_scored_by(request: HttpRequest) -> str:
-    """Which of the two ways of scoring is asked for; none, where that is no name of one."""
+    """The way of scoring that is requested; "" if there is no such way."""
     asked = request.GET.get("scored_by", "")
     return asked if asked in ScoredBy.values else ""
 
 
 def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any) -> HttpResponse:
-    """The whole page; or, for a page that is open already, its figures alone."""
+    """The whole page, or only its figures for a page that is open already."""
     is_news = "seen" in request.GET
     asked = _asked_systems(request)
     chosen = Paginator(_chosen_rows(board, asked), SYSTEMS_A_PAGE).get_page(request.GET.get("page"))
@@ -198,12 +198,12 @@ def _board_page(request: HttpRequest, study: Study, board: Board, **context: Any
         return page(request, study, template, **context)
     response = page(request, study, "research/boards/board_news.html", **context)
     if "empty" in request.GET and board.rows:
-        response["HX-Refresh"] = "true"  # nothing was there to keep one's place in
+        response["HX-Refresh"] = "true"  # the page was empty, so there is no scroll position to keep
     return response
 
 
 def _asked_systems(request: HttpRequest) -> dict[str, str]:
-    """Which systems are asked for: those with these letters in their names (`name`), or all but people (`by`)."""
+    """The systems requested: those with these letters in their names (`name`), or all but people (`by`)."""
     asked = {"name": request.GET.get("name", "").strip()[:200], "by": request.GET.get("by", "")}
     return {key: value for key, value in asked.items() if value and (key == "name" or value == MACHINES)}
 
@@ -214,7 +214,7 @@ def _chosen_rows(board: Board, asked: Mapping[str, str]) -> list[LeaderboardRow]
 
 
 def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) -> list[PaperPart]:
-    """What a board has for a paper."""
+    """The files of a board for a paper."""
     name, keys = ("topic_leaderboard", [study.pk, topic.pk]) if topic else ("leaderboard", [study.pk])
     asked = {"scored_by": board.scored_by}
     title = _("Scores with their intervals") if board.has_intervals else _("Scores")
@@ -225,12 +225,12 @@ def _paper(study: Study, board: Board, topic: Topic | None, *, has_ranks: bool) 
 
 
 def has_coverage(board: Board) -> bool:
-    """Whether coverage stands beside the score."""
+    """Whether coverage is shown next to the score."""
     return board.score in ("importance", "combined")
 
 
 def _lines(board: Board, shown: Sequence[LeaderboardRow], study: Study) -> list[dict[str, Any]]:
-    """The rows of a page with where their intervals lie on the small plots beside them, and whose page they lead to."""
+    """The rows of a page with the places of their intervals on the small plots, and the systems they link to."""
     scale = _scale(board)
     named = System.objects.filter(study=study, name__in=[row.system for row in shown])
     keys = {} if board.of_topic else dict(named.values_list("name", "pk"))
@@ -254,7 +254,7 @@ def _scale(board: Board) -> Scale:
 
 
 def scale_of(score: str, numbers: Iterable[float | None]) -> Scale:
-    """Of importance with 0 in the middle, from which it goes to either side."""
+    """For importance, 0 is in the middle of the scale."""
     low, high = boards.ends_of(score, [number for number in numbers if number is not None])
     return Scale(low, high, MARGIN, 100 - MARGIN)
 
@@ -264,7 +264,7 @@ def _order(board: Board) -> str:
 
 
 def _matrix(board: Board, equal_within: float) -> list[dict[str, Any]]:
-    """Every system against every other: by how much it is ahead, and how likely that is by chance."""
+    """Every system against every other: the difference, and its p-value."""
     if board.why_untested or not board.differences or len(board.rows) > MATRIX:
         return []
     differences = {(difference.better, difference.worse): difference for difference in board.differences}
@@ -352,7 +352,7 @@ _FORMS = ("csv", "tex", *FIGURES, *(f"ranks.{form}" for form in FIGURES))
 
 
 def _files(address: str, view: Callable[..., HttpResponseBase], name: str, forms: Sequence[str] = _FORMS) -> list[Any]:
-    """One address for each form that a leaderboard can be fetched in."""
+    """One address for each form of a leaderboard."""
     return [path(f"{address}.{form}", view, {"form": form}, name=f"{name}_{form.replace('.', '_')}") for form in forms]
 
 

@@ -27,7 +27,7 @@ TOPICS_A_PAGE = 100
 @login_required
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
-    """The studies that the visitor may look into."""
+    """The studies that the visitor may see."""
     lines = study_lines(access.visible_studies(request.user))
     may_create = access.may_create_studies(request.user)
     return render(request, "research/studies/studies.html", {"lines": lines, "may_create": may_create})
@@ -36,7 +36,7 @@ def studies(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_new(request: HttpRequest) -> HttpResponse:
-    """Begin a study."""
+    """Create a study."""
     if not access.may_create_studies(request.user):
         raise PermissionDenied
     first = {"question": _("Which of these two sentences contains more important information?"), "compares": "both"}
@@ -55,7 +55,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 @access.in_study("see")
 @require_safe
 def study(request: HttpRequest, study: Study) -> HttpResponse:
-    """What the study holds, what it lacks, and what to do next; kept up to date while it is open."""
+    """What the study holds and lacks, and what to do next; updates itself while open."""
     overview = look_at(study)
     version = _version(overview)
     if is_seen(request, version):
@@ -67,7 +67,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
 @access.in_study("see")
 @require_safe
 def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
-    """The topics and how far each one is."""
+    """The topics and their progress."""
     chosen = Paginator(study.topics.order_by("position"), TOPICS_A_PAGE).get_page(request.GET.get("page"))
     states = topic_states(study, study.topics.filter(pk__in=[topic.pk for topic in chosen]))
     return page(request, study, "research/texts/topics.html", chosen=chosen, states=states, tab="topics")
@@ -76,7 +76,7 @@ def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
 @access.in_study("settings")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
-    """Change how the study asks and how it computes."""
+    """Change what the study asks and how it computes."""
     form = StudyForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
     if form.is_valid():
         try:
@@ -107,7 +107,7 @@ def study_state(request: HttpRequest, study: Study) -> HttpResponse:
 @access.in_study("settings")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_copy(request: HttpRequest, study: Study) -> HttpResponse:
-    """Begin a study like this one."""
+    """Create a study with the same settings."""
     if not access.may_create_studies(request.user):
         raise PermissionDenied
     form = CopyStudyForm(request.POST or None, initial={"title": _("Copy of %(title)s") % {"title": study.title}})
@@ -125,7 +125,7 @@ def study_copy(request: HttpRequest, study: Study) -> HttpResponse:
 @access.in_study("members")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_delete(request: HttpRequest, study: Study) -> HttpResponse:
-    """Delete the study, once its title was typed: it cannot be undone."""
+    """Delete the study for good, once its title was typed."""
     typed = request.POST.get("title", "")
     if request.method == "POST" and typed.strip() == study.title.strip():
         verbs.delete_study(study, user_of(request))

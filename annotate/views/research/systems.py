@@ -1,4 +1,4 @@
-"""One system: its place on the leaderboard, and what it earned in each topic."""
+"""One system: its place on the leaderboard, and its score in each topic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from formats.plots import Scale
 @require_safe
 @snapshot()
 def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
-    """The topics that a system summarized, with its scores and the way to each summary."""
+    """The topics that a system summarized, with its scores and links to each summary."""
     systems = System.objects.filter(study=study).in_bulk()
     shown = systems.pop(system_id, None)
     if shown is None:
@@ -56,7 +56,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
 
 
 def _line(summary: Summary, score: Score | None, board: boards.Board, scale: Scale) -> dict[str, Any]:
-    """One topic, with where its interval lies; `is_other`: fitted under settings that the board does not show."""
+    """One topic with the place of its interval; `is_other`: fitted under settings that the board does not show."""
     places = (score.score, score.low, score.high) if score else (None, None, None)
     x, low, high = (None if number is None else scale.at(number) for number in places)
     is_other = score is not None and bool(board.rows) and not boards.is_under(score.fit, board.settings)

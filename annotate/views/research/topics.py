@@ -1,4 +1,4 @@
-"""One topic: its sentences in order of utility, its documents as they are cut, and what each sentence rests on."""
+"""One topic: its sentences by utility, its documents as they are split, and the judgments of each sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from formats.answers import share_of_first
 from formats.plots import Scale
 
 SENTENCES_A_PAGE = 100
-#: Among so many sentences nobody needs to search.
+#: So few sentences need no search.
 SHORT = 20
 COLUMNS = ("rank", "sentence", "text", "utility", "low", "high", "value", "strength", "wins", "judgments")
 JUDGMENTS_A_PAGE = 100
@@ -39,7 +39,7 @@ MARGIN = 4.0
 @require_safe
 @snapshot()
 def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
-    """The topic's sentences, the most useful first, with what each rests on."""
+    """The topic's sentences, the most useful first, with their judgments."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
     fit = leaderboard.newest_fit(topic)
     state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
@@ -72,7 +72,7 @@ def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
 
 
 def _ranked(fit: Fit | None) -> QuerySet[Utility]:
-    """What a fit says of each sentence, the most useful first."""
+    """A fit's utilities, the largest first."""
     utilities = Utility.objects.filter(fit=fit).select_related("sentence__document", "sentence__topic")
     return utilities.order_by("-utility", "sentence__position")
 
@@ -99,7 +99,7 @@ def _cells(place: int, utility: Utility) -> tuple[str | float | int | None, ...]
 @in_study("see")
 @require_safe
 def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
-    """The documents with their sentences as they are cut; kept up to date while the worker cuts them."""
+    """The documents with their sentences; updates itself while the worker splits them."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
     state = topic_states(study, study.topics.filter(pk=topic.pk))[0]
     version = digest(topic.text_version, state.is_cut, state.problem)
@@ -126,7 +126,7 @@ def topic_documents(request: HttpRequest, study: Study, topic_id: int) -> HttpRe
 @in_study("edit")
 @require_http_methods(["GET", "HEAD", "POST"])
 def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
-    """Move the borders between a document's sentences; where judgments would become history, ask first."""
+    """Move the borders between a document's sentences; ask first if judgments would become history."""
     document = get_object_or_404(SourceDocument, topic__in=study.topics.filter(pk=topic_id), pk=document_id)
     texts = document.cut_sentences.order_by("index").values_list("text", flat=True)
     cut = document.mended or texts or document.sentences or []
@@ -156,7 +156,7 @@ def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id
 @in_study("edit")
 @require_POST
 def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
-    """Go back to how the program cuts the document."""
+    """Return to the program's own split of the document."""
     document = get_object_or_404(SourceDocument, topic__in=study.topics.filter(pk=topic_id), pk=document_id)
     try:
         imports.mend(document, None, user_of(request))
@@ -170,7 +170,7 @@ def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_
 @in_study("see")
 @require_safe
 def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpResponse:
-    """One sentence in its place, and the judgments that its utility rests on; of a whole summary, its own page."""
+    """One sentence in its document, and the judgments that its utility rests on; a summary has its own page."""
     sentence = get_object_or_404(
         Sentence.objects.select_related("topic", "document").prefetch_related("utilities"),
         topic__in=Topic.asked.filter(study=study),
@@ -206,7 +206,7 @@ def sentence(request: HttpRequest, study: Study, sentence_id: int) -> HttpRespon
 
 
 def _drawn(utility: Utility, scale: Scale) -> dict[str, object]:
-    """A line of the list with where its interval lies on the small plot."""
+    """A row of the list with the place of its interval on the small plot."""
     return {
         "utility": utility,
         "sentence": utility.sentence,
@@ -217,7 +217,7 @@ def _drawn(utility: Utility, scale: Scale) -> dict[str, object]:
 
 
 def _from_its_side(judgment: Judgment, sentence: Sentence) -> dict[str, object]:
-    """A judgment as seen from one of its two sentences."""
+    """A judgment from the side of one of its two sentences."""
     shown = judgment.assignment
     was_left = shown.left.pk == sentence.pk
     return {

@@ -1,4 +1,4 @@
-"""A file on its way into a study: sent, read by the worker, looked at, confirmed, stored."""
+"""Uploads: a file is sent, read by the worker, previewed, confirmed, stored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MEGABYTE = 1_000_000
 @in_study("edit")
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Send a file; what may be in it is explained beside the form."""
+    """Send a file; the page explains what it may contain."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
@@ -52,7 +52,7 @@ def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _upload_page(request: HttpRequest, study: Study, *, status: int, **form: forms.Form) -> HttpResponse:
-    """The page with its three forms, one of which was sent, perhaps."""
+    """The page with its three forms, one of them as sent, perhaps."""
     shown = {"form": UploadForm(), "baselines": BaselinesForm(), "simulation": SimulationForm()} | form
     return page(
         request,
@@ -70,7 +70,7 @@ def _upload_page(request: HttpRequest, study: Study, *, status: int, **form: for
 @in_study("edit")
 @require_POST
 def make_baselines(request: HttpRequest, study: Study) -> HttpResponse:
-    """Have the worker summarize the topics; what it writes comes like a file that somebody sent."""
+    """Have the worker summarize the topics; the result is handled like an uploaded file."""
     form = BaselinesForm(request.POST)
     if form.is_valid():
         try:
@@ -86,7 +86,7 @@ def make_baselines(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("edit")
 @require_POST
 def make_simulated(request: HttpRequest, study: Study) -> HttpResponse:
-    """Have the worker simulate judgments; what it writes comes like a file that somebody sent."""
+    """Have the worker simulate judgments; the result is handled like an uploaded file."""
     form = SimulationForm(request.POST)
     if form.is_valid():
         try:
@@ -101,7 +101,7 @@ def make_simulated(request: HttpRequest, study: Study) -> HttpResponse:
 @in_study("edit")
 @require_safe
 def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """How far the file has come, what was found in it, or every reason why it is refused."""
+    """The file's progress, what was found in it, or every reason why it is refused."""
     upload = get_object_or_404(Upload, study=study, key=key)
     waits_for_worker = upload.state in UNDER_WAY
     missing = waits_for_worker and not worker_is_there()
@@ -142,7 +142,7 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @in_study("edit")
 @require_POST
 def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Say that what was found shall be stored."""
+    """Confirm that the preview shall be stored."""
     upload = get_object_or_404(Upload, study=study, key=key)
     try:
         imports.confirm(upload, user_of(request))
@@ -154,7 +154,7 @@ def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
 @in_study("edit")
 @require_POST
 def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Throw the file away."""
+    """Discard the file."""
     upload = get_object_or_404(Upload, study=study, key=key)
     try:
         imports.discard(upload, user_of(request))
@@ -166,14 +166,14 @@ def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
 
 
 def _are_simulated_uncounted(study: Study, preview: Mapping[str, Any]) -> bool:
-    """Whether the file has simulated judgments, and the study counts none."""
+    """Whether the file has simulated judgments and the study counts none."""
     kind = Annotator.Kind.SIMULATED
     has_some = preview.get("preferences_by_kind", {}).get(kind, 0) > 0
     return has_some and kind not in KINDS_COUNTED[study.counted_kinds]
 
 
 def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many judgments the study wants of these topics, and how long people will take for them by their words."""
+    """How many judgments the study wants of these topics, and how long annotators will take at their usual pace."""
     paces = Sentence.objects.paces(study)
     sentences = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
     summaries = sum(wanted_of(study, topic["summaries"], of_summaries=True) for topic in topics)
@@ -184,7 +184,7 @@ def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _cuts(request: HttpRequest, upload: Upload) -> dict[str, Any]:
-    """One of the documents as it was cut, to leaf through; once they are stored, where they can be changed."""
+    """One of the documents as split, to leaf through; once stored, where the split can be changed."""
     chosen = Paginator(upload.preview.get("cuts", []), 1).get_page(request.GET.get("page"))
     stored = SourceDocument.objects.filter(topic__upload=upload, topic__upload__state=Upload.State.STORED)
     return {

@@ -34,7 +34,7 @@ SENTENCES_A_PAGE = 100
 @in_study("edit")
 @require_http_methods(["GET", "HEAD", "POST"])
 def workbench(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
-    """The sentences of a document that is stored."""
+    """The sentences of a stored document."""
     documents = SourceDocument.objects.select_related("topic")
     document = get_object_or_404(documents, topic__in=study.topics.filter(pk=topic_id), pk=document_id)
     lose = max(keys([request.POST.get("lose", "")]), default=0)
@@ -101,9 +101,9 @@ def upload_document(request: HttpRequest, study: Study, key: UUID, number: int) 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The index of the sentence that a change was about, and why it was refused, if so.
+    """The index of the changed sentence, and why the change was refused, if so.
 
-    `question`: where judgments would become history; `asks`: the name and value of the button that was pressed.
+    `question`: set if judgments would become history; `asks`: the name and value of the button that was pressed.
     """
 
     index: int
@@ -155,10 +155,10 @@ def _answer(
     place: int,
     **context: Any,
 ) -> HttpResponse:
-    """The list in place with htmx, the page without; after a change without htmx, back to where it was made.
-    Where the person is asked first, it is the list, or the page.
+    """The list for htmx, else the page; after a change without htmx, a redirect to where it was made.
+    A question to confirm is answered with the list or page, too.
 
-    `addresses`: those of all documents beside this one; `place`: its own among them.
+    `addresses`: of all documents; `place`: this one's among them.
     """
     here = addresses[place]
     in_place = "HX-Request" in request.headers
