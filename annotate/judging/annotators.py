@@ -1,4 +1,4 @@
-"""Who judges: they join under a pseudonym, pause, and see how far they are."""
+"""Annotators join under a pseudonym and pause."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ def join(
     pseudonym: str = "",
     form_token: UUID | None = None,
 ) -> Annotator:
-    """The annotator that this person is in the study: a new one, or the one that they were before.
+    """The user's annotator in the study: a new one, or the one that exists already.
 
-    A person is one annotator; the machines that they let judge are as many as they have names for. A form that is sent
-    twice (`form_token`) lets in one annotator.
-    Raises `Refusal` where the invitation is good no longer, or the pseudonym is somebody else's; whoever is in already
-    does not use an invitation up again.
+    A user is one human annotator, and one machine per pseudonym. A form that is sent twice (`form_token`) makes one
+    annotator. Joining again uses up no invitation. Raises `Refusal` where the invitation is no longer valid, or the
+    pseudonym is taken.
     """
     if (annotator := _known(study, user, kind, pseudonym, form_token)) is not None:
         return annotator
@@ -64,19 +63,19 @@ def join(
 
 
 def newcomer(study: Study) -> Annotator:
-    """Somebody who has not joined yet, to say how long it would take them."""
+    """An unsaved annotator, to estimate how long the work takes."""
     return Annotator(study=study, pace=Sentence.objects.pace(study))
 
 
 def joined_by(study: Study, user: User | None, form_token: UUID | None) -> Annotator | None:
-    """Who joined by the form with this token, as this user or without an account."""
+    """The annotator who joined by the form with this token, as this user or without an account."""
     if form_token is None:
         return None
     return Annotator.objects.filter(study=study, key=_key_of(study, user, form_token)).first()
 
 
 def pause(annotator: Annotator) -> None:
-    """Give back what they hold, so that nobody waits for them; they go on with another pair whenever they like."""
+    """End the annotator's leases, so that nobody waits for them; they can continue with another pair at any time."""
     held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.OPEN)
     for topic_id in sorted(set(held.values_list("topic_id", flat=True))):
         with transaction.atomic():
@@ -86,19 +85,19 @@ def pause(annotator: Annotator) -> None:
 
 
 def set_shortcuts(annotator: Annotator, on: bool) -> None:
-    """Switch single-key shortcuts on or off for this person."""
+    """Switch single-key shortcuts on or off for this annotator."""
     Annotator.objects.filter(pk=annotator.pk).update(shortcuts=on)
     annotator.shortcuts = on
 
 
 def new_pseudonym() -> str:
-    """Says nothing about anybody; 31^10 of them, so that two alike never come up."""
+    """A random pseudonym; there are 31^10 of them, so that two are never equal."""
     return "judge-" + "".join(secrets.choice(LETTERS) for _ in range(10))
 
 
 def _key_of(study: Study, user: User | None, form_token: UUID) -> UUID:
-    """The key that joining by this form gives: unique, so one form lets in one annotator. No token follows from it, so
-    that nobody who sees the key in an address can send a form as if they were them."""
+    """The key of the annotator who joins by this form: unique, so that a form makes one annotator. Nobody who sees the
+    key in an address can compute the token from it."""
     value = f"{study.pk} {user.pk if user else ''} {form_token}"
     return UUID(salted_hmac("join", value, algorithm="sha256").hexdigest()[:32])
 

@@ -23,7 +23,7 @@ from annotate.models import Annotator, Assignment, Judgment, LockedTopic, Report
 from annotate.refusal import cleaned
 from formats.answers import ANSWERS, UNDONE
 
-#: Seconds that one pair adds to the time somebody has read, at most: whoever went for lunch was not reading.
+#: Seconds that one pair adds to an annotator's reading time, at most: a lunch break is no reading.
 LONGEST_READ = 180.0
 
 State = Assignment.State
@@ -41,15 +41,15 @@ class TooSoon(ValueError):
 
 
 class OutOfTurn(ValueError):
-    """A revision that is not the next one of this assignment: nothing that a page of ours asks for."""
+    """A revision that is not the next one of this assignment; our pages never send one."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What became of an answer; `judgment` is the one that stands. `counted`: it has one of the pair's places.
+    """The outcome of an answer; `judgment` is the one that stands. `counted`: it has one of the pair's places.
 
-    `following`: what was drawn in the same transaction to come after the pair that is shown meanwhile; None where
-    `draw` has to look further.
+    `following`: what the same transaction drew, to follow the pair that is shown meanwhile; None where `draw` has to
+    look further.
     """
 
     outcome: Outcome
@@ -72,26 +72,25 @@ def record_judgment(
 ) -> Recorded:
     """Store an answer, in one transaction. (assignment, revision) stands for one answer.
 
-    Whoever repeats an answer hears that it is stored; whoever answers otherwise hears which answer stands. Work that
-    was done is never refused: an answer after its lease has run out takes its place again if there is one left, and
-    is kept as surplus otherwise. Practice, gold pairs and repeats take no place: they are stored, and count as work
-    (but for practice), never as evidence. Raises `OutOfTurn` for a revision that comes too early, `TooSoon` for a
-    person's answer within a second of their last, ValueError for no answer, `Assignment.DoesNotExist` where the topic
-    was cut anew since it was drawn.
+    A repeated answer is reported as stored; for a different one, the answer that stands is returned. Work that was done
+    is never refused: an answer after the end of its lease takes its place again if one is left, and is kept as surplus
+    otherwise. Practice, gold pairs and repeats take no place: they are stored, and count as work (except practice),
+    never as evidence. Raises `OutOfTurn` for a revision that is too early, `TooSoon` for a person's answer within
+    PACE_SECONDS of their last, ValueError for no answer, `Assignment.DoesNotExist` where the topic was cut again since.
 
     Where the annotator is `showing` another pair meanwhile, the pair after that is drawn in the same transaction:
-    others wait for the topic once, not twice. Whatever goes wrong in drawing, the answer is stored.
+    others wait for the topic once, not twice. If drawing fails, the answer is stored all the same.
     """
     if answer not in ANSWERS:
         raise ValueError(f"not an answer: {answer!r}")
     try:
-        # Once more, should its topic be restored in this very moment.
+        # Once more, in case its topic is restored at this moment.
         return once_more(partial(_record, assignment, revision, answer, seconds, showing))
     except NotDrawn:
         logger.exception("no pair could be drawn with an answer; it is stored by itself")
         return _record(assignment, revision, answer, seconds, None)
     except IntegrityError:
-        # The unique constraint has the last word, should two ever pass the lock at once.
+        # The unique constraint decides if two pass the lock at once.
         assignment.refresh_from_db(fields=["state", "holds_place"])
         return _what_stands(assignment, revision, answer)
 
@@ -124,17 +123,17 @@ def _record(
 
 
 def _lock(assignment: Assignment, *, removed: bool = False) -> tuple[LockedTopic, Annotator]:
-    """Lock the topic, be it `removed`, and the annotator; see how all are that can change no more."""
+    """Lock the topic, even a `removed` one, and the annotator; refresh both and the assignment."""
     topic = statements.lock(assignment) or (_lock_in_removed(assignment) if removed else None)
     if topic is None:
-        # Its sentence went meanwhile, and took it along into the history of the topic: whoever looks again looks there.
+        # Its sentence was removed meanwhile and moved it into the topic's history: the next attempt looks there.
         assignment.refresh_from_db(fields=["topic"])
         raise Assignment.DoesNotExist
     return topic, assignment.annotator
 
 
 def _lock_in_removed(assignment: Assignment) -> LockedTopic | None:
-    """The same of a topic that was removed; None where it is not, or the assignment is not there."""
+    """The same for a removed topic; None where it is not removed, or the assignment is not there."""
     topic = _lock_removed(assignment.topic_id)
     here = Assignment.objects.filter(pk=assignment.pk, topic=topic.pk if topic else None)
     rows = here.select_related("annotator__study").select_for_update(no_key=True, of=("annotator",))
@@ -146,15 +145,14 @@ def _lock_in_removed(assignment: Assignment) -> LockedTopic | None:
 
 
 def _lock_removed(topic_id: int) -> LockedTopic | None:
-    """Lock a topic that was removed, or the history of one, so that nobody restores it meanwhile; None where it is
-    not."""
+    """Lock a removed topic, or the history of one, so that nobody restores it meanwhile; None if it is not removed."""
     rows = Topic.with_unfinished.select_for_update(no_key=True).filter(pk=topic_id, removal__isnull=False)
     of_nothing_drawn = Value(0), Value(False)
     return next((LockedTopic(*row) for row in rows.values_list("pk", *of_nothing_drawn, Now())), None)
 
 
 def _take_place_again(assignment: Assignment) -> bool:
-    """Whoever is excluded has no places: what they held was given to others. A trial never has one."""
+    """Whether it got its place back: excluded annotators and trials hold none."""
     annotator = assignment.annotator
     has_none = annotator.is_excluded or annotator.kind == Annotator.TRIAL
     if assignment.state == State.VOID or not assignment.is_wanted or has_none:
@@ -163,7 +161,7 @@ def _take_place_again(assignment: Assignment) -> bool:
 
 
 def _store(assignment: Assignment, now: datetime, revision: int, answer: str, seconds: float | None) -> Judgment:
-    """Write the answer, and add it to what its annotator has done. Raises `TooSoon`: then all has to be undone."""
+    """Write the answer, and add it to its annotator's sums. Raises `TooSoon`: the caller rolls back."""
     if seconds is None and assignment.expires_at is not None:
         seconds = max(0.0, (now - assignment.expires_at + LEASE).total_seconds())
     if not _add_up(assignment, now, seconds or 0.0):
@@ -180,10 +178,10 @@ def _store(assignment: Assignment, now: datetime, revision: int, answer: str, se
 
 
 def _add_up(assignment: Assignment, now: datetime, seconds: float) -> bool:
-    """Add an answer to its annotator's sums; practice is no work, but the clock sees it. False where it is too soon.
+    """Add an answer to its annotator's sums; practice is no work, but sets `judged_at`. False where it is too soon.
 
-    They are locked, so that of a hundred answers at once only one passes. If the last one is yet to come, the clock was
-    set back, and must not keep anybody waiting.
+    The annotator is locked, so that only one of many simultaneous answers passes. A last answer in the future means
+    that the clock was set back; nobody has to wait for it.
     """
     annotator = assignment.annotator
     pace = timedelta(seconds=settings.PACE_SECONDS if annotator.kind in (Annotator.Kind.HUMAN, Annotator.TRIAL) else 0)
@@ -209,17 +207,16 @@ def _what_stands(assignment: Assignment, revision: int, answer: str) -> Recorded
 
 
 def _note_refusal(assignment: Assignment, revision: int, answer: str, why: str) -> None:
-    """Nothing that somebody answered vanishes without a line that says where it went."""
+    """Log every answer that is not stored."""
     logger.warning("Answer %r to pair %s (revision %d) is not stored: %s", answer, assignment.key, revision, why)
 
 
 def undo(assignment: Assignment, revision: int | None = None) -> bool:
-    """Take the last answer back: a new revision says so, and the pair is open again with its place and a new lease.
+    """Take the last answer back in a new revision; the pair is open again with its place and a new lease.
 
-    Where the pair was skipped, it is open again, if it has a place left; else what is answered will be surplus.
-    `revision` is the one that the undoing of an answer shall have, so that a second click undoes nothing more. False
-    where there was nothing to take back, whoever did it is excluded (what they judged is kept as it is), or it was
-    practice.
+    A skipped pair is open again if it has a place left; otherwise its answer will be surplus. `revision` is that of the
+    undo, so that a second click undoes nothing more. False where there was nothing to take back, it was practice, or
+    the annotator is excluded (their judgments are kept as they are).
     """
     with transaction.atomic(durable=True):
         topic, annotator = _lock(assignment)
@@ -248,7 +245,7 @@ def undo(assignment: Assignment, revision: int | None = None) -> bool:
 
 
 def _open_again(assignment: Assignment, topic: LockedTopic) -> None:
-    """Show a pair that was skipped once more; without a place it is like one whose lease has run out."""
+    """Open a skipped pair again; without a place it is expired."""
     assignment.holds_place = _take_place_again(assignment)
     assignment.state = State.OPEN if assignment.holds_place else State.EXPIRED
     assignment.skip_reason, assignment.closed_at, assignment.expires_at = "", None, topic.now + LEASE
@@ -261,7 +258,7 @@ def _open_again(assignment: Assignment, topic: LockedTopic) -> None:
 
 
 def _take_off(annotator: Annotator, seconds: float) -> None:
-    """Take an answer that was taken back off what they have done; they are not done any more."""
+    """Subtract an undone answer from the annotator's sums; they are not finished any more."""
     annotator.judged -= 1
     annotator.seconds = max(annotator.seconds - seconds, 0.0)
     annotator.previous = last_done(annotator)
@@ -270,17 +267,17 @@ def _take_off(annotator: Annotator, seconds: float) -> None:
 
 
 def last_done(annotator: Annotator) -> UUID | None:
-    """The key of the pair that they answered or skipped last."""
+    """The key of the assignment that the annotator answered or skipped last."""
     done = Assignment.objects.done().filter(annotator=annotator).order_by("-closed_at", "-pk")
     return done.values_list("key", flat=True).first()
 
 
 def skip(assignment: Assignment, reason: str, report: str = "", note: str = "") -> bool:
-    """Leave a pair out and say why; its place is free for others.
+    """Skip a pair for a reason; its place is free for others.
 
     `report`: what is wrong with the pair, for the researchers to read, with a `note` in the annotator's own words.
-    False where it was answered or skipped already, and in practice: that is short, and whoever judges sees it whole.
-    Raises `Refusal` for a note that cannot be stored.
+    False where it was answered or skipped already, and in practice, which nobody may skip. Raises `Refusal` for a note
+    that cannot be stored.
     """
     if reason not in Assignment.SkipReason.values or report not in ("", *ReportedPair.Reason.values):
         raise ValueError(f"not a reason: {reason!r}, {report!r}")

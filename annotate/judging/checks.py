@@ -1,7 +1,7 @@
-"""Pairs that look after the judging itself: practice before the first, and, hidden among the others, gold pairs and
-pairs that somebody judged before, with their sides swapped.
+"""Pairs that check the annotator: practice at the start, then gold pairs and repeats (with swapped sides), hidden among
+the others.
 
-They are drawn, shown and answered like all others; that they are different stands in the assignment's `reason` alone.
+They are drawn, shown and answered like all others; only the assignment's `reason` says what they are.
 None takes a place, so no score rests on them.
 """
 
@@ -26,7 +26,7 @@ Reason = Assignment.Reason
 
 #: How many pairs come between a pair and its repeat, at least.
 BETWEEN = 5
-#: Among how many of somebody's last pairs one to repeat is chosen.
+#: Among how many of an annotator's last pairs one to repeat is chosen.
 LOOK = 50
 #: How many candidates are tried: one that was just seen in another tab is passed over.
 TRIES = 3
@@ -34,7 +34,7 @@ TRIES = 3
 
 @dataclass(frozen=True)
 class Check:
-    """Two sentences to show for a reason. `better` is the right one, if that is known; `swapped` None: by lot."""
+    """Two sentences to show for a reason. `better` is the right one, if known; `swapped` None: random."""
 
     topic_id: int
     first: int
@@ -46,7 +46,7 @@ class Check:
 
 
 def choose(check: Check, topic: LockedTopic, annotator: Annotator, _found: Candidates | None = None) -> Choice | None:
-    """Show it to them now; None where they have seen it meanwhile, or one of its sentences went."""
+    """The check as a choice; None where the annotator has seen it meanwhile, or one of its sentences was removed."""
     if Sentence.objects.filter(topic=topic.pk, pk__in=(check.first, check.second)).count() < 2:
         return None
     pair = Pair.objects.filter(first=check.first, second=check.second).select_related("first", "second").first()
@@ -60,7 +60,7 @@ def choose(check: Check, topic: LockedTopic, annotator: Annotator, _found: Candi
 
 
 def _right_side(check: Check, swapped: bool) -> str:
-    """Where the right sentence stands, if one is known to be right."""
+    """The side of the right sentence; empty if none is known."""
     if check.better is None:
         return ""
     on_the_left = check.second if swapped else check.first
@@ -71,19 +71,19 @@ def _right_side(check: Check, swapped: bool) -> str:
 
 
 def is_practising(annotator: Annotator) -> bool:
-    """Whether practice pairs come first for this person. Machines need none, and nobody who has begun."""
+    """Whether this annotator practises first: only people and trials do, before their first judgment."""
     is_person = annotator.kind in (Annotator.Kind.HUMAN, Annotator.TRIAL)
     untrained = annotator.trained_at is None and not annotator.judged and is_person
     return annotator.study.training and untrained
 
 
 def practice_pairs(study: Study) -> QuerySet[GoldPair]:
-    """The study's practice pairs, in the order in which they come."""
+    """The study's practice pairs, in the order in which they are shown."""
     return _prepared(study, GoldPair.Use.TRAINING).order_by("pk")
 
 
 def practice(annotator: Annotator) -> Iterator[Check]:
-    """The practice pairs that they have not judged yet."""
+    """The practice pairs that the annotator has not judged yet."""
     done = set(practised(annotator).values_list("pair__first", "pair__second"))
     for gold_pair in practice_pairs(annotator.study):
         check = _check_of(gold_pair)
@@ -92,12 +92,12 @@ def practice(annotator: Annotator) -> Iterator[Check]:
 
 
 def practised(annotator: Annotator) -> QuerySet[Assignment]:
-    """The practice pairs that they have judged."""
+    """The practice pairs that the annotator has judged."""
     return Assignment.objects.filter(annotator=annotator, reason=Reason.TRAINING, state=State.JUDGED)
 
 
 def end_practice(annotator: Annotator) -> bool:
-    """Let them begin after their last practice pair, or end it here where too few were right: True then."""
+    """End practice after its last pair; True where the annotator is screened out, as too few were right."""
     judged = practised(annotator).count()
     if not judged:
         return False  # the study has prepared none
@@ -109,12 +109,12 @@ def end_practice(annotator: Annotator) -> bool:
 
 
 def practice_to_match(study: Study, pairs: int) -> int:
-    """Of so many practice pairs, how many have to be right."""
+    """How many of so many practice pairs have to be right."""
     return math.ceil(study.training_threshold * pairs - 1e-9)
 
 
 def practice_right(annotator: Annotator) -> int:
-    """How many practice pairs they had right."""
+    """How many practice pairs the annotator had right."""
     return practised(annotator).filter(judgments__revision=F("revision"), judgments__answer=F("expected")).count()
 
 
@@ -122,18 +122,18 @@ def practice_right(annotator: Annotator) -> int:
 
 
 def checks_due(annotator: Annotator, ahead: bool) -> Iterator[Check]:
-    """What to show this annotator instead of an ordinary pair, if it is time: one of these."""
+    """Candidates for a check in place of an ordinary pair, if one is due now."""
     reason = due(annotator, annotator.judged + annotator.skipped + ahead)
     if reason is not None:
         yield from _gold(annotator) if reason == Reason.GOLD else _seen_before(annotator)
 
 
 def due(annotator: Annotator, turn: int) -> str | None:
-    """What the pair of this turn (from 0) is, unless an ordinary one.
+    """The kind of check in this turn (from 0); None for an ordinary pair.
 
-    Turns are cut into stretches of 1 / share; each stretch has one, at a place that follows from a secret. So everybody
-    gets their share, to the pair, and nobody can tell from the last ones when the next will come. A repeat gives way
-    to a gold pair and comes one later.
+    Turns are cut into stretches of 1 / share. Each stretch has one check, at a place that follows from a secret. So all
+    annotators get exactly their share, and nobody can predict the next check. Where a gold pair is due in the same
+    turn, the repeat follows one turn later.
     """
     gold, repeat = annotator.study.gold_share, annotator.study.repeat_share
 
@@ -157,7 +157,7 @@ def _falls(annotator: Annotator, share: float, name: str, turn: int) -> bool:
 
 
 def _gold(annotator: Annotator) -> Iterator[Check]:
-    """Gold pairs that they have not seen, those of the topic that they are reading first."""
+    """Gold pairs that the annotator has not seen, those of their current topic first."""
     gold_pairs = _prepared(annotator.study, GoldPair.Use.GOLD)
     seen = set(Assignment.objects.filter(annotator=annotator).values_list("pair__first", "pair__second"))
     unseen = [row for row in gold_pairs if Pair.in_order(row.better_id, row.worse_id) not in seen]
@@ -165,7 +165,7 @@ def _gold(annotator: Annotator) -> Iterator[Check]:
 
 
 def _prepared(study: Study, use: str) -> QuerySet[GoldPair]:
-    """Pairs that were prepared for a use, of texts that people are still asked about."""
+    """Pairs that were prepared for a use, of texts that are still judged."""
     of_summaries = [about == "summaries" for about in study.questions]
     rows = GoldPair.objects.filter(topic__study=study, topic__tally__of_summaries__in=of_summaries, use=use)
     return rows.filter(better__not_judged="", worse__not_judged="")
@@ -177,7 +177,7 @@ def _check_of(gold_pair: GoldPair) -> Check:
 
 
 def _seen_before(annotator: Annotator) -> Iterator[Check]:
-    """Pairs that they judged a while ago, and once only, to be shown the other way round."""
+    """Pairs that the annotator judged a while ago, and only once, to be repeated with swapped sides."""
     work = Assignment.objects.work().filter(
         annotator=annotator, pair__first__not_judged="", pair__second__not_judged=""
     )
@@ -193,12 +193,12 @@ Row = TypeVar("Row", GoldPair, Assignment)
 
 
 def _here_first(annotator: Annotator, rows: list[Row]) -> list[Row]:
-    """In random order, but those of the topic that they are reading first: a pair of another one would stand out."""
+    """Shuffle, current topic first, so that checks do not stand out."""
     here = topic_read(annotator)
     chance.shuffle(rows)
     return sorted(rows, key=lambda row: row.topic_id != here)
 
 
 def topic_read(annotator: Annotator) -> int | None:
-    """The topic that they are reading: that of the last pair that they were given."""
+    """The annotator's current topic: that of their last assignment."""
     return Assignment.objects.filter(annotator=annotator).order_by("-pk").values_list("topic", flat=True).first()

@@ -1,8 +1,8 @@
-"""Which pair of a topic comes next for somebody: begun by others, asked for by the worker, or drawn at random.
+"""Choose an annotator's next pair of a topic: begun by others, suggested by the worker, or random.
 
-Chance comes from the operating system, not from the study's seed: what was drawn is stored (the pair, the sides, the
-order), so nothing has to be drawn again to be explained; processes that were forked from one another must not draw
-alike; and nobody should be able to work out what comes next.
+Random numbers are the operating system's, not from the study's seed: what was drawn is stored (pair, sides, order), so
+nothing has to be drawn again to be explained; forked processes must not draw alike; and nobody should be able to
+predict the next pair.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ chance = SystemRandom()
 
 Reason = Assignment.Reason
 
-#: So many judgments of a topic anybody may give.
+#: So many judgments of a topic every annotator may give.
 FEW = 3
-#: Of summaries, where a topic needs few, nobody gives more than this share: two people tell more than one.
+#: One annotator's maximum share of a topic's judgments of summaries: a topic needs few, and two say more than one.
 MOST_OF_SUMMARIES = 0.5
 #: How many of the oldest unfinished pairs a draw looks at.
 LOOK = 64
-#: How many random pairs are tried at once, and then, before all that are left are listed: of a topic of which 95 in 100
-#: pairs are gone, one draw in 27 comes to that.
+#: How many random pairs are tried at once, and then, before all that are left are listed: in a topic with 95 of 100
+#: pairs gone, one draw in 27 needs the list.
 TRIES = (2, 8, 54)
 
 #: As an object: the types know no annotation by its name.
@@ -37,11 +37,10 @@ NOT_FREE = Q(is_free=False)
 
 
 def choose(topic: LockedTopic, annotator: Annotator, candidates: Candidates, thorough: bool = False) -> Choice | None:
-    """Started pairs that they have not seen, then what the worker asks for, then a random one (the paper, 4.1).
+    """Started pairs that the annotator has not seen, then the worker's suggestions, then a random pair (paper, 4.1).
 
-    Among what the worker asks for are as many random ones as the study says; with more its design weights were untrue.
-    A quick look tries a few pairs, at a cost that does not grow with what is stored; a `thorough` one goes through
-    everything that is left.
+    The suggestions include the study's share of random pairs; with more, their design weights would be wrong. A quick
+    look tries a few pairs, at a cost that does not grow with what is stored; a `thorough` one checks everything left.
     """
     study = annotator.study
     takes_places = annotator.kind == Annotator.TAKES_PLACES
@@ -59,7 +58,7 @@ def choose(topic: LockedTopic, annotator: Annotator, candidates: Candidates, tho
 
 
 def draw_by_lot(topic: LockedTopic | None, tries: int) -> list[list[int]]:
-    """So many pairs of a topic, by the positions of their texts; some may be of texts that are not judged."""
+    """Random pairs of a topic, as positions of texts; some may be of texts that are not judged."""
     if topic is None:
         return []
     if topic.last is None:
@@ -69,11 +68,11 @@ def draw_by_lot(topic: LockedTopic | None, tries: int) -> list[list[int]]:
 
 
 def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int) -> bool:
-    """Whether they have given as much of a topic, of which so many judgments are wanted, as one annotator may.
+    """Whether the annotator has given their maximum of a topic that needs `most` judgments.
 
-    That is the study's share of its judgments, or three times an even share among those of their kind who joined,
-    whichever is more; never less than an even spread of their own pairs over the topics, nor than a few. Of summaries
-    it is never more than half.
+    The maximum is the largest of: the study's `person_cap`, three times an even share among the annotators of this kind
+    who joined, an even spread of their own pairs over the topics, and `FEW`. For summaries, all but `FEW` are cut to
+    half of `most`.
     """
     study = annotator.study
     least = max(study.person_cap * most, FEW)
@@ -89,7 +88,7 @@ def _has_their_share(topic: LockedTopic, annotator: Annotator, most: int) -> boo
 
 
 def _lapsed(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """A pair that they once let lapse, if nobody has taken its place since."""
+    """A pair whose lease the annotator let expire, if its place is still free."""
     lapsed = Assignment.objects.to_show().filter(
         annotator=annotator,
         state=Assignment.State.EXPIRED,
@@ -105,7 +104,7 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
     """The oldest pair that others have begun and this annotator has not seen, with the reason why it was begun."""
     unfinished = Pair.objects.begun(annotator).to_judge().filter(topic=topic.pk).order_by("pk")
     if not thorough:
-        # One who judges alone leaves every pair unfinished: they must not look through all of them each time.
+        # Where one annotator judges alone, every pair stays unfinished: no draw may look through all of them.
         unfinished = Pair.objects.filter(pk__in=list(unfinished.values_list("pk", flat=True)[:LOOK])).order_by("pk")
     seen = Exists(Assignment.objects.filter(annotator=annotator, pair=OuterRef("pk")))
     pair = unfinished.filter(~seen).select_related("first", "second").first()
@@ -120,10 +119,7 @@ def _started(topic: LockedTopic, annotator: Annotator, thorough: bool) -> Choice
 
 
 def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """A random pair of the topic's texts among those that are free for this annotator, if more tries find one.
-
-    Never of two summaries that say the same, word for word.
-    """
+    """A random pair that is free for this annotator, if more tries find one; never two identical summaries."""
     for tries in TRIES[1:]:
         if (choice := statements.find_candidates(topic, annotator, draw_by_lot(topic, tries)).choice) is not None:
             return choice
@@ -131,7 +127,7 @@ def _random(topic: LockedTopic, annotator: Annotator) -> Choice | None:
 
 
 def _any_left(topic: LockedTopic, annotator: Annotator) -> Choice | None:
-    """A random one of all pairs that are free for them: where nearly everything is judged, tries would fail."""
+    """A random one of all pairs that are free for the annotator: where nearly everything is judged, tries fail."""
     sentences = Sentence.objects.to_judge().filter(topic=topic.pk)
     texts = dict(sentences.values_list("pk", "text" if topic.of_summaries else "pk"))
     pairs = Pair.objects.filter(topic=topic.pk).with_is_free(annotator)

@@ -1,4 +1,4 @@
-"""Which systems a pair was drawn to tell apart: those that come later need to know (evaluation.fit.chances)."""
+"""Which systems a pair was drawn to distinguish: systems that are added later need to know (evaluation.fit.chances)."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from annotate.models import Design, Summary
 
 
 class Numbers:
-    """The topics' numbers for pairs that come with a file, each looked up once."""
+    """Design numbers for imported pairs, each looked up once."""
 
     def __init__(self) -> None:
         self._number = cache(number_of)
 
     def of(self, topic_id: int, design_weight: float, systems: Iterable[str] | None) -> int | None:
-        """None for a pair that was not drawn by lot, or when all were equally likely; `systems`: None for all that the
-        topic has."""
+        """None for a pair that was not drawn at random, or from equally likely ones; `systems` None: all of the
+        topic."""
         if design_weight in (0, 1):
             return None
         return self._number(topic_id, None if systems is None else tuple(systems))
 
 
 def number_of(topic_id: int, systems: tuple[str, ...] | None = None) -> int:
-    """The topic's number for pairs that were drawn for these systems, or for all that it has; a new one if need be."""
+    """The topic's design number for these systems (None: all that it has); a new one if necessary."""
     wanted = _systems_of(topic_id) if systems is None else tuple(sorted(systems))
     while True:
         numbers = {names: number for number, names in systems_by_number(topic_id).items()}
         if wanted in numbers:
             return numbers[wanted]
-        with suppress(IntegrityError), transaction.atomic():  # somebody else may add one in this moment
+        with suppress(IntegrityError), transaction.atomic():  # another process may add one at this moment
             Design.objects.create(topic_id=topic_id, number=len(numbers), systems=wanted)
 
 
 def systems_by_number(topic_id: int) -> dict[int, tuple[str, ...]]:
-    """The names of the systems by the topic's numbers for them."""
+    """The names of the systems by the topic's design numbers."""
     rows = Design.objects.filter(topic=topic_id).values_list("number", "systems")
     return {number: tuple(systems) for number, systems in rows}
 
 
 def systems_to_name(topic_id: int) -> dict[int, tuple[str, ...]]:
-    """The same but for all that the topic has now, whom a file need not name."""
+    """The same without the design of all systems that the topic has now, which a file need not name."""
     numbers = systems_by_number(topic_id)
     every = _systems_of(topic_id) if numbers else ()
     return {number: systems for number, systems in numbers.items() if systems != every}

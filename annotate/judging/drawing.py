@@ -1,7 +1,7 @@
-"""Who judges what next: a pair under a lease, never beyond what is wanted of a pair, a topic or an annotator.
+"""Draw the next pair under a lease, never beyond the limits of a pair, a topic or an annotator.
 
-Every pair is drawn by `draw_from`: of a topic whose topic is locked, for an annotator who is locked after it. `draw`
-goes from topic to topic; an answer draws of the topic that it has locked already.
+`draw_from` draws every pair: from a locked topic, for an annotator who is locked after it. `draw` tries one topic after
+the other; an answer draws from the topic that it has locked already.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from annotate.models import Annotator, Assignment, LockedTopic, Sentence, Study,
 from annotate.models.judging import LAPSED
 
 State = Assignment.State
-#: What chooses a pair of a topic whose topic is locked, for an annotator who is.
+#: Chooses a pair of a locked topic for a locked annotator.
 Choose = Callable[[LockedTopic, Annotator, Candidates], Choice | None]
 
 #: How long a drawn pair is kept for its annotator.
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
-#: Pairs after which somebody is led to another topic: long enough to learn a subject, short enough not to tire of it.
-#: Of two kinds of questions they are asked one for so long, too.
+#: Pairs before another topic: enough to learn a subject, few enough not to tire of it.
+#: Where a study compares both sentences and summaries, so many pairs before the kind may change, too.
 RUN = 10
 #: The same by whether they are of summaries, which take longer to read.
 RUNS = {False: RUN, True: 5}
 
 
 def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignment | NoPair:
-    """The pair that this annotator shall judge now: the one that they hold already, or a new one under a lease.
+    """The annotator's next pair: the one that they hold already, or a new one under a lease.
 
-    With `besides`, the one to come after that assignment: a second lease, so that it can be shown at once. Practice
-    comes first; gold pairs and repeats are dealt in by `annotate.judging.checks`.
+    With `besides`, the pair after that assignment: a second lease, so that it can be shown at once. Practice is first;
+    `annotate.judging.checks` inserts gold pairs and repeats.
     """
     annotator.refresh_from_db(fields=["judged", "skipped"])
     for topic_id, choose_one in _ways(annotator, besides):
@@ -52,16 +52,16 @@ def draw(annotator: Annotator, *, besides: Assignment | None = None) -> Assignme
             )
         if drawn is not None:
             return drawn
-    with leased(ahead=besides is not None):  # no topic has a place left, but they may hold one
+    with leased(ahead=besides is not None):  # no topic has a place left, but the annotator may hold one
         return draw_from(None, Annotator.objects.lock(annotator.pk), besides) or NoPair.NO_WORK
 
 
 def draw_from(
     topic: LockedTopic | None, annotator: Annotator, besides: Assignment | None, choose_one: Choose = choose
 ) -> Assignment | NoPair | None:
-    """Why there is no pair for this annotator, the one that they hold, or one of this topic, if it has one for them.
+    """The pair that the annotator holds, a new one of this topic, why they get none, or None: try another topic.
 
-    In a transaction that has locked the topic, and the annotator after it, so that two tabs do not draw at once.
+    The transaction has locked the topic, and the annotator after it, so that two tabs do not draw at once.
     """
     no_pair = why_no_pair(annotator, ahead=0 if besides is None else 1)
     if no_pair is not None:
@@ -79,11 +79,11 @@ def draw_from(
 
 
 def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment) -> Assignment | NoPair | None:
-    """Within an answer's transaction, which has locked its topic: the pair to come after the one that is `shown`.
+    """Within an answer's transaction, which has locked its topic: the pair after the one that is `shown`.
 
-    Whoever has locked a topic waits for no other: the next pair is of another one (that of the pair that is shown, or
-    that of a new run) only where nobody has locked it. Places of leases that ran out wait until a run begins. None
-    where `draw` has to look further, as for a gold pair or a repeat.
+    The transaction waits for no second topic: the next pair is of another one (that of the shown pair, or that of a
+    new run) only if it is not locked. Expired leases keep their places until a run begins. None where `draw` has to
+    look further, as for a gold pair or a repeat.
     """
     study, turn = annotator.study, annotator.judged + annotator.skipped + 1
     if (study.gold_share or study.repeat_share) and checks.due(annotator, turn):
@@ -98,22 +98,22 @@ def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment
 def leased(*, ahead: bool) -> AbstractContextManager[None]:
     """A transaction that hands out a pair. `ahead` of the one that is judged now, it need not wait for SQLite's disk.
 
-    One fsync a judgment is enough: judgments wait, and take what was written before them along. A pair that somebody
-    sees has to be on the disk: an answer to one that nobody knows any more could not be stored.
+    One fsync per judgment is enough: a judgment waits, and earlier writes are then on the disk, too. A pair that an
+    annotator sees has to be on the disk: an answer to a lost one could not be stored.
     """
     return durability.unhurried() if ahead else transaction.atomic()
 
 
-# What there is to say without choosing
+# Reasons for no pair
 
 
 def why_no_pair(annotator: Annotator, *, ahead: int = 0) -> NoPair | None:
-    """Why this annotator judges no more at present, if so; with `ahead` pairs as if they were judged already."""
+    """Why this annotator gets no pair at present, if so; `ahead` pairs count as judged already."""
     if annotator.excluded_at is not None:
         return NoPair.EXCLUDED
     if annotator.paused_at is not None:
         return NoPair.RESTING
-    if annotator.kind != Annotator.TRIAL:  # which may come before the study is open, and after it
+    if annotator.kind != Annotator.TRIAL:  # trials are allowed before the study is open, and after it
         if annotator.study.state == Study.State.PAUSED:
             return NoPair.PAUSED
         if annotator.study.state == Study.State.CLOSED:
@@ -126,7 +126,7 @@ def why_no_pair(annotator: Annotator, *, ahead: int = 0) -> NoPair | None:
 
 
 def why_nobody_begins(study: Study) -> NoPair | None:
-    """Why somebody who is new would get no pair at present, as far as that can be told without drawing one."""
+    """Why a new annotator would get no pair at present, as far as is known without drawing one."""
     newcomer = Annotator(study=study)
     if (reason := why_no_pair(newcomer)) is not None:
         return reason
@@ -134,13 +134,13 @@ def why_nobody_begins(study: Study) -> NoPair | None:
 
 
 def _judged_within_an_hour(annotator: Annotator) -> bool:
-    """Whether they judged as much within the last hour as the study takes of one annotator."""
+    """Whether the annotator has reached the study's hourly limit."""
     recent = Assignment.objects.work().filter(annotator=annotator, closed_at__gt=Now() - timedelta(hours=1))
     return recent.count() >= annotator.study.judgments_per_hour
 
 
 def _held(candidates: Candidates, besides: Assignment | None) -> Assignment | None:
-    """The oldest pair that they hold, other than `besides`; its lease begins anew when half of it is over."""
+    """The oldest pair that the annotator holds, other than `besides`; its lease is renewed when half of it is over."""
     held = sorted(lease for lease in candidates.held if besides is None or lease[0] != besides.pk)
     if not held:
         return None
@@ -156,10 +156,10 @@ def is_half_over(expires_at: datetime | None, now: datetime) -> bool:
 
 
 def _renew(key: int) -> None:
-    """Begin a lease anew, unless something happens to it in this very moment.
+    """Renew a lease, unless another transaction has locked it.
 
-    Its topic need not be locked here, so nobody may be waited for: whoever answers it wants this annotator next. Should
-    it have been freed, then answering takes its place again.
+    Its topic may not be locked here, so this must not wait: an answer to the pair locks this annotator next. If the
+    lease has just ended, an answer takes its place again.
     """
     leases = Assignment.objects.filter(pk=key, state=State.OPEN)
     if leases.select_for_update(skip_locked=True).values_list("pk").first() is not None:
@@ -170,7 +170,7 @@ def _renew(key: int) -> None:
 
 
 def _ways(annotator: Annotator, besides: Assignment | None) -> Iterator[tuple[int, Choose]]:
-    """Topics to look in, with how to choose there, in turn."""
+    """The topics to try, in order, with how to choose there."""
     if checks.is_practising(annotator):
         for check in checks.practice(annotator):
             yield check.topic_id, partial(checks.choose, check)
@@ -194,10 +194,10 @@ def _choose_tidily(
 
 
 def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: bool) -> Iterator[int]:
-    """The topic that they are reading, until they have judged a run of it; then the least filled ones first, and last
-    those that have next to nothing left to tell of systems.
+    """The current topic until the annotator has judged a run of it; then the least filled ones first, and last those
+    whose pairs say almost nothing more about systems.
 
-    Thoroughly, full ones too where a lease has run out: nobody else would ever free what was left lying there.
+    `thorough`: full ones with an expired lease, too; nothing else would free its place.
     """
     lapsed = Q(Exists(Assignment.objects.filter(LAPSED, topic=OuterRef("topic")))) if thorough else None
     current = besides.topic_id if besides else checks.topic_read(annotator)
@@ -219,7 +219,7 @@ def _topics_in_turn(annotator: Annotator, besides: Assignment | None, thorough: 
 
 
 def _is_of_summaries(annotator: Annotator, topic_id: int | None) -> bool:
-    """Asked of the database only where a study compares both."""
+    """Whether the topic is of summaries; a query only where the study compares both."""
     if annotator.study.compares != "both":
         return annotator.study.compares == "summaries"
     return Tally.objects.filter(topic=topic_id, of_summaries=True).exists()
@@ -262,8 +262,8 @@ def lease(choice: Choice, topic: LockedTopic, annotator: Annotator) -> Assignmen
 
 
 def end_leases(sentence: Sentence) -> None:
-    """Take the sentence's pairs back from those who hold one; what they answer nevertheless is kept, like any answer
-    that comes late. In the caller's transaction."""
+    """End the leases of the sentence's pairs; answers to them are kept, like any late answer. In the caller's
+    transaction."""
     topic = Tally.objects.lock(sentence.topic_id)
     about = Q(pair__first=sentence) | Q(pair__second=sentence)
     if topic is not None:
@@ -271,7 +271,7 @@ def end_leases(sentence: Sentence) -> None:
 
 
 def give_up(topic: LockedTopic, leases: QuerySet[Assignment]) -> int:
-    """End these leases of the topic and return their places; how many of people's. The topic is locked."""
+    """End these leases of the topic and return their places; how many were people's. The topic must be locked."""
     rows = list(leases.values_list("pk", "pair_id", "holds_place", "annotator__kind"))
     if not rows:
         return 0

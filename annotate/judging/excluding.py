@@ -1,8 +1,8 @@
-"""Whose judgments count, and who is given pairs: what an admin decides about one annotator, and can take back.
+"""Exclude an annotator, take them back in, or give them no pairs for a while.
 
-No judgment is deleted or changed by any of this. The places that somebody's judgments held are free for others while
-they are excluded; taken back in, their judgments have their places again, and pairs that were filled meanwhile need as
-many as they have then.
+None of this deletes or changes a judgment. While an annotator is excluded, the places of their judgments are free for
+others. Taken back in, their judgments have their places again; pairs that were filled meanwhile need as many as they
+have then.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONGEST_REASON = LONGEST
 
 
 def exclude(annotator: Annotator, user: User, reason: str) -> bool:
-    """Count nothing that they judged, and ask no more of them; False where they are excluded already.
+    """Stop counting the annotator's judgments, and give them no more pairs; False if they are excluded already.
 
     Raises `Refusal` without a reason, or with one that is too long or cannot be stored.
     """
@@ -36,12 +36,12 @@ def exclude(annotator: Annotator, user: User, reason: str) -> bool:
 
 
 def readmit(annotator: Annotator, user: User, reason: str) -> bool:
-    """Count again what they judged; False where they are not excluded. Raises `Refusal` as `exclude` does."""
+    """Count the annotator's judgments again; False if they are not excluded. Raises `Refusal` as `exclude` does."""
     return _decide(annotator, user, reason, excluded=False)
 
 
 def rest(annotator: Annotator, user: User, on: bool) -> bool:
-    """Give them no pairs for a while, or again; what they judged counts as before. False where it is so already."""
+    """Give the annotator no pairs for a while (`on`), or pairs again; judgments still count. False if unchanged."""
     with transaction.atomic():
         tallies.lock_study(annotator.study_id)
         row = Annotator.objects.filter(pk=annotator.pk, paused_at__isnull=on)
@@ -93,7 +93,7 @@ def _decide(annotator: Annotator, user: User, reason: str, *, excluded: bool) ->
 
 
 def _judged(annotator: Annotator, topics: list[int]) -> dict[int, int]:
-    """How many answers of theirs each topic has that would count; topics without any left out."""
+    """How many of the annotator's answers would count in each topic; topics without any are left out."""
     rows = Assignment.objects.filter(annotator=annotator, state=Assignment.State.JUDGED, holds_place=True)
     judged: dict[int, int] = dict.fromkeys(topics, 0)
     for topic_id in rows.values_list("topic_id", flat=True):

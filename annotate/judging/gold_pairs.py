@@ -1,4 +1,4 @@
-"""Pairs whose right answer a researcher knows: prepared for practice, or to be hidden among the others."""
+"""Pairs whose right answer is known: for practice, or hidden among the others."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _EXPECTED: Mapping[Of, str] = {
 def prepare_pair(
     study: Study, user: User, *, better: Sentence, worse: Sentence, use: str, explanation: str = ""
 ) -> GoldPair:
-    """Say of two sentences of one topic which is right, and what for. What people were shown before stays as it was.
+    """Store which of two sentences of one topic is right, and its use. Earlier assignments stay as they are.
 
-    Raises `Refusal` where the sentences are one, or of two topics, or prepared already.
+    Raises `Refusal` where the sentences are the same, of two topics, not to be judged, or prepared already.
     """
     if better.topic_id != worse.topic_id or better.topic.study_id != study.pk:
         raise invalid("worse", _("Both must be sentences, or both summaries, of the same topic of this study."))
@@ -55,7 +55,7 @@ def prepare_pair(
 
 @transaction.atomic
 def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) -> int:
-    """Prepare every pair of a table, or none; how many. Raises `formats.Refused` with every complaint."""
+    """Prepare every pair of a table, or none; returns how many. Raises `formats.Refused` with every complaint."""
     rows = list(read_gold_pairs(file, place))
     topics = Topic.asked.filter(study=study).by_name()
     named = {topic: sentence_ids(topics[topic]) for topic in {(row.topic, row.of) for _, row in rows} & topics.keys()}
@@ -83,6 +83,6 @@ def import_gold_pairs(study: Study, user: User, file: BinaryIO, place: Place) ->
 
 @transaction.atomic
 def delete_gold_pair(gold_pair: GoldPair, user: User) -> None:
-    """Prepare this pair no longer. Those who were shown it keep what they answered, and whether it was right."""
+    """Delete this pair. Annotators who saw it keep their answers, and whether these were right."""
     note(gold_pair.topic.study, user, "forget pair", known_pair=gold_pair.pk, use=gold_pair.use)
     GoldPair.objects.filter(pk=gold_pair.pk).delete()

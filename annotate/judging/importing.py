@@ -34,7 +34,7 @@ IMPORTED = {
     "revision": 1,
 }
 Two = tuple[int, int]
-#: Of which kind somebody is, and their name in the file.
+#: An annotator's kind, and their name in the file.
 Author = tuple[str, str]
 
 
@@ -46,7 +46,7 @@ class UnknownSentence(LookupError):
 class Located:
     """A preference with the rows it is about. `swapped`: the pair's second sentence was shown on the left.
 
-    `of_copies`: both sentences have the same words. It says nothing, so it takes no place and does not count.
+    `of_copies`: both sentences have the same words. Then it takes no place and does not count.
     """
 
     preference: Preference
@@ -59,10 +59,10 @@ class Located:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Judgments that were made elsewhere, in the order in which they are stored, and whose they become.
+    """Judgments that were made elsewhere, in the order in which they are stored, with their annotators.
 
-    `sums`: by author, how many there are and how many seconds they read. `earlier`: the keys of annotators whom an
-    earlier import brought. `upload`: what brings them, if that is not stored in one transaction.
+    `sums`: by author, how many there are and how many seconds they read. `earlier`: the keys of annotators of an
+    earlier import. `upload`: their upload, if it is not stored in one transaction.
     """
 
     study: Study
@@ -78,14 +78,13 @@ class Arrivals:
 def import_judgments(
     study: Study, preferences: Iterable[Preference], kind: str = Annotator.Kind.HUMAN, pseudonym: str = ""
 ) -> int:
-    """Store judgments that were made elsewhere, in one transaction; how many.
+    """Store judgments that were made elsewhere, in one transaction; returns how many.
 
-    Judgments that say of which kind they are (as our exports do) keep it; all others are of this `kind`. Those without
-    an annotator get one for this call, called `pseudonym` if one is given. The same pair may come more than once from
-    the same annotator: each time is an occasion. What people judged takes places of what the study wants of them.
-    Raises `UnknownSentence`, with nothing stored.
+    Judgments that state their kind (as our exports do) keep it; all others are of this `kind`. Those without an
+    annotator get one for this call, called `pseudonym` if one is given. The same annotator may have judged a pair more
+    than once: each time is an occasion. People's judgments take places. Raises `UnknownSentence`, with nothing stored.
 
-    All topics are locked first and the audit log last, as everybody does who needs both.
+    All topics are locked first and the audit log last, as everywhere.
     """
     rows = _located(study, preferences, kind, pseudonym)
     tallies.lock({row.topic for row in rows})
@@ -97,16 +96,16 @@ def import_judgments(
 
 
 def arrivals(study: Study, preferences: Iterable[Preference], upload: Upload) -> Arrivals:
-    """What an upload brings, its annotators made; the same however often it is asked for.
+    """The judgments of an upload, with their annotators created; idempotent.
 
-    To be stored by `store_some`, in as many transactions as it takes, counted by `count_in` in the last one, or taken
-    away by `remove_some`. Raises `UnknownSentence`.
+    `store_some` stores them, in as many transactions as necessary, and `count_in` counts them in the last one;
+    `remove_some` removes them. Raises `UnknownSentence`.
     """
     return _arrivals(study, _located(study, preferences, Annotator.Kind.HUMAN, "", upload), upload)
 
 
 def store_some(arrivals: Arrivals, start: int, number: int) -> int:
-    """Store so many of the judgments, in the caller's transaction; how many there were."""
+    """Store up to `number` judgments from `start`, in the caller's transaction; returns how many."""
     rows = arrivals.rows[start : start + number]
     by_topic: dict[int, list[Located]] = {}
     for row in rows:
@@ -118,7 +117,7 @@ def store_some(arrivals: Arrivals, start: int, number: int) -> int:
 
 
 def count_in(arrivals: Arrivals, besides: Iterable[int] = ()) -> None:
-    """Let what is stored count from this transaction on: fit these topics anew, and those `besides`."""
+    """Count what is stored from this transaction on: these topics, and those `besides`, are fitted again."""
     tallies.raise_version(arrivals.topics.union(besides))
     by_kind: Counter[str] = Counter()
     for author, (judged, seconds) in arrivals.sums.items():
@@ -130,7 +129,7 @@ def count_in(arrivals: Arrivals, besides: Iterable[int] = ()) -> None:
 
 
 def remove_some(upload: Upload, number: int) -> int:
-    """Take away so many of the judgments that were stored of an upload, in the caller's transaction; how many."""
+    """Remove up to `number` judgments of an upload, in the caller's transaction; returns how many."""
     rows = Assignment.objects.filter(
         pk__in=list(Assignment.objects.filter(upload=upload).values_list("pk", flat=True)[:number])
     )
@@ -149,7 +148,7 @@ def remove_some(upload: Upload, number: int) -> int:
 
 
 def forget_arrivals(upload: Upload) -> None:
-    """Delete the annotators of an upload of which no judgment is left, in the caller's transaction."""
+    """Delete the annotators of an upload that has no judgment left, in the caller's transaction."""
     Annotator.objects.filter(upload=upload).delete()
 
 
@@ -190,7 +189,7 @@ def _with_sentences(topic_id: int, preferences: Iterable[Preference], kind: str,
 
 
 def kind_of(preference: Preference, otherwise: str = Annotator.Kind.HUMAN) -> str:
-    """The kind of annotator who made it; what is simulated must never count as a person's."""
+    """The kind of its annotator; simulated judgments must never count as people's."""
     kind = preference.extra.get("kind")
     return str(kind if kind in Annotator.Kind.values else otherwise)
 
@@ -202,7 +201,7 @@ def _without_kind(preference: Preference) -> Preference:
 
 
 def _arrivals(study: Study, rows: Sequence[Located], upload: Upload | None = None) -> Arrivals:
-    """The judgments that are located, with what is known of all of them together; makes annotators that are missing."""
+    """The located judgments with their sums and annotators; creates missing annotators."""
     sums = _sums(rows)
     annotators, earlier = _annotators(study, sums, upload)
     return Arrivals(study, rows, frozenset(row.topic for row in rows), sums, annotators, earlier, upload)
@@ -212,10 +211,10 @@ def _arrivals(study: Study, rows: Sequence[Located], upload: Upload | None = Non
 def _annotators(
     study: Study, sums: Mapping[Author, tuple[int, float]], upload: Upload | None
 ) -> tuple[dict[Author, Annotator], frozenset[int]]:
-    """An annotator for each author: the one whom an earlier import brought (the keys of these), or a new one.
+    """An annotator for each author: one of an earlier import (returns the keys of these), or a new one.
 
-    Somebody who judges here, or did, is never taken for one who was imported, whatever they are called; nor is one of
-    an upload that is still being stored.
+    Annotators who judged here are never matched, whatever their name; nor are those of an upload that is still being
+    stored.
     """
     everybody = {annotator.pseudonym: annotator for annotator in Annotator.objects.filter(study=study)}
     own = {name: row for name, row in everybody.items() if upload is not None and row.upload_id == upload.pk}
@@ -239,7 +238,7 @@ def _annotators(
 
 
 def _sums(rows: Iterable[Located]) -> dict[Author, tuple[int, float]]:
-    """By author, how many judgments there are and how long they read."""
+    """By author, the number of judgments and the reading time in seconds."""
     sums: dict[Author, tuple[int, float]] = {}
     for row in rows:
         judged, seconds = sums.get(row.author, (0, 0.0))
@@ -248,7 +247,7 @@ def _sums(rows: Iterable[Located]) -> dict[Author, tuple[int, float]]:
 
 
 def _free_name(wanted: str, taken: Collection[str]) -> str:
-    """The name, or with a number where it is taken."""
+    """The name, with a number where it is taken."""
     if wanted and wanted not in taken:
         return wanted
     called = wanted[:190] or "imported"
@@ -296,7 +295,7 @@ def _alike(rows: Sequence[Located], values: Mapping[str, Any]) -> dict[str, Sequ
 
 
 def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> dict[Two, int]:
-    """The keys of the pairs of these judgments, which take their places there; needs grow to what comes."""
+    """Take the places of these judgments, raising needs to fit; returns the keys of their pairs."""
     wanted = dict.fromkeys(sorted(row.sentences for row in rows), 0)
     for row in _in_places(arrivals, rows):
         wanted[row.sentences] += 1
@@ -313,7 +312,7 @@ def _take_places(arrivals: Arrivals, topic_id: int, rows: Sequence[Located]) -> 
 
 
 def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]:
-    """Those that take a place of what the study wants: by people of whom none is excluded, of different sentences."""
+    """Those that take a place: by people who are not excluded, about different sentences."""
     earlier = Annotator.objects.filter(pk__in=arrivals.earlier) if arrivals.earlier else Annotator.objects.none()
     excluded = set(earlier.exclude(excluded_at=None).values_list("pk", flat=True))
     for row in rows:
@@ -323,7 +322,7 @@ def _in_places(arrivals: Arrivals, rows: Iterable[Located]) -> Iterator[Located]
 
 
 def _pairs(wanted: Collection[Two]) -> dict[Two, tuple[int, int, int]]:
-    """Of those of these pairs of sentences that are there: the key, what it needs, what is taken."""
+    """The existing ones of these pairs of sentences: key, need, taken."""
     by = ("first_id", "second_id")
     return {(first, second): tuple(own) for first, second, *own in find(Pair, by, wanted, (*by, "id", "need", "taken"))}
 
@@ -333,7 +332,7 @@ def add_up(annotator_id: int, judged: int, seconds: float) -> None:
 
 
 def recount_places(study: Study, topic_id: int) -> None:
-    """Count afresh what is taken in a topic whose tally is locked; needs grow to what was brought."""
+    """Count again what is taken in a topic whose tally is locked; needs grow to fit."""
     held = (
         Assignment.objects.holding(Annotator.TAKES_PLACES)
         .filter(pair=OuterRef("pk"))
@@ -352,12 +351,12 @@ def recount_places(study: Study, topic_id: int) -> None:
 
 
 def sentence_ids(topic_id: int) -> dict[str, int]:
-    """What is compared in the topic, by its public name."""
+    """The keys of what is compared in the topic, by public name."""
     return {name: pk for pk, name in Sentence.objects.filter(topic_id=topic_id).names().items()}
 
 
 def make_pairs(topic_id: int, wanted: set[Two]) -> dict[Two, Pair]:
-    """A row for each of these pairs of sentences, the ones that are there and new ones that need nothing yet."""
+    """The topic's pairs, with new ones (that need nothing yet) for those of `wanted` that are missing."""
     rows = {(pair.first_id, pair.second_id): pair for pair in Pair.objects.filter(topic_id=topic_id)}
     new = [Pair(topic_id=topic_id, first_id=first, second_id=second, need=0) for first, second in wanted - rows.keys()]
     new.sort(key=lambda pair: (pair.first_id, pair.second_id))
@@ -365,7 +364,7 @@ def make_pairs(topic_id: int, wanted: set[Two]) -> dict[Two, Pair]:
 
 
 def _occasions(annotators: Sequence[int], pairs: Sequence[int]) -> list[int]:
-    """Of each annotator and pair, the number of the occasion: the next one after those that are there."""
+    """The number of the occasion for each annotator and pair: the next free one."""
     wanted, by = list(zip(annotators, pairs, strict=True)), ("annotator_id", "pair_id")
     following: Counter[Two] = Counter()
     for annotator, pair, occasion in find(Assignment, by, set(wanted), (*by, "occasion")):
@@ -378,7 +377,7 @@ def _occasions(annotators: Sequence[int], pairs: Sequence[int]) -> list[int]:
 
 
 def moment(at: str, otherwise: datetime) -> datetime:
-    """When it was, in UTC; a time without a zone is taken for UTC."""
+    """The time in UTC; a time without a zone is read as UTC."""
     if not at:
         return otherwise
     moment = datetime.fromisoformat(at)

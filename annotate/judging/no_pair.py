@@ -1,4 +1,4 @@
-"""Why somebody is given no pair: one table, read by pages, the API and whoever hands out codes."""
+"""Why an annotator gets no pair: one table, for pages, the API and completion codes."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ Outcome = Participation.Outcome
 
 
 class NoPair(enum.StrEnum):
-    """No pair was drawn, and why. The value is the code of the API, and stands in addresses of pages."""
+    """Why no pair was drawn. The value is the API's code, and part of pages' addresses."""
 
-    DONE = "done"  # they judged as many pairs as they were asked for
-    NO_WORK = "no_work"  # every pair that they could judge is judged, or out with somebody
+    DONE = "done"  # they judged as many pairs as were wanted
+    NO_WORK = "no_work"  # every pair that they could judge is judged, or leased to another annotator
     PAUSED = "paused"
     CLOSED = "closed"
     EXCLUDED = "excluded"
-    SCREENED_OUT = "screened_out"  # practice showed that the task is not for them
+    SCREENED_OUT = "screened_out"  # too few of their practice answers were right
     SKIPPED = "skipped"  # so many pairs in a row that the study ends it there
     HOUR = "hour"  # as many as the study takes of one person within an hour
     OWN = "own"  # they see the study's results, so they make none
-    RESTING = "resting"  # whoever runs the study gives them no pairs for a while
+    RESTING = "resting"  # an admin of the study gives them no pairs for a while
 
     @property
     def told(self) -> Told:
         return TOLD[self]
 
     def text(self, study: Study) -> str:
-        """What the annotator is told."""
+        """The text for the annotator."""
         return str(self.told.text) % {"limit": study.judgments_per_hour}
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one reason comes to.
+    """What one reason means for the annotator.
 
-    `outcome`: how whoever came from a platform leaves; None where they may come back. `is_final`: nothing that others
-    do changes it, so that they get their code at once.
+    `outcome`: how an annotator of a platform leaves; None where they may come back. `is_final`: nothing that others do
+    changes it, so that they get their code at once.
     """
 
     title: _StrPromise

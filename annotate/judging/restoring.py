@@ -1,4 +1,4 @@
-"""The annotators, pairs as shown and judgments of an exported study, taken back as they were."""
+"""Restore annotators, assignments and judgments of an exported study as they were."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def restore(study: Study, archive: StudyArchive, history: Mapping[int, Sentence]) -> None:
-    """Store who judged, what they were shown and every revision of every answer, in the order of the archive.
+    """Store annotators, assignments and every revision of every answer, in the order of the archive.
 
-    The study's topics and sentences must be there; `history`: the sentences of its history by their numbers. Keys are
-    kept where they are free: an archive that is taken back into the installation that it came from gets new ones.
+    The study's topics and sentences must exist; `history`: the sentences of its history by their numbers. Keys are
+    kept where they are free: an archive that is imported into its own installation gets new ones.
     """
     topics = Topic.asked.filter(study=study).by_name()
     tallies.raise_version(topics.values())
@@ -133,7 +133,7 @@ def _assignment(
 def _restore_history(
     archive: StudyArchive, sentences: Mapping[int, Sentence], annotators: Mapping[str, Annotator]
 ) -> None:
-    """Store what was judged of topics and sentences that are gone: void, and work done all the same."""
+    """Store judgments of removed topics and sentences: void, but still work done."""
     wanted: dict[int, set[Two]] = {}
     sides = [(sentences[record.left.number], sentences[record.right.number]) for record in archive.history]
     for left, right in sides:
@@ -185,7 +185,7 @@ def _restore_reported_pairs(archive: StudyArchive, assignments: Mapping[str, Ass
 
 
 def _store_answers(answers: Sequence[tuple[Assignment, JudgmentRecord | HistoryAnswer]]) -> None:
-    """Store every revision, and add up what each annotator has done."""
+    """Store every revision, and add it to the annotators' sums."""
     now = timezone.now()
     Judgment.objects.bulk_create(
         (
@@ -230,7 +230,7 @@ def _restore_gold_pairs(archive: StudyArchive, topics: Topics) -> None:
 
 
 def _free_keys(keys: list[str]) -> dict[str, uuid.UUID]:
-    """Each key itself, or a new one where this installation has it already."""
+    """Each key itself, or a new one where it is taken."""
     taken: set[uuid.UUID] = set()
     for start in range(0, len(keys), BATCH):
         taken |= set(Assignment.objects.filter(key__in=keys[start : start + BATCH]).values_list("key", flat=True))

@@ -1,4 +1,4 @@
-"""What is counted: versions, places, and the judgments that a fit rests on."""
+"""Counts of topics: versions and places."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ BATCH = 500
 
 
 def open_tallies(topics: Iterable[Topic]) -> None:
-    """Begin to count for new topics, with the places that are taken there; those that have a tally already keep it.
+    """Create tallies of new topics, with the places that are taken there; existing tallies stay.
 
-    Topics without documents get none: nobody is asked about them, and no draw may lose time there.
+    Topics without documents get none: they are never judged, and no draw may lose time there.
     """
     with_documents = SourceDocument.objects.filter(topic__in=list(topics)).order_by()
     new = list(Topic.with_unfinished.filter(pk__in=with_documents.values("topic")))
@@ -27,12 +27,12 @@ def open_tallies(topics: Iterable[Topic]) -> None:
 
 
 def raise_version(topic_ids: Iterable[int]) -> None:
-    """Say that what these topics' fits rest on has changed; the worker fits them again. In the caller's transaction."""
+    """Note that the data of these topics have changed; the worker fits them again. In the caller's transaction."""
     Tally.objects.filter(topic__in=lock(topic_ids)).update(data_version=F("data_version") + 1)
 
 
 def lock(topic_ids: Iterable[int]) -> list[int]:
-    """Lock the tallies of these topics, in an order that everyone keeps; the topics that have one."""
+    """Lock the tallies of these topics, always in the same order; returns the topics that have one."""
     wanted = sorted(set(topic_ids))
     locked: list[int] = []
     for start in range(0, len(wanted), BATCH):
@@ -47,12 +47,12 @@ def lock_study(study_id: int) -> list[int]:
 
 
 def has_room(topic_id: int, annotator: Annotator) -> bool:
-    """Whether the topic wants more judgments of annotators of this kind. The tally must be locked."""
+    """Whether the topic needs more judgments by annotators of this kind. The tally must be locked."""
     return Tally.objects.with_room(annotator).filter(topic=topic_id).exists()
 
 
 def take_place(assignment: Assignment) -> bool:
-    """Take one of its pair's places and one of its topic's, if both have one left. The tally must be locked."""
+    """Take a place of its pair and one of its topic, if both have one left. The tally must be locked."""
     annotator = assignment.annotator
     pair = Pair.objects.with_place(annotator).filter(pk=assignment.pair_id)
     if not has_room(assignment.topic_id, annotator) or not pair.exists():
@@ -64,7 +64,7 @@ def take_place(assignment: Assignment) -> bool:
 
 
 def return_places(topic_id: int, pair_ids: Iterable[int]) -> None:
-    """Give back one place of people's for each entry. The tally must be locked."""
+    """Return one of the places for people for each entry. The tally must be locked."""
     returned: dict[int, int] = {}
     for pair_id in pair_ids:
         returned[pair_id] = returned.get(pair_id, 0) + 1
@@ -76,18 +76,18 @@ def return_places(topic_id: int, pair_ids: Iterable[int]) -> None:
 
 
 def keep_needs(study: Study) -> None:
-    """Bring the needs of the study's pairs in step with its judgments per pair, in the caller's transaction.
+    """Adapt the needs of the study's pairs to its judgments per pair, in the caller's transaction.
 
-    A pair that has more judgments than are wanted now keeps them all.
+    A pair with more judgments keeps them all.
     """
     lock_study(study.pk)
     Pair.objects.filter(topic__study=study, need__gt=0).update(need=Greatest(F("taken"), study.judgments_per_pair))
 
 
 def forget_pairs(topic_ids: Iterable[int]) -> None:
-    """Forget which pairs were handed out, so that the topics can be cut anew; only before anyone has judged there.
+    """Delete pairs and assignments, so that the topics can be cut again; only before anyone has judged there.
 
-    Whoever has such a pair on their screen is led to another one.
+    Annotators with such a pair on their screen get another one.
     """
     topics = lock(topic_ids)
     with append_only.erasing():

@@ -1,4 +1,4 @@
-"""Trials: annotators who judge on the ordinary way, of whom nothing counts and nothing is left after a day."""
+"""Trials: annotators who judge as usual, but never count and are erased after a day."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotate.models import Annotator, Assignment, Judgment, Pair, Sentence, Stu
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: So many pairs are tried at most, whatever the study asks of its annotators.
+#: The maximum number of pairs of a trial, whatever the study's pairs per annotator.
 LONGEST = 60
 KEPT = timedelta(days=1)
 BATCH = 100
@@ -27,9 +27,9 @@ BATCH = 100
 
 @transaction.atomic
 def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Sentence, Sentence]] = ()) -> Annotator:
-    """A new annotator whose judgments never count; the user's, or whoever's has the addresses of its pages.
+    """A new annotator whose judgments never count; without a `user`, the addresses of its pages give access.
 
-    These `pairs`, of one topic, come first, in this order and on these sides.
+    These `pairs`, of one topic, are first, in this order and on these sides.
     """
     quota = min(study.pairs_per_annotator, LONGEST)
     trial = Annotator.objects.create(
@@ -50,7 +50,7 @@ def start_trial(study: Study, user: User | None = None, pairs: Sequence[tuple[Se
 
 
 def forget_trials() -> None:
-    """Erase the trials that began a day ago, a few at a time."""
+    """Erase trials older than a day, in batches."""
     expired = Annotator.objects.filter(kind=Annotator.TRIAL, joined_at__lt=Now() - KEPT)
     while keys := list(expired.values_list("pk", flat=True)[:BATCH]):
         _erase(keys)
@@ -58,7 +58,7 @@ def forget_trials() -> None:
 
 @transaction.atomic
 def _erase(annotators: list[int]) -> None:
-    """Delete trials with everything that they left: judgments, reports, and pairs that nobody else was given."""
+    """Delete trials with their judgments, reports, and pairs without other assignments."""
     theirs = Assignment.objects.filter(annotator__in=annotators)
     topics = set(theirs.values_list("topic_id", flat=True))
     tallies.lock(topics)

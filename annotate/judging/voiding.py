@@ -1,6 +1,6 @@
-"""A topic, or a sentence, is taken out: what was judged of it stays as history, and counts again if it comes back.
+"""When a topic or sentence is removed, its judgments stay as history; they count again when it is restored.
 
-Everything else that a void assignment was can be told from its judgments, so nothing has to be kept to bring it back.
+The earlier state of a void assignment follows from its judgments, so nothing else has to be kept.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ State = Assignment.State
 
 
 def void(topic: Topic) -> None:
-    """Count nothing of a topic any more, and draw nothing from it; in the caller's transaction, which holds its tally.
+    """Stop counting a topic and drawing from it; in the caller's transaction, which has locked its tally.
 
-    Whoever has a pair of it on their screen is led to another one. What somebody did stays done: nobody is asked for
-    more because of it.
+    Annotators with a pair of it on their screen get another one. Their work stays done: nobody has to judge more
+    because of it.
     """
     shown = Assignment.objects.filter(topic=topic)
     shown.filter(state__in=[State.OPEN, State.EXPIRED]).update(skip_reason="")  # of a skip that was taken back
@@ -35,7 +35,7 @@ def void(topic: Topic) -> None:
 
 
 def revive(study: Study, topic: Topic) -> None:
-    """Count again what counted before, in the caller's transaction; with a version that nothing older has."""
+    """Count again what counted before, with a version that was never used; in the caller's transaction."""
     _reopen(topic)
     open_tallies([topic])
     version = Study.objects.filter(pk=study.pk).values("removed_version")
@@ -44,7 +44,7 @@ def revive(study: Study, topic: Topic) -> None:
 
 
 def set_apart(topic: Topic, history: Topic) -> None:
-    """Let pairs follow the sentences that went from a topic to its history: what was judged of them is void there.
+    """Move the pairs of sentences that moved from a topic to its history; their judgments are void there.
 
     Gold pairs are deleted.
     """
@@ -56,12 +56,12 @@ def set_apart(topic: Topic, history: Topic) -> None:
 
 
 def revive_pairs(topic: Topic) -> None:
-    """Count again what was judged of pairs whose sentences are both in the topic again; and all that is left, afresh.
+    """Count again the judgments of pairs whose sentences are both in the topic again, and recount its places.
 
-    In the caller's transaction, which holds the topic's tally, if it has one.
+    In the caller's transaction, which has locked the topic's tally, if it has one.
     """
     whole = Pair.objects.filter(first__topic=topic, second__topic=topic).exclude(topic=topic)
-    # Whoever answers one of them locks the history first.
+    # An answer to one of them locks the history first.
     list(Topic.with_unfinished.select_for_update(no_key=True).filter(pk__in=whole.values("topic")).order_by("pk"))
     Assignment.objects.filter(pair__in=whole).update(topic=topic)
     whole.update(topic=topic)
@@ -72,7 +72,7 @@ def revive_pairs(topic: Topic) -> None:
 
 
 def answers_in(*topics: Topic) -> QuerySet[Assignment]:
-    """What was answered about these topics and stands."""
+    """The assignments of these topics whose answer stands."""
     return Assignment.objects.arrived().filter(topic__in=topics, state=State.JUDGED)
 
 
@@ -85,7 +85,7 @@ def _reopen(topic: Topic) -> None:
 
 
 def _find_previous(annotators: Iterable[Annotator]) -> None:
-    """Let each of them take back what they did last of all that stands."""
+    """Point each annotator's undo to their last answer or skip that stands."""
     for annotator in annotators:
         Annotator.objects.filter(pk=annotator.pk).update(previous=last_done(annotator))
 

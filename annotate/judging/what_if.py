@@ -1,5 +1,5 @@
-"""Questions of what would change without some annotators, or with one kind of them alone: asked by a person, worked
-out by the worker. The one writer."""
+"""Questions to the worker: what would change without some annotators, or with one kind of them alone. The one
+writer."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 State = WhatIfQuestion.State
-#: A study's questions that stay in the table, about annotators and about each kind of them.
+#: How many of a study's questions are kept, about annotators and about each kind of them.
 KEPT = 20
 
 
 def version_of(study: Study) -> int:
-    """Changes with everything that an answer rests on."""
+    """The version of all data that an answer rests on."""
     total = Tally.objects.filter(topic__study=study).aggregate(version=Sum("data_version"))
     return (total["version"] or 0) + study.removed_version
 
 
 def annotators_of(question: WhatIfQuestion) -> list[Annotator]:
-    """Whom the question is about."""
+    """The annotators that the question is about."""
     return list(Annotator.objects.filter(study=question.study_id, pk__in=question.annotators).order_by("pk"))
 
 
 def is_old(question: WhatIfQuestion) -> bool:
-    """Whether something that the answer rests on has changed since."""
+    """Whether the data of the answer have changed since."""
     return question.state == State.READY and question.version != version_of(question.study)
 
 
 def latest(study: Study, kind: str) -> WhatIfQuestion | None:
-    """What was asked last about this kind of annotators."""
+    """The latest question about this kind of annotators."""
     return WhatIfQuestion.objects.filter(study=study, kind=kind).order_by("pk").last()
 
 
 def ask(study: Study, user: User, annotators: Iterable[Annotator], *, leave_out: bool = True) -> WhatIfQuestion:
-    """Ask what would change without these annotators (or with them again); one that is up to date is not asked twice.
+    """The question what would change without these annotators (or with them again); a current one is reused.
 
-    Annotators of other studies are passed over.
+    Annotators of other studies are ignored.
     """
     keys = sorted({annotator.pk for annotator in annotators if annotator.study_id == study.pk})
     return _ask(study, user, keys, leave_out=leave_out)
 
 
 def ask_kind(study: Study, user: User, kind: str) -> WhatIfQuestion:
-    """Ask for the leaderboard that this kind alone would give; one that is up to date is not asked twice."""
+    """The question which leaderboard this kind alone would give; a current one is reused."""
     return _ask(study, user, [], kind=kind)
 
 
@@ -68,12 +68,12 @@ def _ask(study: Study, user: User, keys: list[int], *, leave_out: bool = True, k
 
 
 def note_progress(question: WhatIfQuestion, parts: Mapping[str, Any], topics: int) -> None:
-    """Keep what is worked out so far."""
+    """Store what is worked out so far."""
     question.waiting().filter(pk=question.pk).update(parts=dict(parts), done=len(parts), topics=topics)
 
 
 def finish(question: WhatIfQuestion, figures: Mapping[str, Any], version: int) -> None:
-    """Publish the answer; the parts that it was put together from are not needed any more."""
+    """Publish the answer and clear its parts."""
     question.waiting().filter(pk=question.pk).update(
         state=State.READY, figures=dict(figures), version=version, parts={}, done=F("topics"), problem=""
     )

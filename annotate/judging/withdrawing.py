@@ -1,4 +1,4 @@
-"""Somebody wants to stop for good, and perhaps to leave nothing behind."""
+"""Annotators withdraw: they stop for good, and may have everything deleted."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from annotate.models import Annotator, Assignment, Judgment, ReportedPair
 
 
 def stop(annotator: Annotator) -> None:
-    """Ask no more of them, and forget who they are: what they judged stays and counts under their pseudonym.
+    """End the annotator's work and forget who they are; their judgments stay and count under their pseudonym.
 
-    Notes to the researchers are deleted: what somebody writes in their own words may say who they are.
+    Notes to the researchers are deleted: an annotator's own words may say who they are.
     """
     with transaction.atomic():
         pause(annotator)
@@ -24,9 +24,9 @@ def stop(annotator: Annotator) -> None:
 
 
 def erase(annotator: Annotator) -> int:
-    """Delete everything that they judged, and them; how many answers. Their places are free for others again.
+    """Delete the annotator with all their judgments; returns how many answers. Their places are free again.
 
-    The one way in which a judgment ever leaves the tables. Every topic that they judged is fitted anew.
+    Topics that they judged are fitted again.
     """
     mine = Assignment.objects.filter(annotator=annotator)
     with transaction.atomic():
