@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class AccountName(models.Model):
-    """A user name as names are compared: no two accounts have the same. What stands on pages is the name itself."""
+    """A user name in the form in which names are compared, unique among accounts. Pages show the name itself."""
 
     user: models.OneToOneField[Any, Any] = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="account_name"
@@ -24,7 +24,7 @@ class AccountName(models.Model):
 
 
 class AccountSession(models.Model):
-    """Whose a session of Django's is, and in which browser it began. Written by annotate.server.sessions."""
+    """The account and browser of a session of Django's. Written by annotate.server.sessions."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="account_session")
     user: models.ForeignKey[Any, Any] = models.ForeignKey(
@@ -38,9 +38,9 @@ class AccountSession(models.Model):
 
 
 class SecondFactor(models.Model):
-    """What an account asks for besides its password. Written by annotate.second_factor.
+    """An account's second factor. Written by annotate.second_factor.
 
-    `secret` is shared with an app, in base 32; codes of steps up to `used_step` were used, or are older. `recovery`:
+    `secret` is shared with an app, in base 32; codes of steps up to `used_step` are no longer valid. `recovery`:
     SHA-256 digests of the recovery codes that are left.
     """
 

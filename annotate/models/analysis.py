@@ -46,7 +46,7 @@ class Result(models.Model):
     `choice`: the keys it is kept under, such as a dimension of human scores, as a list in JSON; empty for the head,
     which says how far the whole analysis is: `version`, of the data that it rests on; `turns`, how often any of it was
     saved; `problem`, why the last attempt failed. Without keys, the head has the record. With keys, the head's `record`
-    is what the worker notes for itself and for people who wait.
+    holds the worker's notes for itself and for people who wait.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, related_name="results")

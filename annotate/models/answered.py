@@ -1,4 +1,4 @@
-"""What programs asked for and were answered. Written by annotate.server.idempotency."""
+"""Requests of programs and their answers. Written by annotate.server.idempotency."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class AnsweredRequest(models.Model):
-    """The answer to a request that had an `Idempotency-Key`, so that nothing is done twice. It has no secrets.
+    """The answer to a request with an `Idempotency-Key`, so that nothing is done twice. It has no secrets.
 
     `key` and `fingerprint` are digests: of the key and its sender, and of what was sent.
     """

@@ -1,4 +1,4 @@
-"""What is summarized and what was made of it, and the uploads that brought it. Written by annotate.imports."""
+"""Source documents, their summaries, and uploads. Written by annotate.imports."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from formats.results.planning import CHARACTERS_A_WORD, SECONDS, seconds_of
 
 
 def of_what(summaries_of: int | None) -> Of:
-    """What people compare in a topic whose texts are the summaries of another one, or not."""
+    """What annotators compare in a topic: summaries if its texts are those of another topic, otherwise sentences."""
     return "sentences" if summaries_of is None else "summaries"
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
     def present(self) -> Self:
-        """Not those that were removed, nor those of an upload that is still being stored."""
+        """Topics that are not removed, and not of an upload that is still being stored."""
         return self.filter(removal=None).exclude(upload__in=Upload.unfinished())
 
     def by_name(self) -> dict[tuple[str, Of], int]:
-        """Their keys by their names and by what is compared there."""
+        """Keys by name and by what is compared."""
         return {(name, of_what(own)): pk for name, own, pk in self.values_list("name", "summaries_of", "pk")}
 
     def uncut(self) -> Self:
-        """Those whose texts are not cut as they stand now."""
+        """Topics whose current texts are not cut yet."""
         return self.filter(UNCUT)
 
     def cut(self) -> Self:
-        """Those whose sentences are of their texts as they stand now."""
+        """Topics whose sentences are of their current texts."""
         return self.exclude(UNCUT)
 
     def unfitted(self) -> Self:
-        """Those with judgments or texts that are newer than their scores."""
+        """Topics with newer data than scores."""
         return self.filter(UNFITTED)
 
     def without_documents(self) -> Self:
-        """Those about which nobody is asked: what they have is for metrics."""
+        """Topics that nobody judges: their data are for metrics."""
         return self.filter(NEEDS_DOCUMENTS)
 
     def score_anew(self) -> None:
-        """Say that what metrics rest on, other than documents, has changed in them."""
+        """Note that the topics' data for metrics, other than documents, have changed."""
         self.update(peers_version=models.F("peers_version") + 1)
 
     def unscored(self) -> Self:
-        """Those whose summaries are to be scored by metrics: cut, and changed since. Adds the `wanted` version."""
+        """Cut topics with summaries that changed since metrics scored them. Adds the `wanted` version."""
         topics = self.cut().annotate(wanted=models.F("text_version") + models.F("peers_version"))
         is_behind = models.Q(metrics__isnull=True) | models.Q(metrics__version__lt=models.F("wanted"))
         return topics.filter(is_behind, models.Exists(Summary.objects.filter(topic=models.OuterRef("pk"))))
 
     def behind(self) -> Self:
-        """Those that are not cut or not fitted as they stand now, whatever the reason."""
+        """Topics with newer data than sentences or scores, whatever the reason."""
         return self.filter(UNCUT | UNFITTED)
 
 
@@ -65,41 +65,41 @@ TopicManagerBase = models.Manager.from_queryset(TopicQuerySet)
 
 
 class AskedManager(TopicManagerBase["Topic"]):
-    """What people may be asked about: topics, and beside each of them the summaries that are compared there."""
+    """Everything that can be judged: topics, and the topics of their summaries."""
 
     def get_queryset(self) -> TopicQuerySet:
         return TopicQuerySet(self.model, using=self._db).present()
 
 
 class TopicManager(TopicManagerBase["Topic"]):
-    """The topics that are there."""
+    """Present topics, without those of summaries."""
 
     def get_queryset(self) -> TopicQuerySet:
         return TopicQuerySet(self.model, using=self._db).present().filter(summaries_of=None)
 
 
 UNCUT = models.Q(cut_version__lt=models.F("text_version"))
-# What has no progress was never fitted, which is as it should be until there is something to fit.
+# A topic without progress was never fitted, which is right until there is something to fit.
 UNFITTED = models.Q(progress__fitted_version__lt=models.F("tally__data_version")) | models.Q(
     progress__isnull=True, tally__data_version__gt=0
 )
 
-# Nobody is asked about the sentences of a topic without documents: it has no tally.
+# A topic without documents has no sentences to judge, and so no tally.
 NEEDS_DOCUMENTS = models.Q(tally__isnull=True)
 
 
 class Topic(models.Model):
     """What one set of source documents is about.
 
-    `text_version` rises whenever its texts or their cutting change; `cut_version` is that of which its sentences are.
+    `text_version` rises whenever its texts or their cutting change; `cut_version` is the one that its sentences are of.
     `base`: the name of the topic with the earlier documents, if this one is its update.
-    `peers_version` rises with everything else that metrics rest on: summaries and what people said of them.
-    While `upload`, which brings it, is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it.
-    So it is while it is removed (`removal`): then it has documents, sentences and judgments that are void, no tally.
+    `peers_version` rises with everything else that metrics rest on: summaries, references and human scores.
+    While its `upload` is being stored, nobody sees it: `objects` leaves it out, `with_unfinished` has it. The same
+    holds while it is removed (`removal`): then it has documents, sentences and void judgments, but no tally.
 
-    To all that serves and stores judgments, the summaries of a topic are a topic of their own: `summaries_of` is the
-    topic, each of its documents is the summary of the system of this name, in one sentence, and it stands in no list
-    (`asked` has it, `objects` leaves it out). See `annotate.imports.compared`.
+    For judging, the summaries of a topic are a topic of their own: `summaries_of` is the topic, each of its documents
+    is the summary of the system of this name, in one sentence, and no list shows it (`AskedManager` has it, `objects`
+    leaves it out). See `annotate.imports.compared`.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="topics")
@@ -141,12 +141,12 @@ class Topic(models.Model):
 
     @property
     def compares_summaries(self) -> bool:
-        """Whether its texts are the summaries of a topic, to be compared whole."""
+        """Whether its texts are the whole summaries of a topic."""
         return self.summaries_of_id is not None
 
     @property
     def of(self) -> Of:
-        """What its texts are, as files say it."""
+        """What its texts are, in the words of files."""
         return of_what(self.summaries_of_id)
 
     def sources(self) -> models.QuerySet[SourceDocument]:
@@ -155,28 +155,28 @@ class Topic(models.Model):
 
     @property
     def prompt(self) -> str:
-        """What summaries answer that have no source documents, to be shown above them; empty where they have some."""
+        """The heading above summaries without source documents; empty if there are documents."""
         return "" if self.sources().exists() else self.question or self.title or self.name
 
     @property
     def is_cut(self) -> bool:
-        """Whether its sentences are of its texts as they stand now."""
+        """Whether its sentences are of its current texts."""
         return self.cut_version >= self.text_version
 
     @property
     def is_fitted(self) -> bool:
-        """Whether its scores rest on all that it has: one without documents has no scores to come."""
+        """Whether its scores rest on all its data; always true without documents."""
         progress, tally = getattr(self, "progress", None), getattr(self, "tally", None)
         return tally is None or (progress.fitted_version if progress else 0) >= tally.data_version
 
     @property
     def needs_documents(self) -> bool:
-        """Whether nobody is asked about its sentences because it has no documents."""
+        """Whether its sentences cannot be judged because it has no documents."""
         return not hasattr(self, "tally")
 
 
 class Uploaded(models.Model):
-    """What an upload brought; unknown of what is older than this column, or came by another way."""
+    """Rows of an upload; None for rows that are older than this column, or of another origin."""
 
     upload = models.ForeignKey(
         "Upload", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
@@ -187,7 +187,7 @@ class Uploaded(models.Model):
 
 
 class StoredText(models.Model):
-    """A text: whole (`text`), or as its provider (or a person mending our cutting) cut it (`sentences`)."""
+    """A text: whole (`text`), or as its provider cut it (`sentences`)."""
 
     text = models.TextField(blank=True)
     sentences = models.JSONField(null=True, blank=True)
@@ -198,7 +198,7 @@ class StoredText(models.Model):
 
     @property
     def whole(self) -> str:
-        """The text; one that came in sentences has each on a line."""
+        """The text; given sentences are on a line each."""
         return self.text if self.sentences is None else "\n".join(self.sentences)
 
 
@@ -228,16 +228,16 @@ class SourceDocument(TopicText):
 
 class SentenceQuerySet(models.QuerySet["Sentence"]):
     def to_judge(self) -> Self:
-        """Those that people are asked about."""
+        """Sentences that may be judged."""
         return self.filter(not_judged="")
 
     def of_sources(self, study: Study) -> Self:
-        """Those of the source documents of a study, whatever else people compare there."""
+        """The sentences of a study's source documents, without compared summaries."""
         return self.filter(topic__study=study, topic__removal=None, topic__summaries_of=None)
 
     def paces(self, study: Study) -> dict[bool, float]:
-        """Seconds that a pair of the study's is expected to take, by the words to be read: of sentences (False), and of
-        whole summaries (True)."""
+        """The expected seconds for a pair of the study, by the words to read: of sentences (False), and of whole
+        summaries (True)."""
         lengths = (
             self.to_judge()
             .filter(topic__study=study, topic__removal=None)
@@ -250,7 +250,7 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
         return {kind: seconds_of(2 * length / CHARACTERS_A_WORD) for kind, length in by_kind.items() if length}
 
     def pace(self, study: Study) -> float:
-        """The same of the study's pairs on average, as often as it asks about each kind."""
+        """The mean over the study's pairs, weighted by its shares of both kinds."""
         shares = {False: 1.0, True: 0.0} if study.compares == "sentences" else {False: 0.0, True: 1.0}
         if study.compares == "both":
             shares = {False: 1 - study.summary_share, True: study.summary_share}
@@ -259,17 +259,17 @@ class SentenceQuerySet(models.QuerySet["Sentence"]):
         return sum(shares[kind] * pace for kind, pace in paces.items()) / weight if weight else SECONDS
 
     def names(self) -> dict[int, str]:
-        """Their public names by their keys."""
+        """Public names by key."""
         rows = self.order_by().values_list("pk", "document__name", "index", "topic__summaries_of")
         return {pk: f"{name}:{index}" if summaries_of is None else name for pk, name, index, summaries_of in rows}
 
 
 class Sentence(models.Model):
     """A sentence of a source document; `<document>:<index>` is its public name, `position` its place in the topic. Or a
-    whole summary, which is called as its system is.
+    whole summary, with the name of its system.
 
-    `not_judged`: why nobody is asked about it: the rule by which it looks like no sentence (`formats.not_judged`), or
-    that a researcher said so; empty where people are asked.
+    `not_judged`: why it is not judged: the rule by which it looks like no sentence (`formats.not_judged`), or by a
+    researcher's decision; empty if it is judged.
     """
 
     class NotJudged(models.TextChoices):
@@ -312,17 +312,17 @@ class Sentence(models.Model):
 
     @property
     def utility(self) -> Any:
-        """What the recommended fit says of it; None where nothing has been computed."""
+        """Its utility in the recommended fit; None if nothing is computed yet."""
         return _scored_by("recommended", self.utilities.all())
 
     @property
     def published_utility(self) -> Any:
-        """What the fit as published says of it."""
+        """Its utility in the fit as published."""
         return _scored_by("published", self.utilities.all())
 
 
 class Reference(TopicText, Uploaded):
-    """A summary written by a person, as a model of what to say."""
+    """A summary by a person, as a model."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="references")
 
@@ -332,7 +332,7 @@ class Reference(TopicText, Uploaded):
 
 
 class PyramidAnnotation(Uploaded):
-    """What people found the references and the summaries of a topic to say; `data` as `pyramid_json` reads it."""
+    """The content units that people found in a topic's references and summaries; `data` as `pyramid_json` reads it."""
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="pyramid")
     data = models.JSONField()
@@ -357,7 +357,7 @@ class System(models.Model):
 
 
 class Summary(StoredText, Uploaded):
-    """What one system wrote for one topic, or a person: then `reference` may name the reference that it is itself."""
+    """One system's summary of one topic. A person's may be a reference, too: then `reference` names it."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="summaries")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="summaries")
@@ -381,7 +381,7 @@ class Summary(StoredText, Uploaded):
 
     @property
     def recommended(self) -> Any:
-        """Its recommended score; None where nothing has been computed."""
+        """Its recommended score; None if nothing is computed yet."""
         return _scored_by("recommended", self.scores.all())
 
     @property
@@ -392,16 +392,16 @@ class Summary(StoredText, Uploaded):
 
 class HumanScoreQuerySet(models.QuerySet["HumanScore"]):
     def of_all(self) -> Self:
-        """What all people together gave: the mean, where assessors rated."""
+        """Scores by all people together: the mean, if assessors rated."""
         return self.filter(assessor="")
 
     def ratings(self) -> Self:
-        """What single assessors gave."""
+        """Scores by single assessors."""
         return self.exclude(assessor="")
 
 
 class HumanScore(Uploaded):
-    """What people thought of one summary in one dimension, higher is better: all of them, or one, the `assessor`."""
+    """A score of one summary in one dimension, higher is better, by all people together or by one `assessor`."""
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="human_scores")
     dimension = models.CharField(max_length=200)
@@ -425,12 +425,12 @@ def _scored_by(scored_by: str, rows: Iterable[Any]) -> Any:
 
 
 def upload_path(upload: Upload, filename: str) -> str:
-    """A random name: what the visitor called the file is data, never a path."""
+    """A random name: the visitor's file name is data, never a path."""
     return f"uploads/{upload.key}"
 
 
 class Upload(Job):
-    """A file on its way into a study: read by the worker, looked at by a person, then stored whole or not at all.
+    """A file for a study: read by the worker, confirmed by a person, then stored whole or not at all.
 
     `preview`: {"topics": [{"name", "title", "documents", "sentences", "not_judged", "references", "summaries", and of
     its Pyramid "content_units", "annotated": numbers}], "cuts": [{"topic", "document", "sentences": [[text, rule by
@@ -438,18 +438,17 @@ class Upload(Job):
     documents, "changes": how often, "systems": [names], "persons": number of all summaries
     that people wrote, "metrics": [{"name", "scores"}], "assessors", "ratings": numbers of all who rated and of what
     they gave, "summaries", "human_scores", "pyramids", "preferences": numbers of those for topics that the study has
-    already or (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what is there and
-    differs, "replaced", "unchanged": {kind: number} of all that is there, "recuts": [{"topic", "kept", "gone", "new":
+    already or (preferences) of all, "replacements": [{"kind", "topic", "name", "before", "after"}] of what exists and
+    differs, "replaced", "unchanged": {kind: number} of all that exists, "recuts": [{"topic", "kept", "gone", "new":
     numbers of sentences, "judgments_kept", "judgments_lost"}] of topics whose documents are replaced, "asks_again":
     true where that is no longer what was confirmed, "preferences_by_kind": {kind of annotators: number}, "remarks":
     [{"file", "said", "params"}]}.
     `complaints`: [{"file", "line", "field", "found", "expected", "params"}], as in `formats.records.Complaint`.
-    `judgments_stored`: how many of its judgments are stored, from when it is begun until all is; None before and after.
-    Nobody sees anything of it meanwhile. `baseline_words`: how long summaries by standard summarizers are to be, which
-    the worker is to write into the file first; None for what somebody sent, and once they are written. Until then
-    `preview` is {"written", "of": numbers of topics}. `simulation`: the same for judgments to be simulated, {"source":
-    "references" or "pyramid", "per_topic", "seed"}. `copied_from`: the same for the topics of
-    another study.
+    `judgments_stored`: how many of its judgments are stored, while storing; None before and after. Meanwhile nobody
+    sees anything of it. `baseline_words`: the length of the summaries by standard summarizers that the worker has to
+    write into the file first; None for files that users sent, and once they are written. Until then `preview` is
+    {"written", "of": numbers of topics}. `simulation`: the same for judgments to be simulated, {"source": "references"
+    or "pyramid", "per_topic", "seed"}. `copied_from`: the same for the topics of another study.
     """
 
     class State(models.TextChoices):
@@ -493,7 +492,7 @@ class Upload(Job):
 
     @property
     def contents(self) -> dict[str, int]:
-        """How many of what its file has; empty before it is read."""
+        """The numbers of what its file has; empty before it is read."""
         preview = self.preview
         if "topics" not in preview:
             return {}
@@ -511,10 +510,10 @@ class Upload(Job):
 
     @classmethod
     def unfinished(cls) -> models.QuerySet[Upload]:
-        """Those of which a part is stored: all that they bring is to be left out."""
+        """Uploads that are stored in part: everything of them has to be left out."""
         return cls.objects.filter(judgments_stored__isnull=False)
 
     @classmethod
     def waiting(cls) -> models.QuerySet[Upload]:
-        """Those to read or to store, and those of which a part is stored and must go again."""
+        """Uploads to read or to store, and those that are stored in part and must be removed."""
         return super().waiting() | cls.unfinished()

@@ -1,4 +1,4 @@
-"""How paid strangers come, what they agree to, and how they leave. Written by annotate.crowd."""
+"""Recruitment, consent and participation of paid annotators. Written by annotate.crowd."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.judging import Annotator
 from annotate.models.study import Study, new_link_key
 
-#: What may stand before "=" in the address that a platform sends people to.
+#: A parameter's name in the address that a platform sends people to.
 PARAMETER = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]*\Z", _("Use only letters, digits, “_”, “-” and “.”."))
-#: Where somebody is led with a code; nothing but a page.
+#: Where annotators are sent with a code; nothing but a page.
 WEB_ADDRESS = RegexValidator(r"\Ahttps?://[^\s<>\"]+\Z", _("The address must begin with https://."))
 
 
@@ -27,12 +27,11 @@ def new_identity_key() -> str:
 
 
 class Recruitment(models.Model):
-    """How a study's annotators are recruited: what they agree to, where they come from, which codes they leave with.
+    """How a study's annotators are recruited: their consent, platform and completion codes.
 
-    `consent_version` rises with every change of the text; 0 asks for none. `identity_key` is what digests of
-    participants are made with: it stays with the study, whatever becomes of the installation's secrets.
-    `expected_ids`: who may come, one on a line; anybody where it is empty. `check_session`: whether an ID is let in
-    only with the session that it came with first.
+    `consent_version` rises with every change of the text; 0 needs none. `identity_key` is the key of participants'
+    digests: it stays with the study, even if the installation's secrets change. `expected_ids`: who may take part, one
+    per line; anybody where it is empty. `check_session`: whether an ID is admitted only with its first session.
     """
 
     class Platform(models.TextChoices):
@@ -64,11 +63,11 @@ class Recruitment(models.Model):
 
     @property
     def expected(self) -> list[str]:
-        """The platform's names for those who may come; [] for anybody."""
+        """The platform's names of those who may take part; [] for anybody."""
         return self.expected_ids.splitlines()
 
     def could_name(self, person: str) -> bool:
-        """Whether the platform would give somebody this name."""
+        """Whether this can be a participant's name on the platform."""
         return self.platform != self.Platform.PROLIFIC or PROLIFIC_ID.fullmatch(person) is not None
 
 
@@ -90,8 +89,8 @@ class Consent(models.Model):
 class Participation(models.Model):
     """One person of a platform in one study: who they are there, and how it ended.
 
-    `digest` is a slow keyed hash of the platform's name for the person: it keeps them from taking part twice even after
-    `person` was erased, and even the annotator. `code` is what they leave with. Whoever came by an invitation has a
+    `digest` is a slow keyed hash of the platform's name for the person: it keeps them from taking part twice, even
+    after `person` or the annotator was erased. `code` is their completion code. An annotator with an invitation has a
     row here only after they withdrew.
     """
 

@@ -1,4 +1,4 @@
-"""Exports on their way out. Written by annotate.exports."""
+"""Requested exports. Written by annotate.exports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotate.models.job import Job
 
 
 class Export(Job):
-    """A study asked for as a file: written by the worker, fetched by the person who asked."""
+    """A study as a file: written by the worker, fetched by the user who requested it."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("being written")

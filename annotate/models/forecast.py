@@ -15,10 +15,10 @@ from formats.results import from_json
 
 
 class Forecast(Job):
-    """What is to be expected of a study, by number of judgments a topic.
+    """The expected outcome of a study, by number of judgments per topic.
 
-    `careless`: the share of answers that a coin gives; None for what is usual, or what judgments at hand teach. `done`
-    of `steps` simulations are there; `parts`: what they came to. `figures`: the record `Forecast` of `formats.results`.
+    `careless`: the share of random answers; None for the usual one, or an estimate from existing judgments. `done` of
+    `steps` simulations are finished; `parts`: their results. `figures`: the record `Forecast` of `formats.results`.
     """
 
     class State(models.TextChoices):
@@ -44,5 +44,5 @@ class Forecast(Job):
 
     @property
     def record(self) -> Record | None:
-        """What is to be expected; None before it is worked out."""
+        """The forecast; None before it is computed."""
         return from_json(Record, self.figures) if self.figures else None

@@ -1,4 +1,4 @@
-"""What a person asks of the worker: each kind has a table and a writer of its own."""
+"""Users' jobs for the worker: each kind has its own table and writer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from annotate.models.study import Study
 
 
 class Job(models.Model):
-    """Something that a person asked for and the worker does.
+    """A user's job for the worker.
 
-    It is in one of the states `WAITING` until it is done, or has failed for the reason `problem`; each kind says which
-    states there are. How often in a row the worker tried in vain stands with its claim.
+    It is in one of the states `WAITING` until it is done, or has failed for the reason `problem`; each kind defines its
+    states. The number of failed attempts in a row is in its claim.
     """
 
     WAITING: ClassVar[tuple[str, ...]] = ("waiting",)
@@ -33,10 +33,10 @@ class Job(models.Model):
 
     @classmethod
     def waiting(cls) -> models.QuerySet[Self]:
-        """Those that the worker has something to do for."""
+        """Jobs that the worker has to do."""
         return cls._default_manager.filter(state__in=cls.WAITING)
 
     def give_up(self, problem: str) -> None:
-        """Try no longer, and say why in plain words; what is done or given up already stays as it is."""
+        """Mark the job as failed, with the reason in plain words; finished and failed ones stay as they are."""
         self.waiting().filter(pk=self.pk).update(state=self.FAILED, problem=problem, changed_at=timezone.now())
         self.refresh_from_db()

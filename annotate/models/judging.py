@@ -1,4 +1,4 @@
-"""Who judges, what they were shown and what they preferred. Written by annotate.judging.
+"""Annotators, pairs, assignments and judgments. Written by annotate.judging.
 
 Judgments are the source of truth and are only ever added: an undo is a new revision. What is counted follows from
 the rows: a judgment counts while it is the last revision of its assignment, is an answer, and its assignment holds
@@ -31,15 +31,15 @@ from formats.settings import KINDS_COUNTED
 
 
 class Progress(NamedTuple):
-    """How far somebody is: at which pair (from 1) of how many; `minutes_left` is a guess from their own pace."""
+    """An annotator's progress: at which pair (from 1) of how many; `minutes_left` is estimated from their own pace."""
 
     number: int
     wanted: int
     minutes_left: int
 
 
-#: Which setting says how many judgments are wanted of a topic, by what annotators compare and whether it is of
-#: summaries; nothing where they are not asked about it.
+#: The setting with the number of judgments that a topic needs, by what annotators compare and whether it is of
+#: summaries; topics of the other kind are not judged.
 WANTED_BY = {
     ("sentences", False): "judgments_per_topic",
     ("both", False): "judgments_per_topic",
@@ -50,10 +50,10 @@ WANTED_BY = {
 
 @dataclass
 class LockedTopic:
-    """A topic whose tally is locked, at which time by the database's clock, which every process shares.
+    """A topic whose tally is locked; `now`: when, by the database's clock, which every process shares.
 
-    `answers`: those that were stored since, and are still to raise its `data_version`. `last`: the highest position of
-    its texts, where that was looked at.
+    `answers`: how many were stored since and have yet to raise its `data_version`. `last`: the highest position of its
+    texts, if known.
     """
 
     pk: int
@@ -66,8 +66,7 @@ class LockedTopic:
 
 class TallyQuerySet(models.QuerySet["Tally"]):
     def lock(self, topic: int, *, wait: bool = True) -> LockedTopic | None:
-        """Lock the topic's tally, and see what is taken; None where the topic is gone, or locked by somebody for whom
-        we do not `wait`."""
+        """Lock the topic's tally and read what is taken; None where the topic is gone, or (without `wait`) locked."""
         rows = (
             self.select_for_update(skip_locked=not wait)
             .filter(topic=topic)
@@ -76,9 +75,9 @@ class TallyQuerySet(models.QuerySet["Tally"]):
         return next((LockedTopic(*row) for row in rows), None)
 
     def with_room(self, annotator: Annotator, also: models.Q | None = None) -> Self:
-        """Of topics that want more judgments of annotators of this kind, or `also` others.
+        """Tallies of topics that need more judgments by annotators of this kind, or match `also`.
 
-        With how many are out or in (`filled`): people's stand in the tally.
+        Adds `filled`, the number of places that annotators of this kind hold; people's are `taken` in the tally.
         """
         study, wants_more = annotator.study, models.Q(pk__in=())
         for (compares, of_summaries), wanted_by in WANTED_BY.items():
@@ -89,10 +88,10 @@ class TallyQuerySet(models.QuerySet["Tally"]):
 
 
 class Tally(models.Model):
-    """One row a topic, locked first by everyone who draws or judges there.
+    """One row per topic, locked first by every transaction that draws or judges there.
 
-    `data_version` rises with everything that a fit rests on; `taken` counts the judgments wanted of people on the topic
-    that are out (leased) or in; `of_summaries`: it is of the summaries of a topic.
+    `data_version` rises with everything that a fit rests on; `taken` counts the topic's places that people's leases and
+    judgments hold; `of_summaries`: it is of the summaries of a topic.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="tally")
@@ -109,7 +108,7 @@ class Tally(models.Model):
         return f"{self.topic}: version {self.data_version}, {self.taken} taken"
 
 
-#: The kind of who only tries: no page, figure, file or fit knows of them, and they are erased after a day.
+#: The kind of trials: no page, figure, file or fit knows of them, and they are erased after a day.
 TRIAL = "trial"
 
 
@@ -123,18 +122,17 @@ class AnnotatorQuerySet(models.QuerySet["Annotator"]):
         return self.lasting().exclude(upload__in=Upload.unfinished())
 
     def lock(self, annotator: int) -> Annotator:
-        """Lock the annotator, after the topic where one is locked; as they and their study are now."""
+        """Lock the annotator, after the topic if one is locked; returns them and their study as they are now."""
         return self.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=annotator)
 
 
 class Annotator(models.Model):
     """Someone (or something) that judges in one study, under a pseudonym.
 
-    `judged` and `seconds` are running sums of what they have judged (an undone judgment taken off again) and of the
-    time they read, and `previous` is the key of the assignment that they judged last, so that no page has to count or
-    search: how much they have done, how long the rest will take, what an undo takes back. `pace` is how many seconds a
-    pair was expected to take them when they joined. While `paused_at` is set they
-    are given no pairs; while `excluded_at` is, nothing that they judged counts either.
+    `judged` and `seconds` are running sums of their judgments (without undone ones) and of their reading time;
+    `previous` is the key of the assignment that they judged or skipped last. So no page has to count or search to show
+    progress, to estimate the remaining time or to undo. `pace`: the seconds per pair that were expected when they
+    joined. While `paused_at` is set they get no pairs; while `excluded_at` is, their judgments do not count either.
     """
 
     class Kind(models.TextChoices):
@@ -144,7 +142,7 @@ class Annotator(models.Model):
 
     #: The kind whose judgments alone take the places of a topic and its pairs.
     TAKES_PLACES = Kind.HUMAN
-    #: A kind beside these, of which nobody is told.
+    #: A further kind, which no page names.
     TRIAL = TRIAL
 
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -154,7 +152,7 @@ class Annotator(models.Model):
     )
     invitation = models.ForeignKey(Invitation, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.HUMAN)
-    #: Whoever judged elsewhere and came with a file: nobody who judges here is ever taken for them.
+    #: They judged elsewhere and were imported: nobody who judges here is ever matched with them.
     imported = models.BooleanField(default=False)
     pseudonym = models.CharField(max_length=200)
     quota = models.PositiveIntegerField(null=True, blank=True)
@@ -172,7 +170,7 @@ class Annotator(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
-    #: What brought them, where that was an upload.
+    #: The upload that they were imported with, if any.
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
 
     objects = AnnotatorQuerySet.as_manager()
@@ -192,19 +190,19 @@ class Annotator(models.Model):
 
     @property
     def is_excluded(self) -> bool:
-        """Whether nothing that they judged counts."""
+        """Whether their judgments do not count."""
         return self.excluded_at is not None
 
     @cached_property
     def undo_revision(self) -> int:
-        """The revision that undoing their last answer will have, so that a second click undoes nothing more."""
+        """The revision of an undo of their last answer, so that a second click undoes nothing more."""
         if self.previous is None:
             return 1
         return Assignment.objects.get(key=self.previous).revision + 1
 
     @property
     def pairs_wanted(self) -> int:
-        """How many pairs they are asked to judge."""
+        """How many pairs they should judge."""
         return self.study.pairs_per_annotator if self.quota is None else self.quota
 
     @property
@@ -215,7 +213,7 @@ class Annotator(models.Model):
 
 
 def of_counted_kind(annotator: str) -> models.Q:
-    """Whether the annotator, by the way to them, is of a kind whose judgments count in their study."""
+    """A condition: the annotator at this lookup path is of a kind that their study counts."""
     study = f"{annotator}__study__counted_kinds__in"
     counting = {kind: [choice for choice, kinds in KINDS_COUNTED.items() if kind in kinds] for kind in Annotator.Kind}
     return reduce(or_, (models.Q(**{f"{annotator}__kind": kind, study: choices}) for kind, choices in counting.items()))
@@ -223,28 +221,28 @@ def of_counted_kind(annotator: str) -> models.Q:
 
 class PairQuerySet(models.QuerySet["Pair"]):
     def to_judge(self) -> Self:
-        """Those of two sentences that people are asked about."""
+        """Pairs of sentences that may both be judged."""
         return self.filter(first__not_judged="", second__not_judged="")
 
     def begun(self, annotator: Annotator) -> Self:
-        """Those that annotators of this kind were given, and that have a place left for one more."""
+        """Pairs that were assigned to annotators of this kind, with a place left."""
         pairs = self.with_place(annotator)
         return pairs if annotator.kind == Annotator.TAKES_PLACES else pairs.filter(filled__gt=0)
 
     def with_place(self, annotator: Annotator) -> Self:
-        """Those that have a place left for the annotator; people's must have been asked for.
+        """Pairs with a place left for the annotator; for people, only pairs with a `need`.
 
-        After the study's judgments per pair were lowered a pair may need more: what it has stays, what it gives back
-        is not asked for again.
+        After the study's judgments per pair were lowered a pair may need more than these: it keeps what it has, but
+        returned places are not filled again.
         """
         pairs = self.alias(filled=_filled("pair", annotator))
         pairs = pairs.filter(filled__lt=annotator.study.judgments_per_pair)
         return pairs.filter(filled__lt=models.F("need")) if annotator.kind == Annotator.TAKES_PLACES else pairs
 
     def with_is_free(self, annotator: Annotator) -> Self:
-        """With `is_free`: whether the annotator may have the pair, since they have not seen it and a place is left.
+        """With `is_free`: whether the annotator may have the pair: they have not seen it and a place is left.
 
-        A pair of which nothing is needed yet was never asked of people: they may have it.
+        A pair that needs nothing yet was never assigned to people: they may have it.
         """
         has_place = models.Q(filled__lt=annotator.study.judgments_per_pair)
         if annotator.kind == Annotator.TAKES_PLACES:
@@ -254,11 +252,11 @@ class PairQuerySet(models.QuerySet["Pair"]):
 
 
 class Pair(models.Model):
-    """Two sentences of a topic to compare, how many people's judgments are needed, and how many are out or in.
+    """Two sentences of a topic to compare, how many people's judgments are needed, and how many are leased or judged.
 
-    Machines and simulated annotators take no place that a person could have: their judgments are not in `taken`, and a
-    pair that only they have judged needs nothing yet (`need` is 0 until a person draws it). Theirs are limited by the
-    same numbers, each kind by itself, and counted where they stand. A trial takes no place at all.
+    Machines and simulated annotators take no places of people: their judgments are not in `taken`, and a pair that only
+    they have judged needs nothing yet (`need` is 0 until a person draws it). The same numbers limit theirs, each kind
+    by itself, counted from their assignments. A trial takes no place at all.
     """
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="pairs")
@@ -284,15 +282,15 @@ class Pair(models.Model):
 
     @staticmethod
     def in_order(sentence: int, other: int) -> tuple[int, int]:
-        """The keys of two sentences as their pair has them: the first, the second."""
+        """The keys of two sentences in the order of their pair."""
         return (min(sentence, other), max(sentence, other))
 
 
 class GoldPair(models.Model):
-    """Two sentences of a topic, or two summaries, of which a researcher says which one is right: for practice, or
-    hidden among others.
+    """Two sentences of a topic, or two summaries, with the right answer by a researcher: for practice, or hidden among
+    others.
 
-    One use each: whoever has practised on a pair is not tested by it. `explanation` is shown in practice only.
+    Each has one use: a pair for practice tests nobody. `explanation` is shown in practice only.
     """
 
     class Use(models.TextChoices):
@@ -321,13 +319,13 @@ class GoldPair(models.Model):
 
 
 def texts_of(pair: str = "") -> tuple[str, ...]:
-    """What `select_related` takes for the public names of the two texts of a pair; `pair`: the way to it, with `__`."""
+    """Arguments of `select_related` for the public names of a pair's texts; `pair`: its lookup path, with `__`."""
     return tuple(f"{pair}{side}__{own}" for side in ("first", "second") for own in ("document", "topic"))
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
-        """With everything that their pages show."""
+        """With everything that a page shows."""
         return self.select_related("topic", "pair__first", "pair__second", "annotator__study")
 
     def lasting(self) -> Self:
@@ -335,19 +333,18 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.exclude(annotator__kind=TRIAL)
 
     def arrived(self) -> Self:
-        """All but those of trials, and of an upload that is still being stored. Nothing that draws or judges comes
-        across one of an upload."""
+        """All but those of trials, and of an upload that is still being stored, which drawing and judging never see."""
         return self.lasting().exclude(upload__in=Upload.unfinished())
 
     def holding(self, kind: str) -> Self:
-        """Those that take one of their pair's places among annotators of a kind: open or judged, by nobody excluded.
+        """Assignments that hold a place of their pair, by annotators of a kind who are not excluded: open or judged.
 
-        Those of an upload take theirs as soon as they are stored, like somebody who is still reading.
+        Those of an upload hold theirs as soon as they are stored, like an open one.
         """
         return self.filter(holds_place=True, annotator__excluded_at=None, annotator__kind=kind)
 
     def in_place(self, *, or_imported: bool = False) -> Self:
-        """Those whose judgment would count if its annotator's kind did: answered, in a place, by nobody excluded.
+        """Assignments whose judgment counts if its annotator's kind does: answered, in a place, not by an excluded one.
 
         Imported ones have no place only where both sentences have the same words.
         """
@@ -357,21 +354,21 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.arrived().filter(placed, state=Assignment.State.JUDGED, annotator__excluded_at=None)
 
     def counted(self) -> Self:
-        """Those whose judgment counts: in its place, by an annotator of a kind that the study counts."""
+        """Assignments whose judgment counts: in a place, by an annotator of a kind that the study counts."""
         return self.in_place().filter(of_counted_kind("annotator"))
 
     def work(self) -> Self:
-        """Those that were answered, practice left out: it is no work."""
+        """Answered assignments without practice, which is no work."""
         return self.filter(state=Assignment.State.JUDGED).exclude(reason=Assignment.Reason.TRAINING)
 
     def done(self) -> Self:
-        """Those that were answered or skipped, practice left out: what can be taken back."""
+        """Answered or skipped assignments without practice: those that can be undone."""
         states = Assignment.State.JUDGED, Assignment.State.SKIPPED
         return self.filter(state__in=states).exclude(reason=Assignment.Reason.TRAINING)
 
 
 class Design(models.Model):
-    """The systems, by their names in order, that pairs of a topic were drawn to tell apart. Written by
+    """The systems that pairs of a topic were drawn to distinguish, by sorted names. Written by
     annotate.judging.designs."""
 
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="designs")
@@ -386,14 +383,14 @@ class Design(models.Model):
 
 
 class Assignment(models.Model):
-    """A pair as it was shown to an annotator: which side, why, and the lease that keeps it for them.
+    """A pair as it was shown to an annotator: the sides, the reason, and the lease that reserves it.
 
     `holds_place` says whether it takes one of the pair's `need` places; an answer without a place is surplus, kept
-    and not counted. Practice, pairs with a known answer and repeats never hold one, and so never count. `expected` is
-    the side that is right where the answer was known. `revision` is that of its last judgment, 0 before the first.
-    `key` is random and the only thing that a browser learns. `design_weight` is how many times likelier the pair would
-    have been drawn if all that were left had been equally likely; 0 if it was not drawn by lot. `drawn_for`: the number
-    of the topic's design, where it was drawn to tell systems apart.
+    and not counted. Practice, gold pairs and repeats never hold one, and so never count. `expected` is the right side
+    if the answer is known. `revision` is that of its last judgment, 0 before the first. `key` is random and the only
+    thing that a browser learns. `design_weight`: the probability of the pair if all that were left had been equally
+    likely, divided by the one it was drawn with; 0 if it was not drawn at random. `drawn_for`: the number of the
+    topic's design, if it was drawn to distinguish systems.
     """
 
     class State(models.TextChoices):
@@ -411,9 +408,9 @@ class Assignment(models.Model):
         GOLD = "gold", _("gold pair")
         REPEAT = "repeat", _("repeat")
 
-    #: What changes of it while it is judged, under the lock of its topic.
+    #: The columns that judging changes, under the lock of its topic.
     LOCKED = ("state", "holds_place", "revision", "expires_at")
-    #: Why a pair is shown whose answer is wanted for its own sake: these alone take a place, and count.
+    #: Reasons of pairs whose answer is evidence: these alone take a place, and count.
     WANTED = (Reason.RANDOM, Reason.SUGGESTED, Reason.IMPORTED)
 
     class SkipReason(models.TextChoices):
@@ -439,7 +436,7 @@ class Assignment(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
-    #: What brought it, where that was an upload; nobody sees it until all of the upload is stored.
+    #: The upload that it was imported with, if any; nobody sees it until all of the upload is stored.
     upload = models.ForeignKey(
         Upload, on_delete=models.CASCADE, null=True, blank=True, related_name="+", db_index=False
     )
@@ -467,17 +464,17 @@ class Assignment(models.Model):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether its answer is wanted for its own sake: it may take a place, and count."""
+        """Whether its answer is evidence: it may take a place, and count."""
         return self.reason in Assignment.WANTED
 
     @property
     def last_answer(self) -> str | None:
-        """What was answered last, "undone" included."""
+        """The last answer, "undone" included."""
         return Judgment.objects.filter(assignment=self, revision=self.revision).values_list("answer", flat=True).first()
 
     @property
     def question(self) -> str:
-        """What is asked about the pair; the topic's own question is about sentences, and summaries answer it."""
+        """The question about the pair. A topic's own question is about sentences, and summaries answer it."""
         study, topic = self.annotator.study, self.topic
         return topic.question or study.question if topic.summaries_of_id is None else study.summary_question
 
@@ -492,7 +489,7 @@ class Assignment(models.Model):
 
 
 def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
-    """How many places annotators of this kind hold `of` a row's pair or topic; people's stand in the row itself."""
+    """How many places `of` a row's pair or topic annotators of this kind hold; people's are in the row itself."""
     if annotator.kind == Annotator.TAKES_PLACES:
         return models.F("taken")
     held = Assignment.objects.holding(annotator.kind).filter(**{of: models.OuterRef("pk" if of == "pair" else "topic")})
@@ -502,18 +499,18 @@ def _filled(of: str, annotator: Annotator) -> models.F | Coalesce:
 
 class ReportedPairQuerySet(models.QuerySet["ReportedPair"]):
     def standing(self) -> Self:
-        """Those whose skip was not taken back, and whose sentences are there as they were."""
+        """Reports whose skip was not undone, and whose sentences still exist."""
         of_their_skip = self.filter(at=models.F("assignment__closed_at")).exclude(assignment__annotator__kind=TRIAL)
         return of_their_skip.filter(assignment__topic__removal=None).exclude(assignment__skip_reason="")
 
     def unsettled(self) -> Self:
-        """Those of them whose sentences people are still asked about."""
+        """Standing reports whose sentences are still judged."""
         pair = "assignment__pair"
         return self.standing().filter(**{f"{pair}__first__not_judged": "", f"{pair}__second__not_judged": ""})
 
 
 class ReportedPair(models.Model):
-    """What an annotator who skipped a pair told the researchers of it; only ever added. `at`: when they skipped it."""
+    """A report to the researchers by an annotator who skipped a pair; append-only. `at`: when they skipped it."""
 
     class Reason(models.TextChoices):
         FRAGMENT = "fragment", _("not a sentence")
@@ -546,18 +543,18 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         return self.lasting().exclude(assignment__upload__in=Upload.unfinished())
 
     def standing(self) -> Self:
-        """Of each assignment the last revision, if it is an answer."""
+        """The last revision of each assignment, if it is an answer."""
         last = self.arrived().filter(
             assignment__state=Assignment.State.JUDGED, revision=models.F("assignment__revision")
         )
         return last.exclude(answer=UNDONE)
 
     def counted(self, also: Collection[int] = (), kind: str = "") -> Self:
-        """Those that fits rest on: standing, in a place, by nobody excluded, of a kind that the study counts.
+        """Judgments that fits rest on: standing, in a place, not by excluded annotators, of a kind the study counts.
 
-        Those of the annotators `also` (keys) count as if they were not; where a `kind` is named, it alone counts. Ask
-        for a topic's by `assignment__topic`: PostgreSQL, where it has not counted its rows yet, would go through all
-        judgments of a `topic` for each of its assignments.
+        The annotators `also` (keys) are treated as not excluded; where a `kind` is named, it alone counts. Filter by
+        `assignment__topic`, not `topic`: PostgreSQL without statistics would read all judgments of the topic for each
+        of its assignments.
         """
         included = models.Q(assignment__annotator__excluded_at=None)
         if also:
@@ -568,9 +565,9 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
 
 class Judgment(models.Model):
-    """One revision of what an annotator preferred; (assignment, revision) is the idempotency key: the first stands.
+    """One revision of an annotator's answer; (assignment, revision) is the idempotency key: the first stands.
 
-    `topic` is where it was given; its assignment is in the history of that topic once one of its sentences went.
+    `topic` is where it was given; its assignment moves to the history of that topic if one of its sentences is removed.
     """
 
     ANSWERS = [*((key, _(answer.name)) for key, answer in ANSWERS.items()), (UNDONE, _("undone"))]
@@ -597,11 +594,11 @@ class Judgment(models.Model):
 
     @property
     def given(self) -> Answer:
-        """What is known of the answer, where it was not taken back."""
+        """The answer, if it is no undo."""
         return ANSWERS[self.answer]
 
     @property
     def in_order(self) -> tuple[Sentence, Sentence]:
-        """The two sentences, one that was preferred first."""
+        """The two sentences, the preferred one first."""
         shown = self.assignment
         return (shown.left, shown.right) if self.given.share else (shown.right, shown.left)

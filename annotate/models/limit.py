@@ -1,4 +1,4 @@
-"""How often somebody did what nobody needs to do often. Written by annotate.server.limits."""
+"""Rate limits per visitor. Written by annotate.server.limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Allowance(models.Model):
-    """What one visitor has used up of one limit; `key` tells neither the visitor nor what they did."""
+    """How much of one limit one visitor has used; `key` reveals neither the visitor nor what they did."""
 
     key = models.CharField(max_length=64, primary_key=True)
     used = models.PositiveIntegerField()

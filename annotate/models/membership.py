@@ -1,4 +1,4 @@
-"""Who belongs to a study, and the links that let people in."""
+"""Members of studies, and invitations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.models.study import Study, new_link_key
 
 
 class Membership(models.Model):
-    """What one person may do in one study, and the invitation by which they got there. Written by annotate.members."""
+    """A user's role in a study, and their invitation. Written by annotate.members."""
 
     class Role(models.TextChoices):
         OWNER = "owner", _("owner")
@@ -40,7 +40,7 @@ class Membership(models.Model):
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def usable(self) -> Self:
-        """Those that let one more person in now."""
+        """Invitations that are valid now."""
         return self.filter(
             models.Q(expires_at__isnull=True) | models.Q(expires_at__gt=timezone.now()),
             models.Q(max_uses__isnull=True) | models.Q(uses__lt=models.F("max_uses")),
@@ -49,7 +49,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """A link that lets people in. The link is signed, never stored, so that a leaked table lets nobody in.
+    """A link to join a study. It is signed, never stored, so that a leaked table lets nobody in.
 
     Written by annotate.invitations.
     """

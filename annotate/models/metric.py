@@ -1,4 +1,4 @@
-"""What metrics that were worked out elsewhere say of summaries. Written by annotate.imports."""
+"""Scores by metrics that were computed elsewhere. Written by annotate.imports."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from django.db import models
 
 from annotate.models.corpus import Summary
 
-#: Before the names of metrics that were worked out elsewhere.
+#: The prefix of metrics that were computed elsewhere.
 GIVEN = "given:"
 
 
 class MetricScoreQuerySet(models.QuerySet["MetricScore"]):
     def given(self) -> Self:
-        """Those that were worked out elsewhere."""
+        """Scores that were computed elsewhere."""
         return self.filter(metric__startswith=GIVEN)
 
 
 class MetricScore(models.Model):
-    """What a metric says of one summary; None: nothing. `version`: of the texts that it was worked out from here."""
+    """A metric's score of one summary; None: it gives none. `version`: of the texts, if it was computed here."""
 
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="metric_scores")
     metric = models.CharField(max_length=200)

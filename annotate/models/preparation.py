@@ -10,8 +10,8 @@ from annotate.models.corpus import Sentence, Topic
 class TopicProgress(models.Model):
     """The worker's progress with a topic, and in plain words why its last attempt failed (`problem`).
 
-    `is_told`: almost no pair is left there that would tell systems apart: other topics have priority.
-    A topic is behind if its current texts are not cut, or if `fitted_version` < its tally's data_version.
+    `is_told`: almost no pair is left there that would distinguish systems: other topics have priority.
+    A topic is out of date if its current texts are not cut, or if `fitted_version` < its tally's data_version.
     """
 
     topic = models.OneToOneField(Topic, on_delete=models.CASCADE, related_name="progress")

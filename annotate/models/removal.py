@@ -1,4 +1,4 @@
-"""What was taken out of a study. Written by annotate.imports."""
+"""What was removed from a study. Written by annotate.imports."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from annotate.models.study import Study
 
 class RemovalQuerySet(models.QuerySet["Removal"]):
     def expired(self) -> RemovalQuerySet:
-        """Those whose time has run out."""
+        """Removals that can no longer be restored."""
         return self.filter(removed_at__lt=timezone.now() - Removal.KEPT)
 
 
 class Removal(models.Model):
-    """Something that somebody took out of a study, and may put back for a day.
+    """Something that a user removed from a study, and may restore for a day.
 
     `rows`: what was deleted, as Django's serializers write it; empty once that is restored, or the day is over. A topic
     itself stays, with its documents, sentences and judgments (`Topic.removal`); what else it had is in `rows`.
-    `counts`: how many summaries, judgments and so on went with it.
+    `counts`: how many summaries, judgments and so on were removed with it.
     """
 
     KEPT = timedelta(days=1)
@@ -36,9 +36,9 @@ class Removal(models.Model):
         SUMMARY = "summary", _("summary")
         REFERENCE = "reference", _("reference")
         HUMAN_SCORES = "human_scores", _("human scores")
-        #: Not removed by itself: how it was before an upload, whose name this is, took its place.
+        #: Replaced by an upload, whose name this has: the rows are as they were before.
         REPLACED = "replaced", _("earlier versions")
-        #: Came as history with an archive of the study: it was removed elsewhere, and is not restored here.
+        #: History in an archive of the study: it was removed elsewhere, and is not restored here.
         ARCHIVED = "archived", _("history")
 
     key = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -64,7 +64,7 @@ class Removal(models.Model):
 
     @property
     def restorable_until(self) -> Any:
-        """Until when it can be put back; None where that is done, or the time is over."""
+        """Until when it can be restored; None if it is restored, or the time is over."""
         until = self.removed_at + self.KEPT
         is_open = self.restored_at is None and self.kind != Removal.Kind.ARCHIVED and timezone.now() <= until
         return until if is_open else None

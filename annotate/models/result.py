@@ -28,8 +28,8 @@ from formats.results import (
 
 
 class ScoredBy(models.TextChoices):
-    """By answers about sentences every topic is scored twice at each refit: by its study's settings, and by equations
-    2-5 of the paper. Answers about summaries give win rates, of all topics at once."""
+    """From answers about sentences each refit scores a topic twice: by its study's settings, and by equations 2-5 of
+    the paper. Answers about summaries give win rates over all topics."""
 
     RECOMMENDED = "recommended", _("recommended")
     PUBLISHED = "published", _("as published")
@@ -38,12 +38,12 @@ class ScoredBy(models.TextChoices):
 
 class FitQuerySet(models.QuerySet["Fit"]):
     def newest(self, scored_by: str = ScoredBy.RECOMMENDED) -> Self:
-        """Of each topic, the fit whose utilities and scores are kept."""
+        """The fit of each topic whose utilities and scores are kept."""
         return self.filter(data_version=models.F("topic__progress__fitted_version"), scored_by=scored_by)
 
 
 class Compared(models.Model):
-    """`differences`: between every two systems, once; `ground`: what these rest on."""
+    """`differences`: between every two systems, once; `ground`: the data for them."""
 
     differences = models.JSONField(default=list)
     ground = models.JSONField(default=dict)
@@ -64,8 +64,8 @@ class Fit(Compared):
     """One estimate for one topic with everything that it rests on. Utilities and scores are kept for the newest one.
 
     `curve`: the scores with fewer judgments, fewest first; the last point is this fit. `curve_owed`: the curve has
-    gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `words`: those that these are
-    sums of, none as published. All of them, the differences and their ground are kept for the newest fit only.
+    gaps, which are filled once no topic waits for scores. `covariance`: of the scores; `words`: the source words that
+    the scores sum over, none as published. All of them, the differences and their ground are kept for the newest fit.
     """
 
     scored_by = models.CharField(max_length=12, choices=ScoredBy.choices, default=ScoredBy.RECOMMENDED)
@@ -189,7 +189,7 @@ class Ranking(Compared):
 
     @classmethod
     def is_by_summaries(cls, study: Study) -> bool:
-        """Whether the study shows win rates first: answers about whole summaries, where it has any, tell most."""
+        """Whether the study shows win rates first: answers about whole summaries, if there are any, say most."""
         own = cls.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE, judgments__gt=0)
         return study.compares == "summaries" or (study.compares == "both" and own.exists())
 

@@ -29,13 +29,13 @@ from formats.settings import (
 
 
 def finite(value: float) -> None:
-    """Refuse what no other validator does: every comparison with NaN is false."""
+    """Refuse NaN and infinity: other validators let NaN pass, since its comparisons are false."""
     if not math.isfinite(value):
         raise ValidationError(_("Enter a number."))
 
 
 def metrics_there_are(names: str) -> None:
-    """Refuse a list of metrics in which one is unknown."""
+    """Refuse a list with an unknown metric."""
     if unknown := unknown_metrics(names):
         params = {"name": unknown[0], "names": ", ".join(METRICS)}
         raise ValidationError(_("There is no metric called “%(name)s”. There are: %(names)s."), params=params)
@@ -46,25 +46,25 @@ HALF: list[Callable[[Any], None]] = [finite, MinValueValidator(0.0), MaxValueVal
 
 
 def new_link_key() -> str:
-    """128 random bits that a link signs in place of its row's number."""
+    """128 random bits, which a link signs instead of its row's number."""
     return secrets.token_hex(16)
 
 
 def sum_of_topics(version: str) -> Combinable:
-    """Of a study's topics the sum of these versions, which never falls; None where no topic has one."""
+    """The sum of a version over a study's topics, which never falls; None where no topic has one."""
     return models.Sum(f"topics__{version}") + models.F("removed_version")
 
 
 class Study(models.Model):
-    """A campaign: what people are asked about which topics, and how their answers become scores."""
+    """A campaign: topics, the questions about them, and how answers become scores."""
 
     class State(models.TextChoices):
         OPEN = "open", _("open")
         PAUSED = "paused", _("paused")
         CLOSED = "closed", _("closed")
 
-    # The settings, as formats.settings declares them, in the words that people read: what a setting and its choices are
-    # called, in a form and on a board, and what a form says to explain it.
+    # The settings, as formats.settings declares them, with labels and choices for forms and pages, and help texts for
+    # forms.
     title = models.CharField(
         _("title"), max_length=200, help_text=_("For you and your colleagues. Annotators see it too.")
     )
@@ -190,7 +190,7 @@ class Study(models.Model):
         ),
     )
 
-    # Who may judge how much, and how it is looked after: these change no score that judgments came to.
+    # Limits of judging, and its checks: these change no score of the judgments there are.
     training = models.BooleanField(
         _("start with practice pairs"),
         default=False,
@@ -377,11 +377,11 @@ class Study(models.Model):
     )
 
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN)
-    #: Of the form that made it: sent twice, it is answered with the study that is there.
+    #: The token of the form that made it: a form that is sent twice makes one study.
     form_token = models.UUIDField(unique=True, null=True, editable=False)
-    #: What the versions of everything that was removed came to, so that sums of versions never fall.
-    #: What its archive says of uploads and removals before it was imported: {"uploads", "removals": [records]}.
+    #: Uploads and removals in its archive, from before its import: {"uploads", "removals": [records]}.
     earlier = models.JSONField(default=dict, editable=False)
+    #: The sum of the versions of everything that was removed, so that sums of versions never fall.
     removed_version = models.PositiveBigIntegerField(default=0, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -401,28 +401,28 @@ class Study(models.Model):
         return self.title
 
     def count_removed(self, versions: int) -> None:
-        """Let what is lost with something that is removed stay in the sums of versions; in the caller's transaction."""
+        """Keep the versions of something that is removed in the sums of versions; in the caller's transaction."""
         row = type(self)._default_manager.filter(pk=self.pk)
         row.update(removed_version=models.F("removed_version") + versions)
 
     @property
     def recommended_settings(self) -> dict[str, Any]:
-        """How judgments become its recommended scores, whichever scores its leaderboard shows first."""
+        """The settings of its recommended scores, whichever scores its leaderboard shows first."""
         settings = {setting.name: getattr(self, setting.name) for setting in SCORING}
         return settings | {"score": "importance"} if self.score == "published" else settings
 
     @property
     def questions(self) -> dict[str, str]:
-        """What annotators are asked about sentences, about summaries, or about both."""
+        """The questions that annotators answer: about sentences, summaries, or both."""
         asked = {"sentences": self.question, "summaries": self.summary_question}
         return {about: question for about, question in asked.items() if self.compares in (about, "both")}
 
     @property
     def answers(self) -> Mapping[str, Answer]:
-        """What annotators may answer, by key."""
+        """The allowed answers, by key."""
         return ANSWERS if self.ties_allowed else PREFERENCES
 
     @property
     def leading_kind(self) -> str:
-        """The kind of annotators of which the study wants its judgments, and among whom agreement is worked out."""
+        """The kind of annotators that the study's judgments and agreement are about."""
         return KINDS_COUNTED[self.counted_kinds][0]

@@ -1,4 +1,4 @@
-"""What would change if some annotators were left out, or taken back in, or one kind of them counted alone.
+"""What would change if some annotators were left out or taken back in, or if only one kind counted.
 
 Written by annotate.judging.what_if.
 """
@@ -20,10 +20,10 @@ class WhatIfQuestion(Job):
     """A question to the worker: the leaderboard and the agreement without some annotators, or with them again, or from
     one kind of annotators alone.
 
-    `annotators`: primary keys; `leave_out`: whether they are left out, or taken back in. `kind`: of which kind all
-    judgments count and no others, or empty; such a question is about no annotators. `parts`: what is worked out so far,
-    by topic, so that a long one is gone on with; `done` of `topics` tell how far it is. `version`: the sum of the
-    topics' data versions that it rests on. `figures`: the record `WhatIf` of `formats.results`.
+    `annotators`: primary keys; `leave_out`: whether they are left out, or taken back in. `kind`: the only kind whose
+    judgments count, or empty; such a question is about no annotators. `parts`: what is computed so far, by topic, so
+    that a long one can be continued; `done` of `topics` are computed. `version`: the sum of the topics' data versions
+    that it rests on. `figures`: the record `WhatIf` of `formats.results`.
     """
 
     class State(models.TextChoices):
@@ -52,5 +52,5 @@ class WhatIfQuestion(Job):
 
     @property
     def record(self) -> WhatIf | None:
-        """The answer; None before it is there."""
+        """The answer; None before it is computed."""
         return from_json(WhatIf, self.figures) if self.figures else None

@@ -1,4 +1,4 @@
-"""Workers' signs of life and claims of work. Written by evaluation.worker.claims."""
+"""Workers' heartbeats and claims. Written by evaluation.worker.claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class WorkerPulse(models.Model):
-    """A sign of life of one worker process, so that a page can say when none is running."""
+    """The heartbeat of one worker process, so that a page can say when none is running."""
 
     name = models.CharField(max_length=200, unique=True)
     at = models.DateTimeField()
