@@ -1,1 +1,1 @@
-"""What pages, the API and archives show: each report is worked out from the tables, and nothing is written."""
+"""What pages, the API and archives show. Each report is computed from the tables; nothing is written."""

@@ -1,4 +1,4 @@
-"""Pairs on which annotators differ: those that the worker found to divide most of them, and those of any two."""
+"""Pairs on which annotators differ: those that divide most of them, as the worker found, and those of any two."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DISPUTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A pair of sentences, and who preferred which one."""
+    """A pair of sentences, and which annotators preferred which one."""
 
     pair: Pair
     first: tuple[Annotator, ...]
@@ -28,7 +28,7 @@ class Dispute:
 
 
 def named(row: Result) -> NamedAgreement:
-    """The record with the names of what it is about."""
+    """The record with names in place of keys."""
     record = from_json(StudyAgreement, row.record)
     pairs = Pair.objects.select_related(*texts_of(), "topic")
     disputed = pairs.in_bulk([pair.pair for pair in record.disputed])
@@ -45,7 +45,7 @@ def _named(topic: Topic) -> str:
 
 
 def most_disputed(study: Study) -> tuple[Dispute, ...]:
-    """The study's pairs on which annotators are divided most, as the worker found them."""
+    """The study's pairs that divide annotators most, as the worker found them."""
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
     keys = [pair.pair for pair in record.disputed[:DISPUTED]] if record else []
     disputes = {dispute.pair.pk: dispute for dispute in _disputes(_counted(study).filter(assignment__pair__in=keys))}
@@ -53,7 +53,7 @@ def most_disputed(study: Study) -> tuple[Dispute, ...]:
 
 
 def between(study: Study, a: Annotator, b: Annotator) -> tuple[Dispute, ...]:
-    """The pairs that these two judged differently, in the order in which the second of them did."""
+    """The pairs that these two judged differently, in the order of the second one's answers."""
     preferred: dict[int, dict[int, float]] = {}
     rows = _counted(study).filter(assignment__annotator__in=[a.pk, b.pk])
     for pair, annotator, swapped, answer in rows.values_list(*COLUMNS):
@@ -66,7 +66,7 @@ COLUMNS = ("assignment__pair_id", "assignment__annotator_id", "assignment__swapp
 
 
 def _counted(study: Study) -> Any:
-    """The judgments that count, of the leading kind of annotators, of pairs that they saw for the first time."""
+    """Judgments that count, of the leading kind of annotators, of pairs that they saw for the first time."""
     of_kind = Judgment.objects.counted().filter(assignment__annotator__kind=study.leading_kind)
     return of_kind.filter(topic__study=study, assignment__occasion=0)
 

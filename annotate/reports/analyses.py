@@ -1,4 +1,4 @@
-"""What the worker keeps for each analysis, opened for whoever reads it: page, file or API."""
+"""What the worker stores for each analysis, opened for a page, a file or the API."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from formats.results.statistics import LEVEL
 from formats.settings import KINDS_COUNTED
 from formats.shown import Choice, Shown
 
-#: What an address may choose, in one analysis or another.
+#: All names of choices in addresses, over all analyses.
 CHOICES = (
     *("dimension", "peers", "by", "topic", "system", "scores", "scored_by", "first", "second"),
     *("difference", "seconds", "pay"),
@@ -72,11 +72,11 @@ Record = Callable[[], Any]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What is kept for an analysis.
+    """What is stored for an analysis.
 
-    `records`: by the analysis's keys; `is_possible`: there is what it needs; `is_old`: newer data wait to be worked
-    in; `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks; `progress`: how
-    far the worker is, in a sentence; `is_among`: it rests on the judgments of the kind that leads alone.
+    `records`: by the analysis's keys; `is_possible`: its input exists; `is_old`: newer data await the worker;
+    `version`: changes with all of this; `problem`: why the last try failed; `notes`: what it lacks; `progress`: the
+    worker's, in a sentence; `is_among`: it rests on the judgments of the leading kind alone.
     """
 
     records: Mapping[tuple[str, ...], Record]
@@ -90,15 +90,15 @@ class Stored:
 
     @property
     def is_left_out(self) -> bool:
-        """The worker has finished, and kept nothing: there is too much of it for a page, or too little."""
+        """The worker has finished and stored nothing: too much for a page, or too little."""
         return self.is_possible and not self.is_old and not self.records
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An analysis of a study or topic with what is kept for it, and what is shown of the record that was asked for.
+    """An analysis of a study or topic with what is stored for it, and what is shown of the chosen record.
 
-    `record`: that one, for an analysis with a template of its own.
+    `record`: the chosen one, for an analysis with a template of its own.
     """
 
     of: Study | Topic
@@ -114,7 +114,7 @@ class Opened:
 
     @property
     def rests_on(self) -> str:
-        """The judgments behind preferences, in words."""
+        """The judgments that the preferences rest on, in words."""
         if self.shown and self.shown.rests_on:
             return self.shown.rests_on
         own = rests_on.of_topic(self.of) if isinstance(self.of, Topic) else rests_on.of_study(self.of)
@@ -124,22 +124,22 @@ class Opened:
 
     @property
     def asked(self) -> dict[str, str]:
-        """What an address says to choose the same."""
+        """The query that makes the same choice."""
         return {choice.name: choice.chosen for choice in self.choices if choice.chosen}
 
     @property
     def several(self) -> list[Choice]:
-        """Choices with more than one option: a reader is offered these."""
+        """Choices with more than one option, which readers are offered."""
         return [choice for choice in self.choices if len(choice.options) > 1]
 
 
 def analyses_of(of: Study | Topic) -> Mapping[str, Analysis]:
-    """Those of a study, or of a topic, by name."""
+    """The analyses of a study, or of a topic, by name."""
     return {analysis.name: analysis for analysis in (OF_TOPIC if isinstance(of, Topic) else OF_STUDY)}
 
 
 def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
-    """What is kept for the analysis; records under keys are not read, heads are."""
+    """What is stored for the analysis; heads are read, records under keys are not."""
     if analysis.record is not None:
         assert isinstance(of, Study), "what is worked out of all scores is of a study"
         return _of_metrics(of, analysis.name, _records(of, analysis.name, analysis.record))
@@ -147,7 +147,7 @@ def stored_for(of: Study | Topic, analysis: Analysis) -> Stored:
 
 
 def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str], abilities: frozenset[str]) -> Opened:
-    """The analysis as it is asked for, as far as its reader may see it; what there is not is not asked for."""
+    """The analysis as requested, as far as its reader may see it; choices that do not exist are ignored."""
     stored = stored_for(of, analysis)
     if not stored.records:
         return Opened(of, analysis, stored)
@@ -158,14 +158,14 @@ def opened(of: Study | Topic, analysis: Analysis, asked: Mapping[str, str], abil
 
 
 def all_opened(of: Study | Topic, abilities: frozenset[str]) -> Iterator[Opened]:
-    """Every analysis that its reader may see, as it is without a choice."""
+    """Every analysis that its reader may see, with its default choices."""
     return (
         opened(of, analysis, {}, abilities) for analysis in analyses_of(of).values() if analysis.ability in abilities
     )
 
 
 def _choices(analysis: Analysis, keys: list[tuple[str, ...]], asked: Mapping[str, str]) -> Iterator[Choice]:
-    """Of each key what there is for those before it."""
+    """For each key, the values that exist under the keys chosen before it."""
     for k, name in enumerate(analysis.keys):
         values = dict.fromkeys(key[k] for key in keys)
         choice = Choice.of(name, str(_KEYS[name]()), ((value, _named(name, value)) for value in values), asked)
@@ -190,11 +190,11 @@ def _named(key: str, value: str) -> str:
     return value or _("all")
 
 
-# What is kept
+# What is stored
 
 
 def _of_metrics(study: Study, analysis: str, records: Mapping[tuple[str, ...], Record]) -> Stored:
-    """Of human scores and metrics."""
+    """For analyses of human scores and metrics."""
     metrics, own = Result.objects.head(study, "metrics"), Result.objects.head(study, analysis)
     problem = own.problem or metrics.problem
     return Stored(
@@ -207,13 +207,13 @@ def _of_metrics(study: Study, analysis: str, records: Mapping[tuple[str, ...], R
 
 
 def _absent(study: Study) -> tuple[str, ...]:
-    """Why metrics are not there, or not for every topic."""
+    """Why metrics are missing, for some topics or all."""
     lacking = TopicMetrics.objects.filter(topic__study=study).exclude(absent={}).order_by("topic__position")
     return tuple(why_absent(lacking.values_list("topic__name", "absent")))
 
 
 def _agreement(study: Study) -> Stored:
-    """Figures are there at once; what takes longer is added to them by and by."""
+    """Figures exist at once; slower ones are added later."""
     records: dict[tuple[str, ...], Record] = {
         keys: partial(_agreement_of, study, row) for keys, row in _by_dimension(study, "metrics").items()
     }
@@ -234,7 +234,7 @@ def _lagging(study: Study) -> Iterator[str]:
 
 
 def _agreement_of(study: Study, row: Result) -> AgreementReport:
-    """Intervals as the worker makes them: over systems and topics, with 1,000 resamples."""
+    """The same intervals as the worker's: over systems and topics, with 1,000 resamples."""
     intervals = Result.objects.of_study(study, "intervals").filter(choice=row.choice).first()
     bounded = intervals.read(DimensionAgreement) if intervals else None
     figures = from_json(DimensionAgreement, row.record).with_intervals(bounded)
@@ -269,7 +269,7 @@ def _curves(row: Result) -> Curves:
 
 
 def _by_dimension(study: Study, analysis: str) -> dict[tuple[str, ...], Result]:
-    """What is kept by dimension and peers, machines first; records are read when they are asked for."""
+    """Results by dimension and peers, machines first; records are read on demand."""
     kept = Result.objects.defer("record").by_keys(study, analysis)
     rows = {(dimension, peers): row for (peers, dimension), row in kept.items()}
     return {keys: rows[keys] for keys in sorted(rows, key=lambda keys: (main_first(keys[0]), keys[1] != "machines"))}
@@ -295,7 +295,7 @@ def _study_pairs(study: Study, peers: Any) -> StudyPairs:
 
 
 def _records(study: Study, analysis: str, kind: type[Any]) -> dict[tuple[str, ...], Record]:
-    """What is kept under keys, machines before all."""
+    """Results under keys, machines before all."""
     rows = Result.objects.defer("record").by_keys(study, analysis)
     return {keys: partial(rows[keys].read, kind) for keys in sorted(rows, reverse=True)}
 
@@ -331,7 +331,7 @@ def _metrics_of_topic(topic: Topic) -> Stored:
 
 
 def _scores_of_summaries(study: Study) -> Stored:
-    """Of all summaries, or those of a topic, of a system, or of both."""
+    """For all summaries, or those of a topic, of a system, or of both."""
     summaries = list(metric_scores.chosen(study).values_list("topic__name", "system__name"))
     by_topic: dict[str, list[str]] = {"": sorted({system for _topic, system in summaries})} if summaries else {}
     for topic, system in summaries:
@@ -356,7 +356,7 @@ def _fitted(topic: Topic) -> int:
 
 
 def _of_examination(study: Study, record: Callable[[Study], Any]) -> Stored:
-    """Of what the worker finds when it looks closely at each topic with judgments that count."""
+    """For the worker's diagnostics of each topic with judgments that count."""
     counts = Fit.objects.newest().filter(topic=OuterRef("pk"), judgments__gt=0)
     judged = Topic.objects.filter(Exists(counts), study=study)
     rows = Result.objects.of_topics(study, "diagnostics")
@@ -374,7 +374,7 @@ def _of_examination(study: Study, record: Callable[[Study], Any]) -> Stored:
 
 
 def _of_annotators(study: Study, record: Callable[[Result], Any]) -> Stored:
-    """Of figures about annotators, all of which the worker publishes at once."""
+    """For figures about annotators, which the worker publishes together."""
     wanted = Study.objects.annotate(wanted=sum_of_topics("tally__data_version")).values_list("wanted", flat=True)
     return replace(_of_head(study, "annotators", record, wanted.get(pk=study.pk) or 1), is_among=True)
 
@@ -391,7 +391,7 @@ def _influence(study: Study) -> Stored:
 
 
 def _smallest_set(study: Study) -> Stored:
-    """None was found where the worker looked and kept no record."""
+    """If the worker has examined the study and stored no record, there is no such set."""
     if (own := diagnostics.name_of(study, "smallest-set")) != "smallest-set":
         may_be_none = bool(Result.objects.head(study, diagnostics.name_of(study, "influence")).record)
         return _of_head(study, own, diagnostics.found_set, _ranked(study), may_be_none)
@@ -407,7 +407,7 @@ def _ranked(study: Study) -> int:
 def _of_head(
     study: Study, analysis: str, record: Callable[[Result], Any], wanted: int, may_be_none: bool = False
 ) -> Stored:
-    """Of what is kept without keys, among annotators of the leading kind."""
+    """For results without keys, among annotators of the leading kind."""
     head = Result.objects.head(study, analysis)
     return Stored(
         {(): partial(record, head)} if head.version and (head.record or may_be_none) else {},
@@ -420,7 +420,7 @@ def _of_head(
 
 
 def _of_boards(study: Study, record: Callable[[Study, str], Any]) -> Stored:
-    """Of what both leaderboards say, the one first that the study shows first."""
+    """For both leaderboards, the study's headline first."""
     rankings = Ranking.objects.filter(study=study).annotate(placed=Count("systems"))
     rows = list(rankings.values_list("scored_by", "placed", "version", "created_at"))
     ways = sorted((row[0] for row in rows if row[1]), key=lambda scored_by: scored_by != boards.headline(study))
@@ -434,7 +434,7 @@ def _of_boards(study: Study, record: Callable[[Study, str], Any]) -> Stored:
 
 
 def _both_questions(study: Study) -> Stored:
-    """Of both boards; of sentences the one that the study recommends."""
+    """For both boards; for sentences, the recommended one."""
     stored = _of_boards(study, lambda study, scored_by: boards.of_study(study, scored_by))
     two = [stored.records.get((way,)) for way in (ScoredBy.WIN_RATE.value, ScoredBy.RECOMMENDED.value)]
 

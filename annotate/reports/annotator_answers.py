@@ -1,4 +1,4 @@
-"""What one annotator answered, and when they sat down to it."""
+"""One annotator's answers, and their sittings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from formats.answers import PREFERENCES, SHARES
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-#: After so long without an answer somebody has been away.
+#: After so long without an answer, the annotator was away.
 AWAY = timedelta(minutes=30)
 
 
@@ -37,24 +37,24 @@ class Sitting:
 
     @property
     def seconds(self) -> float | None:
-        """The median that an answer took, where that is known."""
+        """The median time of an answer, if known."""
         return median(self.times) if self.times else None
 
     @property
     def left_percent(self) -> int | None:
-        """How often the left sentence was preferred, of the answers that preferred one."""
+        """The percentage of preferences for the left sentence."""
         decided = [SHARES[answer] for answer in self.given if answer in PREFERENCES]
         return round(100 * sum(decided) / len(decided)) if decided else None
 
 
 def of(annotator: Annotator) -> QuerySet[Judgment]:
-    """The answers that stand, practice among them, the newest first."""
+    """The answers that stand, practice included, the newest first."""
     rows = Judgment.objects.standing().filter(assignment__annotator=annotator).order_by("-at", "-pk")
     return rows.select_related("assignment__topic", *texts_of("assignment__pair__"))
 
 
 def sittings(annotator: Annotator) -> list[Sitting]:
-    """The newest first."""
+    """Sittings, the newest first."""
     several: list[Sitting] = []
     standing = Judgment.objects.standing().filter(assignment__annotator=annotator)
     for at, answer, seconds in standing.order_by("at", "pk").values_list("at", "answer", "seconds"):

@@ -1,6 +1,6 @@
-"""How annotators judge: a row for each, from what they answered and what the worker found out about them.
+"""How annotators judge: a row for each, from their answers and the worker's figures about them.
 
-Only the rows of one page are put together; what all rows are sorted by comes from one query.
+Rows are built for one page only; the values to sort all of them by take one query.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ FLAGS = {
     "repeats": _("Contradicts earlier answers?"),
 }
 ANNOTATORS_A_PAGE = 50
-#: A sparkline has so many points, each the median of as many answers in a row.
+#: Points of a sparkline, each the median of equally many answers in a row.
 POINTS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRow:
-    """One annotator: how much (of how much), how fast, which side, how often undecided or passed over, when last.
+    """One annotator: how much (of how much), how fast, which side, how often undecided or skipped, when last.
 
-    `seconds` is the median over their answers and `pace` its course; `left`: the share of those answers that preferred
-    a side; `surplus` those that came when their pair was full, which are kept and not counted. `figures` are the
-    worker's (docs/admins.md says what each means); `flags` its questions in words. `reason`: of an exclusion.
+    `seconds` is the median over their answers and `pace` its course; `left`: the share of preferences for the left
+    sentence; `surplus`: answers to pairs that were full, stored and not counted. `figures` are the worker's
+    (docs/admins.md says what each means); `flags` its questions in words. `reason`: of an exclusion.
     """
 
     annotator: Annotator
@@ -67,15 +67,15 @@ class AnnotatorRow:
 
     @property
     def left_percents(self) -> tuple[int, ...]:
-        """How often the left one was preferred, and between what that may lie; empty where nothing is known."""
+        """The percentage of preferences for the left, with its interval; empty if unknown."""
         left = self.left
         return tuple(round(100 * share) for share in (left.value, left.low, left.high) if share is not None)
 
 
 def rows_of(study: Study, keys: Sequence[int] | None = None) -> tuple[AnnotatorRow, ...]:
-    """These annotators of a study in this order; all in the order of joining, humans first, where none is named.
+    """These annotators of a study in this order; without keys all, in the order of joining, humans first.
 
-    As many queries for one as for many.
+    The number of queries does not grow with the number of annotators.
     """
     keys = list(_in_order(study, "joined") if keys is None else keys)
     annotators = (
@@ -126,14 +126,14 @@ def _row(annotator: Annotator, answers: _Answers, report: AnnotatorReport | None
 
 
 def page_of(study: Study, sort: str, number: str | None) -> tuple[Page[int], tuple[AnnotatorRow, ...]]:
-    """One page of the study's annotators, sorted by a column (`-column`: downwards), and its rows."""
+    """One page of the study's annotators, sorted by a column (`-column`: descending), and its rows."""
     keys = _in_order(study, sort if sort.lstrip("-") in SORTS else "joined")
     chosen = Paginator(keys, ANNOTATORS_A_PAGE).get_page(number)
     return chosen, rows_of(study, list(chosen.object_list))
 
 
 def _in_order(study: Study, sort: str) -> list[int]:
-    """All keys; who has no value comes last, either way. Equals stay in the order of joining."""
+    """All keys; annotators without a value are last, either way. Ties stay in the order of joining."""
     kinds = {Annotator.Kind.HUMAN: 0, Annotator.Kind.MACHINE: 1, Annotator.Kind.SIMULATED: 2}
     rows = Annotator.objects.arrived().filter(study=study).order_by("pk").values_list("pk", "kind")
     keys = [pk for pk, _kind in sorted(rows, key=lambda row: kinds[Annotator.Kind(row[1])])]
@@ -196,13 +196,13 @@ class _Answers:
 
     @property
     def left_of_decided(self) -> tuple[int, int]:
-        """How often the left sentence was preferred, and how often one of the two."""
+        """How often the left sentence was preferred, and how often either was."""
         left, right = (self.given[side] for side in SIDES)
         return left, left + right
 
 
 def _answers(keys: Sequence[int]) -> dict[int, _Answers]:
-    """By annotator, the answers that stand; practice is none."""
+    """By annotator, the answers that stand, without practice."""
     standing = (
         Judgment.objects.standing()
         .filter(assignment__annotator__in=keys)
@@ -220,7 +220,7 @@ def _answers(keys: Sequence[int]) -> dict[int, _Answers]:
 
 
 def _course(seconds: Sequence[float]) -> tuple[float, ...]:
-    """At most so many medians of answers in a row."""
+    """At most so many medians of consecutive answers."""
     points = min(POINTS, len(seconds))
     bounds = [round(step * len(seconds) / points) for step in range(points + 1)] if points else []
     return tuple(median(seconds[start:end]) for start, end in pairwise(bounds))

@@ -1,4 +1,4 @@
-"""What annotators said of one summary and the others of its topic."""
+"""What annotators said about one summary and the others of its topic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Against:
 
 
 def against(summary: Summary) -> tuple[Against, ...]:
-    """The summaries that it was compared with, by the answers that count, by system."""
+    """The summaries that it was compared with, by system, in answers that count."""
     pair = "assignment__pair"
     rows = Judgment.objects.counted().filter(assignment__topic__summaries_of=summary.topic_id)
     columns = (f"{pair}__first__document__name", f"{pair}__second__document__name", "assignment__swapped", "answer")

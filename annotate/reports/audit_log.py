@@ -12,7 +12,7 @@ from annotate.models import AuditEntry
 
 
 def in_words(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
-    """Entries of the audit log with who did it, and their details as (name, value)."""
+    """Entries of the audit log with their author, and their details as (name, value)."""
     several = list(entries)
     names = dict(User.objects.filter(pk__in={entry.actor_id for entry in several}).values_list("pk", "username"))
     return [
@@ -27,7 +27,7 @@ def in_words(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
 
 
 def _details(detail: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """In words: names and values, and of each setting what it was and became."""
+    """In words: names and values, and each setting's value before and after."""
     for name, value in detail.items():
         if name == "changes":
             yield from (

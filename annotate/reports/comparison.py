@@ -1,4 +1,4 @@
-"""Two systems beside each other: how far one is ahead, in which topics, and by which words, sentences and answers."""
+"""Two systems compared: the lead of one, by topic, and the words, sentences and answers that explain it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from formats.results.scores import ODDS
 
 #: So many are shown, the weightiest first.
 MOST_WORDS, MOST_SENTENCES, MOST_ANSWERS = 30, 10, 10
-#: A sentence that adds less than this share of what another one adds is left out.
+#: A sentence that adds less than this share of the largest contribution is left out.
 LIGHT = 0.01
 
 
@@ -35,9 +35,9 @@ class SentenceLead:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLead:
-    """How often people preferred one sentence to another, of how many answers about the two.
+    """How often one sentence was preferred to another, of how many answers about the two.
 
-    `weight`: what it speaks for: the first system above 0, the second below.
+    `weight`: above 0 if the answers favour the first system, below 0 the second.
     """
 
     preferred: Sentence
@@ -49,9 +49,9 @@ class AnswerLead:
 
 @dataclass(frozen=True, slots=True)
 class WordsApart:
-    """The words of one system's summary that the other's does not have, the weightiest first; `hidden`: how many more.
+    """The words of one system's summary that the other's lacks, the weightiest first; `hidden`: how many more.
 
-    `total`: what all of them add to its score.
+    `total`: their contribution to its score.
     """
 
     terms: tuple[WordTerm, ...]
@@ -66,7 +66,7 @@ class WordsApart:
 
 @dataclass(frozen=True, slots=True)
 class TopicComparison:
-    """Two summaries of a topic: what they have in common adds the same to both, so the rest makes the difference."""
+    """Two summaries of a topic: shared words add the same to both, so the rest makes the difference."""
 
     shared: int
     first: WordsApart
@@ -76,7 +76,7 @@ class TopicComparison:
 
 
 def of_study(study: Study, scored_by: str) -> Systems:
-    """The systems with summaries, in the order of the board that is scored in this way, then those without a place."""
+    """Systems with summaries, in the order of the board that is scored this way, then those without a place."""
     board = boards.of_study(study, scored_by)
     systems = {row.name: row for row in System.objects.filter(study=study, summaries__isnull=False).distinct()}
     ranked = [systems.pop(row.system) for row in board.rows if row.system in systems]
@@ -106,7 +106,7 @@ def of_two(study: Study, board: Board, first: Keyed, second: Keyed) -> TwoSystem
 
 
 def of_topic(fit: Fit, first: System, second: System) -> TopicComparison | None:
-    """What makes the difference in a topic; None as published, where words have no values, and before any fit."""
+    """What makes the difference in a topic; None for the published score (words have no values) and before any fit."""
     words, score = fit.source_words, fit.settings.get("score", "")
     if words is None:
         return None
@@ -136,7 +136,7 @@ def _planned(board: Board, difference: Difference | None) -> int | None:
 
 
 def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) -> Iterator[TopicLine]:
-    """Topic by topic, in the order of the study."""
+    """One line a topic, in the study's order."""
     asked = Topic.asked.filter(Q(pk__in=topics) | Q(summaries_of__in=topics))
     newest = Fit.objects.newest(scored_by).filter(topic__in=asked)
     differences = dict(newest.values_list("topic", "differences"))
@@ -153,7 +153,7 @@ def lines(topics: QuerySet[Topic], first: Keyed, second: Keyed, scored_by: str) 
 def _lead(
     first: float | None, second: float | None, differences: Iterable[Mapping[str, Any]], names: tuple[str, str]
 ) -> Lead | None:
-    """With its interval, where the two were compared: of very many systems not every two are."""
+    """With its interval, if the two were compared: with very many systems, not all pairs are."""
     if first is None or second is None:
         return None
     compared = next((own for own in differences if {own["better"], own["worse"]} == {*names}), None)
@@ -161,7 +161,7 @@ def _lead(
 
 
 def _weights(of_first: Iterable[WordTerm], of_second: Iterable[WordTerm], words: SourceWords) -> dict[int, float]:
-    """By sentence: the weight of the words in it that the first system alone has, less that of the second's."""
+    """By sentence: the weight of its words that only the first system has, less those that only the second has."""
     weights: dict[int, float] = defaultdict(float)
     for sign, terms in ((1.0, of_first), (-1.0, of_second)):
         for term in terms:
@@ -185,7 +185,7 @@ def _sentences(fit: Fit, weights: Mapping[int, float], words: SourceWords, score
 
 
 def _answers(topic: Topic, weights: Mapping[int, float], sentences: Sequence[int]) -> tuple[AnswerLead, ...]:
-    """Of the answers about these sentences, those between sentences that weigh most differently."""
+    """The answers about these sentences whose two sentences differ most in weight."""
     about = Q(assignment__pair__first__in=sentences) | Q(assignment__pair__second__in=sentences)
     rows = Judgment.objects.counted().filter(about, assignment__topic=topic).order_by()
     columns = ("assignment__pair__first", "assignment__pair__second", "assignment__swapped", "answer")

@@ -1,4 +1,4 @@
-"""What a study has and where it came from: uploads, systems, human scores, and what was removed."""
+"""What a study has and its origin: uploads, systems, human scores, and what was removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SystemLine:
-    """A system with what it has; `uploads`: the names of the files that brought it, as far as that is known."""
+    """A system with what it has; `uploads`: the names of its files, as far as known."""
 
     id: int
     name: str
@@ -31,7 +31,7 @@ class SystemLine:
 
 @dataclass(frozen=True)
 class DimensionLine:
-    """A dimension of human scores: how many scores of all people together, how many ratings by how many assessors."""
+    """A dimension of human scores: how many scores over all assessors, how many ratings by how many assessors."""
 
     name: str
     scores: int
@@ -41,12 +41,12 @@ class DimensionLine:
 
 
 def uploads_of(study: Study) -> QuerySet[Upload]:
-    """Everything that was ever sent, the newest first."""
+    """All uploads ever sent, the newest first."""
     return Upload.objects.filter(study=study).select_related("user").order_by("-pk")
 
 
 def removals_of(study: Study) -> QuerySet[Removal]:
-    """Everything that was ever removed, the newest first."""
+    """All removals ever made, the newest first."""
     return Removal.objects.filter(study=study).select_related("user").defer("rows").order_by("-pk")
 
 
@@ -76,7 +76,7 @@ def dimensions_of(study: Study) -> list[DimensionLine]:
 
 
 def _files(rows: QuerySet[Any], by: str) -> dict[Any, tuple[str, ...]]:
-    """The names of the files that brought these rows, in the order in which they came."""
+    """The names of the files of these rows, in the order of upload."""
     names: dict[Any, tuple[str, ...]] = {}
     brought = rows.exclude(upload=None).values_list(by, "upload__filename").distinct()
     for key, filename in brought.order_by("upload"):
@@ -86,14 +86,14 @@ def _files(rows: QuerySet[Any], by: str) -> dict[Any, tuple[str, ...]]:
 
 
 def earlier_in(study: Study, show: str) -> list[dict[str, Any]]:
-    """Of a study that was imported what its archive says of uploads, or of what was removed, in words."""
+    """For an imported study: its archive's uploads or removals, in words."""
     table, counted = {"uploads": ("uploads", "contents"), "removed": ("removals", "counts")}.get(show, ("", ""))
     rows = reversed(study.earlier.get(table, []))
     return [row | {"words": in_words(row[counted]), "at": datetime.fromisoformat(row["at"])} for row in rows]
 
 
 def in_words(counts: Mapping[str, int]) -> list[str]:
-    """Numbers of things, each in words; what there is none of is left out."""
+    """Counts of things, each in words, without those that are 0."""
     return [words % {"n": counts[name]} for name, words in _words(counts) if counts.get(name)]
 
 

@@ -1,4 +1,4 @@
-"""What the worker saw when it looked closely: coverage, sentences that fit badly, the influence of each annotator."""
+"""The worker's diagnostics: coverage, sentences that fit badly, the influence of each annotator."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from formats.analyses.smallest_set import AnswerOfSet, FoundSet
 from formats.results import Coverage, Figure, Influence, Key, Misfit, SmallestSet, from_json
 
 MISFITS = 50
-#: Fewer repeated pairs say too little of how consistent an annotator is.
+#: Fewer repeated pairs say too little about an annotator's consistency.
 FEW_REPEATS = 3
 INCONSISTENT = 10
 
 
 def coverage(study: Study) -> tuple[TopicCoverage, ...]:
-    """The topics that the worker has looked at, in their order."""
+    """The topics that the worker has examined, in their order."""
     return tuple(
         TopicCoverage(row.topic.name, row.topic_id, from_json(Coverage, part))
         for row, part in _examined(study, "coverage")
@@ -46,7 +46,7 @@ def misfits(study: Study) -> tuple[MisfittingSentence, ...]:
 
 
 def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
-    """Examined topics in their order, each with one part of what was found; the whole of it is large."""
+    """Examined topics in their order, each with one part of its record; the whole record is large."""
     rows = Result.objects.of_topics(study, "diagnostics").filter(record__isnull=False).select_related("topic")
     row: Any  # annotated
     for row in rows.defer("record").annotate(part=F(f"record__{part}")):
@@ -54,12 +54,12 @@ def _examined(study: Study, part: str) -> Iterator[tuple[Any, Any]]:
 
 
 def name_of(study: Study, analysis: str) -> str:
-    """The analysis of the scores that the study shows first, as the worker keeps it."""
+    """The analysis of the scores that the study shows first, by its stored name."""
     return f"win-rate-{analysis}" if headline(study) == ScoredBy.WIN_RATE else analysis
 
 
 def influence(row: Result) -> NamedInfluence:
-    """The record with the names of annotators in place of their keys."""
+    """The record with names of annotators in place of keys."""
     record = from_json(Influence, row.record)
     keys = [key for key, _system in record.new_firsts] + [system.annotator for system in record.systems]
     names: dict[Key, str] = dict(Annotator.objects.filter(pk__in=filter(None, keys)).values_list("pk", "pseudonym"))
@@ -74,7 +74,7 @@ def influence(row: Result) -> NamedInfluence:
 
 
 def found_set(row: Result) -> FoundSet:
-    """The smallest set with those of its judgments that still stand."""
+    """The smallest set, with those of its judgments that still stand."""
     smallest = row.read(SmallestSet)
     rows = Judgment.objects.standing().filter(pk__in=smallest.judgments if smallest else ())
     rows = rows.select_related("assignment__topic", "assignment__annotator", *texts_of("assignment__pair__"))
@@ -82,8 +82,8 @@ def found_set(row: Result) -> FoundSet:
 
 
 def first_place(study: Study, scored_by: str) -> list[tuple[Analysis, str]]:
-    """The questions about the first place of the board, with the verdict of those that were worked out; none of a board
-    that they are not about."""
+    """The questions about the board's first place, with verdicts, as far as computed; none for a board that they
+    are not about."""
     by_summaries = headline(study) == ScoredBy.WIN_RATE
     if scored_by != (ScoredBy.WIN_RATE if by_summaries else ScoredBy.RECOMMENDED):
         return []
@@ -141,6 +141,6 @@ def least_consistent(study: Study) -> tuple[Consistency, ...]:
 
 
 def _known(stored: Iterable[tuple[Annotator, Any]], least: int) -> list[tuple[Annotator, Figure]]:
-    """The figures that there are and that rest on enough."""
+    """The figures that exist and rest on at least `least`."""
     figures = ((annotator, from_json(Figure, figure)) for annotator, figure in stored if figure)
     return [(annotator, figure) for annotator, figure in figures if figure.n >= least and figure.value is not None]

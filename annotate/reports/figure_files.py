@@ -1,4 +1,4 @@
-"""Figures as files: SVG as it is drawn, and PDF and PNG that typst makes of the very same drawing."""
+"""Figures as files: SVG as drawn, and PDF and PNG that typst makes of the same drawing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from annotate.reports.plots import Plot
 
 #: The forms of a figure, with their media types.
 FIGURES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
-#: Of a PNG, in dots an inch: what journals ask for.
+#: Resolution of a PNG in dots per inch, as journals require.
 DOTS = 300
-#: A drawing's px in a printer's points.
+#: A drawing's px in points.
 POINTS = 0.75
-#: Latin, Greek, Cyrillic, Arabic, Hebrew and more; what it lacks comes from the fonts of the machine.
+#: Latin, Greek, Cyrillic, Arabic, Hebrew and more; missing letters are taken from the machine's fonts.
 OWN_FONT, OWN_FONTS = "DejaVu Sans", Path(__file__).parent / "fonts"
 #: The page is as large as the picture.
 PAGE = """
@@ -28,7 +28,7 @@ PAGE = """
 def figure(plot: Plot, form: str, note: str) -> bytes:
     """A figure as a file of one of `FIGURES`, with a note below.
 
-    A PDF or a PNG shows a box for a letter that no font of this machine has.
+    PDF and PNG show a box for a letter that no font of this machine has.
     """
     drawing = plot.paper
     if form == "svg":

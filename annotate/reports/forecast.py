@@ -1,4 +1,4 @@
-"""How far a study is, and what was simulated to say how many judgments it needs."""
+"""A study's progress, and the simulations of how many judgments it needs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from formats.results import Forecast as Record
 from formats.results import Ground, SummaryForecast
 from formats.results.scores import WIN_RATE
 
-#: The pace is that of the last days on which anybody may have judged.
+#: The pace is that of the last days.
 PACE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How far a study is: judgments `done` of those `wanted`, what they took and the others will take.
+    """A study's progress: judgments `done` of those `wanted`, the time they took and the others will take.
 
-    `seconds`: what a judgment took on average, None where nobody knows. `a_day`: the pace of the last seven days, None
-    where nobody judged; `ends_at`: when it will be done at that pace, None where it is, or there is no pace. `usual`:
-    seconds a judgment, expected by the words to be read where nobody knows.
+    `seconds`: the mean of a judgment, None if unknown. `a_day`: the pace of the last week, None without judgments;
+    `ends_at`: when it will be done at that pace, None if it is done or has no pace. `usual`: expected seconds a
+    judgment, from the words to read if unknown.
     """
 
     done: int
@@ -39,7 +39,7 @@ class Course:
 
 
 def of_study(study: Study, record: Record) -> StudyForecast:
-    """The record with what the study asks for, how long judging took so far, and how far annotators differed."""
+    """The record with the study's settings, how long judging took so far, and how far annotators differed."""
     seconds = minutes.seconds(study, asked_about(study, ScoredBy.RECOMMENDED)) or minutes.expected(study)
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.RECOMMENDED).first()
     ground = ranking.own_ground if ranking else Ground()
@@ -48,7 +48,7 @@ def of_study(study: Study, record: Record) -> StudyForecast:
 
 
 def of_summaries(study: Study, record: SummaryForecast) -> StudyForecast:
-    """The same of answers about whole summaries, in reading time until it is known how long they take."""
+    """The same for answers about whole summaries, in reading time until their actual time is known."""
     asked = asked_about(study, ScoredBy.WIN_RATE)
     seconds = minutes.seconds(study, asked) or Sentence.objects.paces(study).get(True, record.seconds)
     ranking = Ranking.objects.filter(study=study, scored_by=ScoredBy.WIN_RATE).first()
@@ -69,7 +69,7 @@ def _is_old(study: Study, record: Record) -> bool:
 
 
 def course(study: Study) -> Course:
-    """How far the study is, by the judgments that count of the kind of annotators that it is about."""
+    """The study's progress, by the judgments that count of the leading kind of annotators."""
     asked = Topic.asked.filter(study=study)
     topics = list(asked)
     to_judge = counts_by_topic(Sentence.objects.to_judge().filter(topic__in=topics))
@@ -92,7 +92,7 @@ def _counted(study: Study) -> QuerySet[Judgment]:
 
 
 def _a_day(judgments: int, since: datetime | None, now: datetime) -> float | None:
-    """Judgments of less than a day count as those of one: nobody goes on at the pace of the first minutes."""
+    """Judgments of less than a day count as a full day's, since the pace of the first minutes does not last."""
     if since is None or not judgments:
         return None
     return judgments / max((now - since) / timedelta(days=1), 1.0)

@@ -1,4 +1,4 @@
-"""Systems in order, of one topic or of a whole study, as the worker left them in the tables."""
+"""Systems in order, of one topic or of a whole study, from the worker's tables."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ from formats.results.needed import Effort, Needed, needed
 from formats.results.scores import PredictedSystem, PredictedSystems, has_intervals
 from formats.results.statistics import Mean, quantile, rank, z_of
 
-#: The ways of scoring with their names, in the order in which they are offered.
+#: The ways of scoring with their names, in the order offered.
 WAYS = {
     ScoredBy.WIN_RATE.value: gettext_lazy("Win rate"),
     ScoredBy.RECOMMENDED.value: gettext_lazy("Recommended"),
     ScoredBy.PUBLISHED.value: gettext_lazy("As published (Zopf 2018)"),
 }
-#: Of so many systems the order is read out.
+#: Screen readers announce the order of so many systems.
 HEARD = 30
-#: What the scores were with fewer judgments, fewest first.
+#: Scores with fewer judgments, fewest first.
 Curve = tuple[CurvePoint, ...]
 
 
@@ -73,14 +73,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A leaderboard with what it rests on. `fitted_at` is None where nothing was computed yet.
+    """A leaderboard with what it rests on. `fitted_at` is None if nothing was computed yet.
 
     `scored_by`: which of the two ways of scoring; `unranked`: systems whose summaries share no word with their sources.
     `behind`: topics whose judgments or texts are newer than their scores; `failures`: those that could not be scored.
-    `is_outdated`: scores are those of settings that the study had before. `added_prior`: how many topics needed a prior
-    that the paper does not have; `without_documents`: about how many nobody is asked. `ground`: of whom verdicts hold.
-    `version` changes whenever anything that is shown here may have changed. `effort`: what judging takes;
-    `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: systems nobody judged, by
+    `is_outdated`: scores were computed under earlier settings. `added_prior`: how many topics needed a prior that the
+    paper does not have; `without_documents`: how many have no questions for lack of documents. `ground`: the population
+    that verdicts hold for. `version` changes whenever anything shown here may have changed. `effort`: what judging
+    takes; `by_length`: how much the length of sentences, or of summaries, explains; `predicted`: unjudged systems, by
     win rate. `agreement`: between annotators, in a sentence; `ways`: of scoring that the study has. `is_old`: topics
     have newer scores.
     """
@@ -115,7 +115,7 @@ class Board:
 
     @property
     def order(self) -> str:
-        """The first systems, best first: what a listener wants to hear of when it changes."""
+        """The first systems, best first, for screen readers to announce when it changes."""
         return ", ".join(row.system for row in self.rows[:HEARD])
 
     @property
@@ -125,7 +125,7 @@ class Board:
 
     @property
     def why_untested(self) -> str:
-        """Why no systems are called different; nothing where they may be."""
+        """Why systems are not tested for differences; "" if they are."""
         return why_untested(self.score)
 
     @property
@@ -134,7 +134,7 @@ class Board:
 
     @property
     def unit(self) -> Unit:
-        """How the scores are read, the same in the table, the figure and the files for papers."""
+        """The unit of the scores, the same in the table, the figure and the files for papers."""
         return unit_of(self.score, [(row.score, row.low, row.high) for row in self.rows])
 
     @property
@@ -144,8 +144,8 @@ class Board:
 
     @property
     def moves(self) -> dict[str, int]:
-        """By how many places a system has risen (below 0: fallen) since `moved_since` judgments, if its place of then
-        is none that it may still have."""
+        """By how many places a system has risen (below 0: fallen) since `moved_since` judgments, if its earlier place
+        is outside its present interval of ranks."""
         if len(self.curve) < 2:
             return {}
         before, now = (_places(point.scores) for point in self.curve[-2:])
@@ -154,46 +154,46 @@ class Board:
 
     @property
     def moved_since(self) -> int:
-        """With how many judgments the systems stood where `moves` began."""
+        """The number of judgments that `moves` starts from."""
         return self.curve[-2].judgments if len(self.curve) > 1 else 0
 
     @property
     def is_undecided(self) -> bool:
-        """Whether there are judgments that tell no two of the systems apart."""
+        """Whether there are tests, and none finds two systems different."""
         return bool(self.tested) and not any(difference.significant for difference in self.tested)
 
     @property
     def needed(self) -> Needed | None:
-        """How many judgments might tell two systems apart, if the clearest difference so far is real."""
+        """How many judgments might show two systems to differ, if the clearest difference so far is real."""
         if not self.is_undecided:
             return None
         return judgments_needed(self, max(self.tested, key=partial(_z, tests=len(self.tested))))
 
     @property
     def tested(self) -> list[Difference]:
-        """The differences of which a test can be told."""
+        """The differences with a test."""
         return [difference for difference in self.differences if difference.significant is not None]
 
     @property
     def holds_at_every_look(self) -> bool:
-        """Whether differences are told by the stop rule."""
+        """Whether differences are tested by the stop rule."""
         return any(difference.planned_share is not None for difference in self.differences)
 
     @property
     def is_catching_up(self) -> bool:
-        """Whether a worker will add newer judgments; to topics that failed it adds none."""
+        """Whether a worker will add newer judgments; it adds none to topics that failed."""
         return self.has_worker and self.behind > len(self.failures)
 
 
 def headline(study: Study) -> ScoredBy:
-    """Which way of scoring the study shows first."""
+    """The way of scoring that the study shows first."""
     if Ranking.is_by_summaries(study):
         return ScoredBy.WIN_RATE
     return ScoredBy.PUBLISHED if study.score == "published" else ScoredBy.RECOMMENDED
 
 
 def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[tuple[str, str]]:
-    """Those that the study asks for or has, with their names, the first one first. `judged`: those with judgments."""
+    """Ways of scoring that the study asks for or has, with names, in the order offered. `judged`: with judgments."""
     if judged is None:
         judged = Ranking.objects.filter(study=study, judgments__gt=0).values_list("scored_by", flat=True)
     chosen = set(judged)
@@ -203,12 +203,12 @@ def ways_of_scoring(study: Study, judged: Iterable[str] | None = None) -> list[t
 
 
 def version_of_study(study: Study) -> str:
-    """Changes with everything that the study's board shows; cheap enough to be asked for every second."""
+    """Changes with everything that the study's board shows; cheap enough to poll every second."""
     return _version_of_study(study, _rankings(study), worker_is_there())
 
 
 def _rankings(study: Study) -> list[tuple[Any, ...]]:
-    """Of each ranking by which scores it is, on how many judgments, and what tells its version."""
+    """Each ranking's way of scoring, its number of judgments, and its version."""
     predicted = Result.objects.filter(study=study, analysis="later-systems", choice="").values("version")
     rankings = Ranking.objects.filter(study=study).order_by("pk").annotate(predicted=Subquery(predicted))
     return list(rankings.values_list("scored_by", "judgments", "version", "problem", "created_at", "predicted"))
@@ -220,7 +220,7 @@ def _version_of_study(study: Study, rankings: Sequence[tuple[Any, ...]], has_wor
 
 
 def is_behind(study: Study) -> bool:
-    """Whether newer judgments or texts wait to be worked into the board; topics that failed add none."""
+    """Whether the board waits for newer judgments or texts; topics that failed add none."""
     waiting = Topic.asked.filter(UNFITTED, study=study)
     return waiting.exclude(progress__problem__gt="").exists()
 
@@ -233,7 +233,7 @@ def version_of_topic(topic: Topic) -> str:
 
 @snapshot()
 def of_study(study: Study, scored_by: str = "") -> Board:
-    """The systems over all topics; as the study shows them first, where nothing else is asked for."""
+    """The systems over all topics, by default by the study's headline score."""
     scored_by = scored_by or headline(study)
     has_worker = worker_is_there()
     rankings = _rankings(study)
@@ -340,14 +340,14 @@ def ends_of(score: str, values: Sequence[float]) -> tuple[float, float]:
 
 
 def asked_about(study: Study, scored_by: str, topic: Topic | None = None) -> QuerySet[Topic]:
-    """What people are asked about that these scores rest on: the summaries of each topic (or of one), or the topics
-    with their sentences."""
+    """The topics of questions that these scores rest on: the summaries of each topic (or of one), or topics with their
+    sentences."""
     asked = Topic.asked.filter(study=study, summaries_of__isnull=scored_by != ScoredBy.WIN_RATE)
     return asked if topic is None else asked.filter(Q(pk=topic.pk) | Q(summaries_of=topic))
 
 
 def newest_fit(topic: Topic | None, scored_by: str = ScoredBy.RECOMMENDED) -> Fit | None:
-    """The fit that the topic's utilities and scores are of."""
+    """The fit of the topic's current utilities and scores."""
     return Fit.objects.filter(topic=topic, scored_by=scored_by).order_by("-data_version").first()
 
 
@@ -371,12 +371,12 @@ def is_under(fit: Fit, settings: Mapping[str, Any]) -> bool:
 
 
 def needs_prior(fit: Fit) -> bool:
-    """Whether the topic, as published, has no finite maximum and was fitted with a prior that the paper has not."""
+    """Whether the topic has no finite maximum as published, and was fitted with a prior that the paper lacks."""
     return fit.scored_by == ScoredBy.PUBLISHED and bool(fit.settings.get("prior"))
 
 
 def what_is_missing(study: Study, topic: Topic | None = None) -> str:
-    """What an empty board waits for: "topics", "documents", "summaries", "judgments", "worker"; or only a moment."""
+    """What an empty board waits for: "topics", "documents", "summaries", "judgments", "worker"; or "" for a moment."""
     topics = Topic.objects.filter(study=study) if topic is None else Topic.objects.filter(pk=topic.pk)
     number = topics.aggregate(all=Count("pk"), bare=Count("pk", filter=NEEDS_DOCUMENTS))
     if not number["all"]:
@@ -404,8 +404,8 @@ def _places(scores: Mapping[str, float]) -> dict[str, int]:
 
 
 def _z(difference: Difference, tests: int) -> float:
-    """How many standard errors a difference is from 0, by its interval; no more than its p-value of so many tests would
-    let a normal error have, as few annotators leave much in doubt (evaluation.scoring.between_annotators)."""
+    """How many standard errors a difference is from 0, by its interval; no more than a normal error with its p-value of
+    so many tests, since few annotators leave much in doubt (evaluation.scoring.between_annotators)."""
     if difference.low is None or difference.high is None:
         return 0.0
     se = (difference.high - difference.low) / 2 / quantile(difference.planned_share)
@@ -426,7 +426,7 @@ def _unranked(fits: Sequence[Fit], ranked: Collection[str]) -> tuple[str, ...]:
 
 
 def _predicted(study: Study, judged: Collection[str]) -> tuple[PredictedSystem, ...]:
-    """The systems that nobody judged, as far as they are predicted, the best first."""
+    """Predictions for systems without judgments, the best first."""
     record = Result.objects.head(study, "later-systems").read(PredictedSystems)
     present = set(study.systems.values_list("name", flat=True)) - set(judged)
     systems = record.systems if record else ()
@@ -434,7 +434,7 @@ def _predicted(study: Study, judged: Collection[str]) -> tuple[PredictedSystem, 
 
 
 def _agreement(study: Study, scored_by: str) -> str:
-    """In a sentence beside win rates: answers of people who do not look agree with nobody."""
+    """In a sentence next to win rates: careless annotators agree with no other."""
     if scored_by != ScoredBy.WIN_RATE:
         return ""
     record = Result.objects.head(study, "annotators").read(StudyAgreement)
@@ -476,7 +476,7 @@ def _rows(
 
 
 def _with_kept_ranks(results: Sequence[SystemResult], fit: Fit | None) -> Sequence[SystemResult]:
-    """Of too many systems to compare them here: with the ranks that the worker found possible."""
+    """For too many systems to compare here: with the ranks that the worker found possible."""
     covariance = fit.score_covariance if fit else ScoreCovariance()
     ranks = dict(zip(covariance.systems, covariance.ranks, strict=False))
     if not ranks.keys() >= {result.system for result in results}:
@@ -486,7 +486,7 @@ def _with_kept_ranks(results: Sequence[SystemResult], fit: Fit | None) -> Sequen
 
 
 def _curve(fit: Fit) -> Curve:
-    """The points that name the same systems as the last one: a summary that came later has no past."""
+    """The points with the same systems as the last one: a later summary has no past."""
     points = fit.curve_points
     return tuple(point for point in points if point.scores.keys() == points[-1].scores.keys())
 
@@ -515,7 +515,7 @@ def _is_old(study: Study, scored_by: str, ranking: Ranking | None, fits: Sequenc
 
 
 def _behind(topics: QuerySet[Topic]) -> tuple[int, int]:
-    """How many of these topics have judgments or texts that are newer than their scores, and how many no documents."""
+    """How many of these topics have newer data than scores, and how many lack documents."""
     behind, without = Count("pk", filter=UNFITTED), Count("pk", filter=NEEDS_DOCUMENTS)
     counts = topics.aggregate(behind=behind, without=without)
     return counts["behind"], counts["without"]
@@ -529,7 +529,7 @@ def _versions(topics: Any) -> tuple[Any, ...]:
         failed=Count("pk", filter=Q(progress__problem__gt="")),
     )
     owed = Fit.objects.filter(topic__in=topics, curve_owed=True).count()
-    # How far behind matters to nobody, only that it is so: a board that is behind is not drawn anew at every click.
+    # Only whether it is out of date matters: an outdated board is not redrawn at every click.
     return sums["fitted"], sums["fitted"] != sums["data"], sums["number"], sums["failed"], owed
 
 

@@ -1,4 +1,4 @@
-"""How judgments became scores, in words: the settings of a fit as a reader of the leaderboard needs them."""
+"""How judgments became scores, in words: a fit's settings, as readers of the leaderboard need them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
-    """One phrase for each setting that scores rest on; what is missing is left out.
+    """One phrase for each setting that scores rest on; missing ones are left out.
 
-    The prior stands beside the paper's equations, whose model has none; over topics that needed different ones it is
+    The prior is shown next to the paper's equations, whose model has none; if topics needed different ones, it is
     missing.
     """
     phrases = [phrase(setting.name, value) for setting, value in counting(settings)]
@@ -29,7 +29,7 @@ def settings_in_words(settings: Mapping[str, Any]) -> list[str]:
 
 
 def phrase(name: str, value: Any) -> str:
-    """A setting and its value, called as the form of the study calls them."""
+    """A setting and its value, named as in the study's form."""
     return _("%(setting)s: %(value)s") % {"setting": name_in_words(name), "value": value_in_words(name, value)}
 
 

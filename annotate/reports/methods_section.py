@@ -1,4 +1,4 @@
-"""What was done, as a paper says it: a paragraph that is true of this study, in plain words and in LaTeX."""
+"""The methods paragraph of a paper, true of this study, in plain text and in LaTeX."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from formats.results import Bounded
 from formats.results.scores import WIN_RATE
 from formats.settings import SETTINGS
 
-#: How a sentence names a publication.
+#: How a sentence cites a publication.
 _MARK = re.compile(r"\s*\[\[([a-z0-9-]+)\]\]")
 #: Settings whose value is a text.
 _TEXTS = {setting.name for setting in SETTINGS if setting.type is str and not setting.choices}
@@ -155,7 +155,7 @@ def _judged(facts: StudyFacts) -> Iterator[str]:
 
 
 def _drawn(facts: StudyFacts) -> Iterator[str]:
-    """How the pairs were drawn that were not brought with a file."""
+    """How pairs were drawn, without those imported from a file."""
     if facts.telling:
         drawn = {"random": facts.random, "telling": facts.telling}
         yield _("Of the pairs %(random)d were drawn at random, %(telling)d because they tell more than others.") % drawn
@@ -274,13 +274,13 @@ _SCORES: dict[str, Any] = {
 
 
 def annotators(facts: StudyFacts) -> str:
-    """People and machines whose judgments count; a simulation is neither."""
+    """People and machines whose judgments count; simulations are neither."""
     each = {"person": facts.annotators, "machine": facts.machines}
     return _listed([_n(number, noun) for noun, number in each.items() if number])
 
 
 def _metrics(facts: StudyFacts) -> Iterator[str]:
-    """Only what has a figure on the page of agreement."""
+    """Only metrics with a figure on the page of agreement."""
     named = [_("the scores")] if facts.metrics and facts.scores_compared else []
     named += [
         f"{title_of(name)} [[{key}]]" if (key := citations.of_metric(name)) else title_of(name)
@@ -299,14 +299,14 @@ def _metrics(facts: StudyFacts) -> Iterator[str]:
 
 
 def _changes(facts: StudyFacts) -> Iterator[str]:
-    """What somebody who registered the study beforehand could not know; its title is no method."""
+    """What a preregistration of the study could not know; its title is no method."""
     changed = [_changed(change) for change in facts.changes if change.name != "title"]
     if changed:
         yield _("After the first judgment, settings were changed: %(settings)s.") % {"settings": "; ".join(changed)}
 
 
 def _changed(change: SettingChange) -> str:
-    """The values of a text would be too long here, and of long ones the log has only digests."""
+    """Without the values of a text: they would be too long, and the log has only digests of long ones."""
     day = change.at.date().isoformat()
     if change.name in _TEXTS:
         return _("%(setting)s (on %(day)s)") % {"setting": name_in_words(change.name), "day": day}

@@ -1,4 +1,4 @@
-"""What metrics and people say of single summaries, beside the study's own scores."""
+"""Scores of single summaries by metrics and people, next to the study's own scores."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from formats.analyses.metric_scores import ScoresTable, SummaryScores
 from formats.metric_names import why_absent
 from formats.results.scores import AS_PRINTED, COMBINED, COVERAGE, IMPORTANCE, WIN_RATE, as_metrics
 
-#: The study's own scores, in the order in which they stand before other metrics.
+#: The study's own scores, in their order before other metrics.
 OWN = (IMPORTANCE, COMBINED, AS_PRINTED, COVERAGE, WIN_RATE)
 #: So many summaries' scores are read at once.
 BATCH = 1000
 
 
 def table_of(summaries: Sequence[Summary]) -> ScoresTable:
-    """What is said of these summaries, whose topics are at hand with their `metrics`."""
+    """Scores of these summaries, whose topics and their `metrics` must be loaded."""
     rows = tuple(scores_of(summaries))
     topics = {summary.topic_id: summary.topic for summary in summaries}.values()
     scored = [topic.metrics for topic in topics if hasattr(topic, "metrics")]
@@ -37,18 +37,18 @@ def table_of(summaries: Sequence[Summary]) -> ScoresTable:
 
 
 def of_topic(topic: Topic) -> ScoresTable:
-    """What is said of a topic's summaries."""
+    """Scores of a topic's summaries."""
     return table_of(list(chosen(topic.study, topic.pk)))
 
 
 def of_study(study: Study, topic: str = "", system: str = "") -> ScoresTable:
-    """What is said of a study's summaries, or of those of a topic or a system, by name."""
+    """Scores of a study's summaries, or of those of a topic or a system, by name."""
     summaries = chosen(study, system=system)
     return table_of(list(summaries.filter(topic__name=topic) if topic else summaries))
 
 
 def chosen(study: Study, topic: int | None = None, system: str = "") -> QuerySet[Summary]:
-    """The summaries of a study: of one topic, by its key, or of one system, by its name, where they are named."""
+    """A study's summaries, optionally of one topic, by key, or of one system, by name."""
     summaries = Summary.objects.filter(topic__in=Topic.objects.filter(study=study))
     summaries = summaries if topic is None else summaries.filter(topic=topic)
     summaries = summaries.filter(system__name=system) if system else summaries
@@ -56,7 +56,7 @@ def chosen(study: Study, topic: int | None = None, system: str = "") -> QuerySet
 
 
 def scores_of(summaries: Sequence[Summary]) -> Iterable[SummaryScores]:
-    """What is said of each, in their order."""
+    """Scores of each summary, in their order."""
     for start in range(0, len(summaries), BATCH):
         rows = {summary.pk: _nothing_of(summary) for summary in summaries[start : start + BATCH]}
         for summary, source, name, assessor, score, coverage in _scores(rows):
@@ -77,7 +77,7 @@ def _nothing_of(summary: Summary) -> SummaryScores:
 
 
 def _scores(summaries: Collection[int]) -> Iterable[tuple[Any, ...]]:
-    """All that is said of these: the summary, who says it, the metric or the dimension, the assessor, score, coverage.
+    """All scores of these: summary, origin, metric or dimension, assessor, score, coverage.
 
     By one query: pages that show it have many of their own.
     """

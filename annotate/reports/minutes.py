@@ -1,4 +1,4 @@
-"""How long judging took: the judgments that count, where their time is known (Zopf 2018, table 1)."""
+"""How long judging took: the judgments that count, if their time is known (Zopf 2018, table 1)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from annotate.models import Judgment, Sentence, Study, Topic
 from formats.results.needed import Effort
 from formats.results.planning import SECONDS
 
-#: Whoever takes longer for a judgment was away meanwhile.
+#: An annotator who takes longer for a judgment was away.
 LONGEST = 300.0
 
 
 def effort(study: Study, topics: QuerySet[Topic] | None = None) -> Effort:
-    """Of the judgments that count, by the kind of annotators that the study is about; on all of its topics or some."""
+    """For judgments that count of the leading kind of annotators, on all of the study's topics or some."""
     topics = Topic.objects.filter(study=study) if topics is None else topics
     sentences = Sentence.objects.to_judge().filter(topic__in=topics, topic__removal=None).count()
     done = _done(study, topics)
@@ -24,7 +24,7 @@ def effort(study: Study, topics: QuerySet[Topic] | None = None) -> Effort:
 
 
 def seconds(study: Study, topics: QuerySet[Topic]) -> float | None:
-    """What such a judgment took on average; None where nobody knows."""
+    """The mean time of such a judgment; None if unknown."""
     taken: float | None = _done(study, topics)["seconds"]
     return taken
 
@@ -42,17 +42,17 @@ def _done(study: Study, topics: QuerySet[Topic]) -> dict[str, Any]:
 
 
 def expected(study: Study) -> float:
-    """Seconds that a judgment about two sentences is expected to take by the words to be read."""
+    """Expected seconds of a judgment about two sentences, by their words."""
     return Sentence.objects.paces(study).get(False, SECONDS)
 
 
 def of_topic(topic: Topic) -> float | None:
-    """All of the topic's judgments together; None where no time is known."""
+    """Of the topic's judgments together; None if no time is known."""
     return _by_topic(Judgment.objects.counted().filter(assignment__topic=topic)).get(topic.name)
 
 
 def by_topic(study: Study) -> dict[str, float]:
-    """The same of every topic where any time is known, by name."""
+    """The same of every topic with any known time, by name."""
     return _by_topic(Judgment.objects.counted().filter(assignment__topic__study=study))
 
 

@@ -1,4 +1,4 @@
-"""The plots of a study in words: what their axes are called, and what they say to who cannot see them."""
+"""The plots of a study in words: labels of axes, and descriptions for people who cannot see them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from formats.shown import figure
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot that is drawn anew for each place: wide and narrow on a page, alone in a file."""
+    """A plot, drawn separately for each place: wide and narrow on a page, alone in a file."""
 
     draw: Callable[[float], Drawing]
 
@@ -36,7 +36,7 @@ class Plot:
 
 
 def plot_of(draw: Callable[..., Drawing | None], *about: object) -> Plot | None:
-    """A plot by what it is drawn from; None where there is nothing to draw."""
+    """A plot of these data; None if there is nothing to draw."""
     return next((Plot(own.draw) for own in figure("", "", "", draw, *about)), None)
 
 
@@ -47,7 +47,7 @@ def board_scores(board: Board, rows: Sequence[LeaderboardRow]) -> Plot | None:
 
 
 def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
-    """Rows of systems; importance has 0 beside it."""
+    """Rows of systems; importance has a reference line at 0."""
     has_intervals = any(row.low is not None for row in rows)
     label = (
         _("Scores of %(n)d systems with 95%% intervals; the table says the same in numbers")
@@ -61,7 +61,7 @@ def scores(rows: Sequence[IntervalRow], unit: Unit) -> Plot | None:
 
 
 def board_ranks(board: Board, most: int) -> Plot | None:
-    """How ranks came about, of at most so many systems."""
+    """How ranks developed, of at most so many systems."""
     if len(board.curve) < 2 or not 2 <= len(board.rows) <= most:
         return None
     curve = [

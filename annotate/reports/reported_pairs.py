@@ -16,5 +16,5 @@ def of(study: Study) -> QuerySet[ReportedPair]:
 
 
 def unsettled(study: Study) -> QuerySet[ReportedPair]:
-    """Those of sentences that people are still asked about."""
+    """Reports of sentences that are still judged."""
     return ReportedPair.objects.unsettled().filter(assignment__topic__study=study)

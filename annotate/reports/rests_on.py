@@ -1,4 +1,4 @@
-"""What figures rest on: how many judgments of people, of machines and simulated ones count, and how many do not."""
+"""What figures rest on: how many judgments of people, machines and simulations count, and how many do not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How many judgments of each kind of annotators. `imported`: how many of the human ones came with a file."""
+    """How many judgments of each kind of annotators. `imported`: how many of the human ones were imported."""
 
     human: int = 0
     imported: int = 0
@@ -50,10 +50,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class RestsOn:
-    """The judgments that count and those that do not, since the study counts others' (`kinds`).
+    """The judgments that count, and those that do not because the study counts other kinds (`kinds`).
 
-    Surplus answers and those of annotators who are excluded are in neither. `of_copies`: how many imported ones compare
-    two sentences of the same words, and count nowhere.
+    Both leave out surplus answers and those of excluded annotators. `of_copies`: how many imported ones compare two
+    sentences of the same words, and count nowhere.
     """
 
     kinds: CountedKinds = "people"
@@ -67,7 +67,7 @@ class RestsOn:
 
     @property
     def leading(self) -> int:
-        """How many of those that count are of the kind of which the study wants its judgments."""
+        """How many of those that count are of the leading kind."""
         number: int = getattr(self.counted, KINDS_COUNTED[self.kinds][0])
         return number
 
@@ -85,12 +85,12 @@ class RestsOn:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether judgments that no person made count."""
+        """Whether judgments by machines or simulations count."""
         return self.counted.human < self.counted.total
 
 
 def among(study: Study) -> str:
-    """Of which kind of annotators a figure about annotators is."""
+    """Says which kind of annotators a figure about annotators covers."""
     if study.leading_kind == Annotator.Kind.HUMAN:
         return _("Among people only. Machines and simulated annotators are never compared with people.")
     if study.leading_kind == Annotator.Kind.MACHINE:
@@ -99,7 +99,7 @@ def among(study: Study) -> str:
 
 
 def of_study(study: Study) -> RestsOn:
-    """What the study's figures rest on, all topics and kinds of questions together."""
+    """What the study's figures rest on, over all topics and kinds of questions."""
     return by_study([study])[study.pk]
 
 
@@ -109,7 +109,7 @@ def of_topic(topic: Topic) -> RestsOn:
 
 
 def of_topics(study: Study, topics: QuerySet[Topic]) -> RestsOn:
-    """What figures about these topics of a study rest on, all together."""
+    """What figures about these topics of a study together rest on."""
     rows = Assignment.objects.in_place(or_imported=True).filter(topic__in=topics)
     return _summed(rows, "topic__study_id", {study.pk: study})[study.pk]
 

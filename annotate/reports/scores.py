@@ -1,4 +1,4 @@
-"""How a summary came to its score."""
+"""The terms of a summary's score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from formats.results import Key, Part, WordTerm
 
 
 def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
-    """The terms of a recommended score, a word each, the largest first; none for a fit that is not the newest."""
+    """The terms of a recommended score, one a word, the largest first; none for a fit that is not the newest."""
     words = score.fit.source_words if score else None
     if score is None or words is None:
         return ()
@@ -17,7 +17,7 @@ def word_terms(score: Score | None) -> tuple[WordTerm, ...]:
 
 
 def with_names(words: Sequence[WordTerm]) -> list[tuple[WordTerm, list[tuple[Key, str, int]]]]:
-    """The terms, each with the sentences that its word stands in: key, name, how often."""
+    """The terms, each with the sentences that contain its word: key, name, how often."""
     keys = {key for term in words for key, _times in term.sentences}
     named = {row.pk: row.name for row in Sentence.objects.filter(pk__in=keys).select_related("document", "topic")}
     return [
@@ -26,7 +26,7 @@ def with_names(words: Sequence[WordTerm]) -> list[tuple[WordTerm, list[tuple[Key
 
 
 def parts_of(score: Score | None) -> tuple[tuple[Part, Sentence | None], ...]:
-    """The terms of a score as published, each with the source sentence most like it."""
+    """The terms of a score as published, each with the most similar source sentence."""
     parts = score.terms if score else ()
     keys = [part.nearest for part in parts if part.nearest is not None]
     sentences: dict[Key | None, Sentence] = {}

@@ -1,4 +1,4 @@
-"""What a study holds, what it still lacks, and the one next thing to do."""
+"""What a study holds and lacks, and the next thing to do."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from annotate.models.judging import WANTED_BY
 from annotate.reports import reported_pairs, rests_on
 from annotate.reports.rests_on import RestsOn
 
-#: A worker says every second or two that it is there; one that was silent for longer is not.
+#: Workers report every second or two; one that was silent for longer is gone.
 SILENCE = timedelta(seconds=15)
 
 UNDER_WAY = (Upload.State.WAITING, Upload.State.CONFIRMED)
 
 
 class Next(StrEnum):
-    """The one thing that takes the study further now."""
+    """The next thing to do in the study."""
 
     START_WORKER = "start_worker"
     UPLOAD_TOPICS = "upload_topics"
@@ -58,8 +58,8 @@ class Next(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """How far one topic is, with its sentences and its summaries. `judgments`: those of the kind of annotators of which
-    so many are `wanted`; `done`: those of them that count towards these. `of_sentences`: what its utilities rest on."""
+    """One topic's progress, with its sentences and its summaries. `judgments`: of the leading kind of annotators;
+    `wanted`: of it in all; `done`: those that count towards these. `of_sentences`: what its utilities rest on."""
 
     topic: Topic
     documents: int
@@ -82,14 +82,14 @@ class TopicState:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Everything that the first page of a study says."""
+    """Everything that the first page of a study shows."""
 
     study: Study
     topics: tuple[TopicState, ...]
     systems: int
     human_scores: int
     pyramids: int
-    #: Pairs that annotators reported, of sentences that people are still asked about.
+    #: Reported pairs whose sentences are still judged.
     reported: int
     annotators: int
     uploads: tuple[Upload, ...]
@@ -127,7 +127,7 @@ class Overview:
 
     @property
     def done(self) -> int:
-        """Judgments that count towards what is wanted: a topic's surplus does not fill another one's gap."""
+        """Judgments that count towards the wanted ones: a topic's surplus does not fill another one's gap."""
         return sum(topic.done for topic in self.topics)
 
     @property
@@ -148,7 +148,7 @@ class Overview:
 
     @property
     def refused(self) -> tuple[Upload, ...]:
-        """Uploads that nobody has mended or discarded, without the one that is the next thing to look at."""
+        """Uploads that were refused or failed and not discarded, without the one that `next` points to."""
         states = Upload.State.REFUSED, Upload.State.FAILED
         refused = tuple(upload for upload in self.uploads if upload.state in states)
         return refused[1:] if self.next == Next.MEND_UPLOAD else refused
@@ -159,12 +159,12 @@ class Overview:
 
     @property
     def needs_worker(self) -> bool:
-        """Whether something waits for a worker while none is there."""
+        """Whether work waits while no worker runs."""
         return not self.has_worker and bool(self.under_way or self.uncut or self.behind)
 
     @property
     def waiting_upload(self) -> Upload | None:
-        """The upload that waits for a person: to be confirmed first of all, else to be mended and sent again."""
+        """The upload that a member must act on: first one to confirm, else one to mend and send again."""
         for states in ((Upload.State.READY,), (Upload.State.REFUSED, Upload.State.FAILED)):
             for upload in self.uploads:
                 if upload.state in states:
@@ -173,7 +173,7 @@ class Overview:
 
     @property
     def next(self) -> Next:
-        """What to do now; the first that holds, from what blocks everything to what is left when all is done."""
+        """What to do now: the first that applies, from what blocks everything to what remains when all is done."""
         waiting = self.waiting_upload
         if self.needs_worker:
             return Next.START_WORKER
@@ -202,14 +202,14 @@ def worker_is_there() -> bool:
 
 
 def _numbers(study: Study, *rows: QuerySet[Any]) -> list[int]:
-    """How many of each of these there are, in one query."""
+    """The number of rows of each query set, in one query."""
     together = [own.order_by().annotate(together=Value(1)).values("together") for own in rows]
     numbers = [Subquery(own.annotate(number=Count("pk")).values("number")) for own in together]
     return [number or 0 for number in Study.objects.values_list(*numbers).get(pk=study.pk)]
 
 
 def look_at(study: Study) -> Overview:
-    """The study as it stands, in a dozen queries however many topics it has."""
+    """The study at present, in a dozen queries however many topics it has."""
     summaries = Summary.objects.filter(topic__in=study.topics.all())
     systems, human_scores, reported, pyramids = _numbers(
         study,
@@ -239,7 +239,7 @@ def _problem_of(rows: QuerySet[Any]) -> str:
 
 
 def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...]:
-    """How far each of these topics of the study is."""
+    """The progress of each of these topics of the study."""
     chosen = list(topics.select_related("progress", "tally"))
     asked = {topic.pk: [topic] for topic in chosen}
     for compared in Topic.asked.filter(summaries_of__in=chosen):
@@ -280,9 +280,9 @@ def topic_states(study: Study, topics: QuerySet[Topic]) -> tuple[TopicState, ...
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """One study in a list of studies. `judgments`: those of the kind of annotators of which so many are `wanted`.
+    """One study in a list of studies. `judgments`: of the leading kind of annotators; so many are `wanted` of it.
 
-    `judged_at`: when somebody (no simulation) judged last.
+    `judged_at`: the last judgment that is not simulated.
     """
 
     study: Study
@@ -297,7 +297,7 @@ class StudyLine:
 
 
 def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
-    """These studies with how far each is, the newest first."""
+    """These studies with their progress, the newest first."""
     newest_first = list(studies.order_by("-pk"))
     to_judge = Sentence.objects.to_judge().filter(topic__study__in=newest_first, topic__removal=None)
     texts = Counter(counts_by_topic(to_judge))
@@ -322,7 +322,7 @@ def study_lines(studies: QuerySet[Study]) -> tuple[StudyLine, ...]:
 
 
 def wanted_of(study: Study, texts: int, *, of_summaries: bool = False) -> int:
-    """How many judgments the study wants of a topic with so many texts to judge, sentences or summaries: no more than
+    """How many judgments the study wants of a topic with so many texts (sentences or summaries), at most as many as its
     pairs take."""
     most = getattr(study, WANTED_BY.get((study.compares, of_summaries), ""), 0)
     return min(most, texts * (texts - 1) // 2 * study.judgments_per_pair)

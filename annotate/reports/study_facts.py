@@ -1,4 +1,4 @@
-"""What a paper says of a study: how much there is, who judged, under which settings, and how far they agree."""
+"""What a paper says of a study: its size, annotators, settings, and agreement."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from formats.results import Agreement, DimensionAgreement, Ground, StudyAgreemen
 from formats.settings import KINDS_COUNTED, SETTINGS, Setting
 from preferendum import __version__
 
-#: Settings that are no choice of method: what a study is called, and in which language its texts are.
+#: Settings that are no choice of method: the study's title and the language of its texts.
 OWN = {"title", "question", "language", "guidelines", "seed", "metric_names", "pilot"}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFacts:
     """`topics` to `systems`: how many it has. `annotators`, who are people, `machines`, `first` and `last`: of the
-    judgments that count. `random` and `telling`: how many of these are about pairs drawn here at random, and because
-    they tell more.
+    judgments that count. `random` and `telling`: how many of these are about pairs drawn here at random, and about
+    pairs drawn because they tell more.
 
     `excluded`: annotators whose judgments do not count.
 
-    `unlike`: the settings that differ from the recommended ones, with their values. `changes`: of settings, by people,
-    after the first judgment. `metrics`: those with a figure beside human scores; `scores_compared`, `metrics_tested`:
-    whether the study's own scores have one that is not too early, and any difference a p-value. `ground`: of whom
-    verdicts on systems hold.
+    `unlike`: settings that differ from the recommended ones, with values. `changes`: of settings, by people, after the
+    first judgment. `metrics`: those with a figure next to human scores; `scores_compared`: the study's own scores have
+    one that is not too early; `metrics_tested`: any difference has a p-value. `ground`: the population that verdicts
+    on systems hold for.
     """
 
     study: Study
@@ -84,7 +84,7 @@ class StudyFacts:
 
 
 def of_study(study: Study) -> StudyFacts:
-    """The study as it stands; some fifteen short queries, however large it is."""
+    """The study at present, in some fifteen short queries, however large it is."""
     topics = study.topics.all()
     summaries = Summary.objects.filter(topic__in=topics)
     outputs = summaries.aggregate(summaries=Count("pk"), systems=Count("system", distinct=True))
@@ -143,7 +143,7 @@ def _compared(study: Study) -> dict[str, Any]:
 
 
 def _unlike(study: Study) -> list[tuple[Setting, Any]]:
-    """What the product set by the size of the study is no choice of a person."""
+    """Leaves out what the product set by the size of the study: no person chose it."""
     entries = AuditEntry.objects.filter(study=study, action="plan judgments").order_by("number")
     planned = [entry.detail["judgments_per_topic"][1] for entry in entries]
     own = OWN | {"judgments_per_topic"} if study.judgments_per_topic in planned[-1:] else OWN
@@ -152,7 +152,7 @@ def _unlike(study: Study) -> list[tuple[Setting, Any]]:
 
 
 def _changes(study: Study) -> list[SettingChange]:
-    """None before the first judgment of a kind that counts; practice is no judgment."""
+    """Changes after the first judgment of a kind that counts, practice aside."""
     given = Judgment.objects.arrived().filter(assignment__annotator__kind__in=KINDS_COUNTED[study.counted_kinds])
     of_study = given.filter(topic__study=study).exclude(assignment__reason=Assignment.Reason.TRAINING)
     first = of_study.aggregate(at=Min("at"))["at"]

@@ -1,5 +1,5 @@
-"""What would change if annotators were left out, counted again, or one kind of them counted alone: each system as it is
-and as it would be."""
+"""What would change if annotators were left out, counted again, or one kind of them counted alone: each system before
+and after."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formats.results.scores import WIN_RATE
 
 @dataclass(frozen=True, slots=True)
 class SystemChange:
-    """A system's place before and after; None where it has none."""
+    """A system's place before and after; None if it has none."""
 
     system: str
     before: SystemResult | None
@@ -23,7 +23,7 @@ class SystemChange:
 
     @property
     def risen(self) -> int:
-        """By how many ranks; below 0 where it falls."""
+        """By how many ranks; below 0 if it falls."""
         return self.before.rank - self.after.rank if self.before and self.after else 0
 
     @property
@@ -32,22 +32,22 @@ class SystemChange:
 
 
 def score_of(study: Study) -> str:
-    """What the systems of what-ifs are ranked by: the win rate where the study shows it first."""
+    """What the systems of what-ifs are ranked by: the win rate if it is the study's headline."""
     return WIN_RATE if headline(study) == ScoredBy.WIN_RATE else str(study.recommended_settings["score"])
 
 
 def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:
-    """The systems as they would stand, then those that would be gone."""
+    """The systems in the order after, then those that would be gone."""
     return _changes(what_if, (*what_if.after.systems, *what_if.before.systems))
 
 
 def beside(what_if: WhatIf) -> tuple[SystemChange, ...]:
-    """The systems as they stand, then those that only what is asked for would rank."""
+    """The systems in the present order, then those that only the what-if would rank."""
     return _changes(what_if, (*what_if.before.systems, *what_if.after.systems))
 
 
 def unit(what_if: WhatIf, score: str) -> Unit:
-    """How the scores of both are read."""
+    """The unit of both scores."""
     results = (*what_if.before.systems, *what_if.after.systems)
     return unit_of(score, [(result.score, result.low, result.high) for result in results])
 

@@ -1,4 +1,4 @@
-"""How the worker does: whether one is there, what it is at, how far behind it is, what failed and why."""
+"""The state of the worker: whether one runs, what it does, how far it lags, what failed and why."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from annotate.reports.study import SILENCE
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-#: Scores that are so much older than a judgment are late, and somebody should look why.
+#: Scores that are so much older than a judgment are late, and the operator should find out why.
 LATE = timedelta(seconds=60)
-#: Files that failed stay on the page so long.
+#: Failed files stay on the page so long.
 REMEMBERED = timedelta(days=7)
 
 
@@ -36,8 +36,8 @@ class Worker:
 class Waiting:
     """A topic whose texts or judgments are newer than its sentences or scores.
 
-    `since`: when the oldest judgment came that is not in the scores yet; `problem`: why the last try failed, if it
-    did; `retry_at`: when the next one comes.
+    `since`: the time of the oldest judgment that is not in the scores yet; `problem`: why the last try failed, if it
+    did; `retry_at`: the time of the next one.
     """
 
     topic: Topic
@@ -49,7 +49,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """What a worker is at. Of studies that the reader may not see only that it is something."""
+    """A worker's present task. Of studies that the reader may not see, only its kind."""
 
     task: str
     since: datetime
@@ -60,7 +60,7 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of things, as far as the reader's studies go; workers serve everybody."""
+    """The worker's state, as far as the reader's studies are concerned; workers serve all studies."""
 
     workers: tuple[Worker, ...]
     busy: tuple[Busy, ...]
@@ -76,7 +76,7 @@ class Health:
 
     @property
     def last_seen(self) -> datetime | None:
-        """When any worker gave a sign of life last."""
+        """The last sign of life of any worker."""
         return max((worker.at for worker in self.workers), default=None)
 
     @property
@@ -89,7 +89,7 @@ class Health:
 
     @property
     def oldest(self) -> datetime | None:
-        """When the oldest judgment came that no score rests on yet, of the topics that did not fail."""
+        """The time of the oldest judgment that no score rests on yet, in topics that did not fail."""
         return min((topic.since for topic in self.pending if topic.since), default=None)
 
     @property
@@ -103,7 +103,7 @@ class Health:
 
     @property
     def state(self) -> str:
-        """How things are, in one word."""
+        """The state in one word."""
         if not self.is_running:
             return "gone"
         if self.failures:
@@ -123,7 +123,7 @@ class Health:
 
 
 def look(studies: QuerySet[Study]) -> Health:
-    """The state of things now, for somebody who may see these studies."""
+    """The present state, for a user who may see these studies."""
     now = timezone.now()
     workers = tuple(
         Worker(pulse.name, pulse.at, pulse.program_version, pulse.at >= now - SILENCE)
@@ -148,7 +148,7 @@ def look(studies: QuerySet[Study]) -> Health:
 
 
 def with_since(topics: QuerySet[Topic]) -> QuerySet[Topic]:
-    """Each with `since`: when the first judgment came that counts and that its newest fit does not rest on.
+    """Each with `since`: the time of the first judgment that counts and that its newest fit does not rest on.
 
     Imported ones do not count: they carry the time at which they were made elsewhere. An index finds the first one,
     however many follow.
