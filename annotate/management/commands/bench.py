@@ -1,4 +1,4 @@
-"""`manage.py bench [NAME]`: what there is to measure, or one of it."""
+"""`manage.py bench [NAME]`: list the benchmarks, or run one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Hand everything after the name to the benchmark, in a process of its own."""
+        """Pass everything after the name to the benchmark, in a process of its own."""
         questions = benchmarks()
         if len(argv) < 3 or argv[2] in ("-h", "--help"):
             print(self.help, *(f"  {name:<12} {question}" for name, question in questions.items()), sep="\n")

@@ -1,4 +1,4 @@
-"""`manage.py check_code`: format, lint, types, templates and who may import whom."""
+"""`manage.py check_code`: format, lint, types, templates and imports."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from formats.records import Preference
 TOPICS = settings.BASE_DIR / "annotate" / "demo" / "wikinews.jsonl"
 TITLE = "WikiNews demo"
 LABEL = "Demo"
-SIMULATED = 1_000  # judgments a topic, as many as the paper simulates: enough to tell some systems apart
-#: How often visitors are asked about whole summaries, which take two minutes to read here.
+SIMULATED = 1_000  # judgments a topic, as many as in the paper: enough to tell some systems apart
+#: The share of questions about whole summaries, which take two minutes to read here.
 SUMMARY_SHARE = 0.3
-#: So many answers a topic are simulated by each of these, of whom a coin gives this share.
+#: Each of these simulates so many answers a topic, this share of them by a coin.
 SIMULATED_OF_SUMMARIES, CARELESS = 3, 0.15
 SIMULATED_READERS = tuple(f"simulated reader {n}" for n in range(1, 11))
 GUIDELINES = "\n\n".join(
@@ -38,7 +38,7 @@ GUIDELINES = "\n\n".join(
         "a disaster than “He said that he had bought the painting for his wife.”",
     ]
 )
-#: Who signs in; annotators need no account.
+#: The demo's users; annotators need no account.
 ROLES = {
     "researcher": "demo-researcher",
     "admin": "demo-admin",
@@ -73,7 +73,7 @@ class Command(serve.Command):
 def make_demo_study(say: Callable[[str], object]) -> None:
     """Store the demo's topics, some simulated judgments, the two people and an invitation.
 
-    Every step is left out where it was done before, so that a start that was broken off is carried on by the next.
+    Steps that are done already are skipped, so a broken-off start can be repeated.
     """
     accounts_by_role = {role: account(name) for role, name in ROLES.items()}
     for user in accounts_by_role.values():
@@ -97,7 +97,7 @@ def make_demo_study(say: Callable[[str], object]) -> None:
 
 
 def _about_summaries(study: Study) -> Iterator[Preference]:
-    """Simulated answers about whole summaries: the one with more of the references' words wins, but for some coins."""
+    """Simulated answers about whole summaries: more of the references' words wins, except for coin tosses."""
     chance = Random(0)  # noqa: S311  # the same answers on every machine
     for topic in study.topics.prefetch_related("references", "summaries__system"):
         wanted = set().union(*(_words(reference.whole) for reference in topic.references.all()))
@@ -114,9 +114,9 @@ def _words(text: str) -> set[str]:
 
 
 def account(username: str) -> User:
-    """The person of this name, who signs in by links alone.
+    """The user of this name, who signs in by links alone.
 
-    A link ends with a fingerprint of the password, so each has an unusable one of its own, also where an older version
+    A link ends with a fingerprint of the password, so each has an unusable one of its own, even if an older version
     left it empty.
     """
     user, _is_new = User.objects.get_or_create(username=username)

@@ -1,4 +1,4 @@
-"""`manage.py faults`: break a real installation on purpose, again and again, and see that nothing is lost."""
+"""`manage.py faults`: break a real installation on purpose, repeatedly, and check that nothing is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Hand everything to the lab, in a process of its own: it knows nothing of this one's settings."""
+        """Pass everything to the lab, in a process of its own, which does not use this one's settings."""
         sys.exit(subprocess.call([sys.executable, "-m", "lab", *argv[2:]], cwd=settings.BASE_DIR))  # noqa: S603
 
     def add_arguments(self, parser: CommandParser) -> None:

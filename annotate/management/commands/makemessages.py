@@ -1,4 +1,4 @@
-"""`manage.py makemessages`: Django's own, and the texts of `formats`, which knows no gettext and so marks none."""
+"""`manage.py makemessages`: Django's own, and the texts of `formats`, which knows no gettext and marks none."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from django.core.management.base import CommandParser
 from django.core.management.commands import makemessages
 
-#: What a reader of files says of them, whatever its arguments are.
+#: Calls that make a complaint about a file, whatever their arguments.
 SAYING = {"refuse", "remark"}
 
 
 def texts_of(source: str) -> list[tuple[int, str]]:
-    """The texts for people in a module that knows no gettext, with their lines: what is said, and all of two words.
+    """Texts for people in a module that knows no gettext, with their lines: complaints, and every text of two words.
 
-    Some of two words are none (a pattern, the header of a table). A translator leaves those as they are.
+    Some of two words are none (a pattern, the header of a table). Translators leave those as they are.
     """
     nodes = list(ast.walk(ast.parse(source)))
     silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
@@ -32,7 +32,7 @@ def texts_of(source: str) -> list[tuple[int, str]]:
 
 
 class BuildFile(makemessages.BuildFile):
-    """A file on its way to gettext; of a module of `formats` that marks no texts, a copy with every text marked."""
+    """A file for gettext; for a module of `formats` that marks no texts, a copy with every text marked."""
 
     @property
     def marks_nothing(self) -> bool:
@@ -58,6 +58,6 @@ class Command(makemessages.Command):
     build_file_class = BuildFile
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take Markdown to be templates as well: the datasheet is one."""
+        """Treat Markdown as templates, too: the datasheet is one."""
         super().add_arguments(parser)
         parser.set_defaults(extensions=["html,txt,py,md"])

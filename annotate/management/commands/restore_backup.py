@@ -1,4 +1,4 @@
-"""`manage.py restore_backup FILE`: a backup into a new, empty installation."""
+"""`manage.py restore_backup FILE`: restore a backup into a new, empty installation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Restore, and say what came back and what should be known."""
+        """Restore, and print what was restored and any warnings."""
         try:
             restored, remarks = backups.restore(options["file"])
         except backups.NotPossible as problem:

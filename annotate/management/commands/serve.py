@@ -16,7 +16,7 @@ from annotate.server.supervisor import Program, Supervisor, port_is_free
 
 WEB = ["gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"]
 WORKER = ["celery", "--quiet", "-A", "evaluation.worker.app", "worker", "--loglevel", "WARNING"]
-PATIENCE = 60.0  # seconds until the website must have answered
+PATIENCE = 60.0  # seconds for the website to start answering
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Bring database and static files up to date, then run both processes until told to stop."""
+        """Update database and static files, then run both processes until stopped."""
         host, port = options["host"], options["port"]
         if not port_is_free(host, port):
             raise CommandError(f"Port {port} is used by another program; choose another one with --port.")
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         Supervisor(programs, environment, self.stdout.write).run(welcome)
 
     def prepare(self) -> None:
-        """Whatever must be true before the processes start."""
+        """Prepare the installation before the processes start."""
         self.stdout.write("Updating the database ...")
         call_command("migrate", interactive=False, verbosity=0)
         self.stdout.write("Collecting the static files ...")
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         self.stdout.write(self.style.SUCCESS(f"\nPreferendum runs at {origin}/\n") + "Ctrl-C stops it.\n")
 
     def answers(self, address: str) -> bool:
-        """Wait until the website answers; False (and a word about it) if it does not."""
+        """Wait until the website answers; False, with a message, if it does not."""
         host = settings.ALLOWED_HOSTS[0]
         request = urllib.request.Request(f"{address}/about/", headers={"Host": host})  # noqa: S310
         deadline = time.monotonic() + PATIENCE

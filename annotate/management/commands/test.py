@@ -15,10 +15,10 @@ from django.core.management.base import BaseCommand, CommandParser
 
 SERVICES = "--services"
 PART = "--part"
-#: What starts websites and workers, what looks at them in a browser, what meets a database (the website's tests and the
-#: worker's, which take longest), and the functions alone.
+#: Tests that start websites and workers, tests in a browser, tests with a database (the website's and the worker's,
+#: which take longest), and the functions alone.
 PARTS = ("processes", "browser", "tables", "results", "alone")
-#: How many parts run side by side: the first two mostly wait.
+#: Parts that run in parallel: the first two mostly wait.
 AT_ONCE = 3
 
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Hand everything to pytest, in a process of its own so that it sets Django up itself."""
+        """Pass everything to pytest, in a process of its own, which sets up Django itself."""
         arguments = [argument for argument in argv[2:] if argument != SERVICES]
         sys.exit(test_on_services(arguments) if SERVICES in argv else test(arguments))
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 def test(arguments: list[str]) -> int:
     """Run pytest: once with the arguments, or once for each part that they name; the first exit status that is not 0.
 
-    What the first part says is shown at once, what others say afterwards.
+    The first part's output is shown at once, the others' afterwards.
     """
     parts, rest = named_parts(arguments)
     if not parts:
@@ -66,13 +66,13 @@ def test(arguments: list[str]) -> int:
 
 
 def own_queue(part: str) -> dict[str, str]:
-    """A Redis has many databases: no part's worker shall take the tasks of another's."""
+    """A Redis has many databases: parts must not take each other's tasks."""
     server, slash, _number = os.environ.get("BROKER_URL", "").rpartition("/")
     return {"BROKER_URL": f"{server}/{PARTS.index(part)}"} if slash else {}
 
 
 def named_parts(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The parts that the arguments begin with, all of them without a word; and what follows, for pytest."""
+    """The parts that the arguments begin with, by default all; and the rest, for pytest."""
     if not arguments:
         return list(PARTS), []
     names, rest = set[str](), arguments
@@ -93,6 +93,6 @@ def pytest(arguments: list[str], environment: dict[str, str], output: IO[str] | 
 
 
 def test_on_services(arguments: list[str]) -> int:
-    """Run this command once more where a new PostgreSQL and a new Redis are named; its exit status."""
+    """Run this command again with a new PostgreSQL and a new Redis; its exit status."""
     command = [sys.executable, "-m", "lab.services", sys.executable, "manage.py", "test", *arguments]
     return subprocess.call(command, cwd=settings.BASE_DIR)  # noqa: S603

@@ -1,4 +1,4 @@
-"""`manage.py verify_log`: is the audit log still what was written?"""
+"""`manage.py verify_log`: check that the audit log is intact."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--against", type=Path, help="a file of kept digests, which the logs must still contain")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read all logs, and look whether the database still refuses to change them."""
+        """Read all logs, and check that the database still refuses to change them."""
         broken = list(audit_log.verify(_read(options["against"])))
         for breach in broken:
             where = "the installation" if breach.study is None else f"study {breach.study}"
