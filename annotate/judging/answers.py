@@ -48,8 +48,7 @@ class OutOfTurn(ValueError):
 class Recorded:
     """The outcome of an answer; `judgment` is the one that stands. `counted`: it has one of the pair's places.
 
-    `following`: what the same transaction drew, to follow the pair that is shown meanwhile; None where `draw` has to
-    look further.
+    `following`: what was drawn in the same transaction; None where `draw` has to look further.
     """
 
     outcome: Outcome
@@ -68,6 +67,7 @@ def record_judgment(
     answer: str,
     seconds: float | None = None,
     *,
+    draws: bool = False,
     showing: Assignment | None = None,
 ) -> Recorded:
     """Store an answer, in one transaction. (assignment, revision) stands for one answer.
@@ -78,17 +78,18 @@ def record_judgment(
     never as evidence. Raises `OutOfTurn` for a revision that is too early, `TooSoon` for a person's answer within
     PACE_SECONDS of their last, ValueError for no answer, `Assignment.DoesNotExist` where the topic was cut again since.
 
-    Where the annotator is `showing` another pair meanwhile, the pair after that is drawn in the same transaction:
-    others wait for the topic once, not twice. If drawing fails, the answer is stored all the same.
+    If it `draws`, the next pair is drawn in the same transaction, so that others wait for the topic once: the one to
+    judge now, or, where the page is `showing` that already, the one after it. The answer is stored even if drawing
+    fails.
     """
     if answer not in ANSWERS:
         raise ValueError(f"not an answer: {answer!r}")
     try:
         # Once more, in case its topic is restored at this moment.
-        return once_more(partial(_record, assignment, revision, answer, seconds, showing))
+        return once_more(partial(_record, assignment, revision, answer, seconds, draws, showing))
     except NotDrawn:
         logger.exception("no pair could be drawn with an answer; it is stored by itself")
-        return _record(assignment, revision, answer, seconds, None)
+        return _record(assignment, revision, answer, seconds)
     except IntegrityError:
         # The unique constraint decides if two pass the lock at once.
         assignment.refresh_from_db(fields=["state", "holds_place"])
@@ -96,7 +97,12 @@ def record_judgment(
 
 
 def _record(
-    assignment: Assignment, revision: int, answer: str, seconds: float | None, showing: Assignment | None
+    assignment: Assignment,
+    revision: int,
+    answer: str,
+    seconds: float | None,
+    draws: bool = False,
+    showing: Assignment | None = None,
 ) -> Recorded:
     with transaction.atomic(durable=True):
         topic, annotator = _lock(assignment, removed=True)
@@ -113,7 +119,7 @@ def _record(
         judgment = _store(assignment, topic.now, revision, answer, seconds)
         topic.answers = int(annotator.kind != Annotator.TRIAL)
         following = None
-        if showing is not None and not is_void:
+        if (draws or showing is not None) and not is_void:
             try:
                 following = draw_with_answer(topic, annotator, showing)
             except Exception as error:

@@ -78,19 +78,20 @@ def draw_from(
     return None if choice is None or topic is None else lease(choice, topic, annotator)
 
 
-def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment) -> Assignment | NoPair | None:
-    """Within an answer's transaction, which has locked its topic: the pair after the one that is `shown`.
+def draw_with_answer(topic: LockedTopic, annotator: Annotator, shown: Assignment | None) -> Assignment | NoPair | None:
+    """Within an answer's transaction, which has locked its topic: the pair to judge now, or, where a page shows that
+    already, the one after the one that is `shown`.
 
     The transaction waits for no second topic: the next pair is of another one (that of the shown pair, or that of a
     new run) only if it is not locked. Expired leases keep their places until a run begins. None where `draw` has to
     look further, as for a gold pair or a repeat.
     """
-    study, turn = annotator.study, annotator.judged + annotator.skipped + 1
-    if (study.gold_share or study.repeat_share) and checks.due(annotator, turn):
+    study, judged = annotator.study, annotator.judged + (shown is not None)
+    if (study.gold_share or study.repeat_share) and checks.due(annotator, judged + annotator.skipped):
         return draw_from(None, annotator, shown)
-    if (annotator.judged + 1) % RUNS[topic.of_summaries]:
-        here = topic if topic.pk == shown.topic_id else Tally.objects.lock(shown.topic_id, wait=False)
-        return draw_from(here, annotator, shown)
+    if judged % RUNS[topic.of_summaries]:
+        key = topic.pk if shown is None else shown.topic_id
+        return draw_from(topic if key == topic.pk else Tally.objects.lock(key, wait=False), annotator, shown)
     topics = (Tally.objects.lock(key, wait=False) for key in _topics_in_turn(annotator, shown, thorough=False))
     return draw_from(next(filter(None, topics), None), annotator, shown, _choose_tidily)
 

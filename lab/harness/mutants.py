@@ -192,7 +192,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             Replace(
                 "_take_answer",
-                "recorded = judging.record_judgment(assignment, **form.cleaned_data, showing=showing)",
+                "recorded = judging.record_judgment(assignment, **form.cleaned_data, draws=draws, showing=showing)",
                 "import threading\n"
                 "from django.db import connections\n"
                 "def later():\n"

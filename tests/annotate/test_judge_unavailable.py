@@ -94,6 +94,7 @@ def test_an_answer_that_was_stored_all_the_same_is_stored_once(
 
     with monkeypatch.context() as patched:
         patched.setattr(judging, "draw", gone)
+        patched.setattr(judging.answers, "draw_with_answer", gone)
         page = judge(browser, first)
     assert Judgment.objects.count() == 1
     assert send_again(browser, page).status_code == 302

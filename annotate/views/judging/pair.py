@@ -178,7 +178,7 @@ def _find(request: HttpRequest, key: UUID) -> Assignment:
 
 
 def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignment | None]:
-    """The pair that is answered, and the one that the page's script shows meanwhile, if they may judge it next."""
+    """The pair that is answered, and the one that their page's script shows meanwhile, if they hold that."""
     keys = [key, *KEY.findall(request.headers.get("Judge-Showing", ""))]
     rows = statements.find_to_answer([UUID(str(given)) for given in keys])
     if key not in rows:
@@ -187,9 +187,7 @@ def _find_answered(request: HttpRequest, key: UUID) -> tuple[Assignment, Assignm
     for showing in rows.values():
         now = showing.now  # type: ignore[attr-defined]  # annotated by the query
         is_held = showing.state == State.OPEN and not judging.is_half_over(showing.expires_at, now)
-        is_theirs = is_held and showing.annotator_id == assignment.annotator_id and not showing.is_practice
-        may_be_partial = request.user.is_authenticated and assignment.annotator.kind != Annotator.TRIAL
-        if is_theirs and not (may_be_partial and access.is_partial(request.user, assignment.annotator.study)):
+        if is_held and showing.annotator_id == assignment.annotator_id and not showing.is_practice:
             return assignment, showing
     return assignment, None
 
@@ -221,8 +219,12 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     if not answer or (answer not in PREFERENCES and answer not in assignment.annotator.study.answers):
         logger.warning("Answer to pair %s is not stored: %s", assignment.key, ", ".join(sorted(form.errors)))
         return _show(request, _whole(assignment), _("Choose one of the two."), status=400)
+    of_member = request.user.is_authenticated and assignment.annotator.kind != Annotator.TRIAL
+    draws = not assignment.is_practice
+    if of_member and access.is_partial(request.user, assignment.annotator.study):
+        draws, showing = False, None  # they have seen results, and judge no more
     try:
-        recorded = judging.record_judgment(assignment, **form.cleaned_data, showing=showing)
+        recorded = judging.record_judgment(assignment, **form.cleaned_data, draws=draws, showing=showing)
     except judging.TooSoon:
         return _wait_a_moment(request, _whole(assignment))
     except judging.OutOfTurn:
@@ -233,6 +235,11 @@ def _take_answer(request: HttpRequest, assignment: Assignment, showing: Assignme
     notice = _what_became_of_it(assignment, recorded)
     if "Judge-Showing" in request.headers:
         return _answer_script(request, assignment.annotator, showing, recorded.following, notice)
+    if isinstance(recorded.following, Assignment):
+        assignment.annotator.undo_revision = assignment.revision + 1
+        if recorded.following.topic_id == assignment.topic_id:
+            recorded.following.topic = assignment.topic
+        return _lead_to(request, recorded.following, notice)
     return _go_on(request, assignment.annotator, notice)
 
 
@@ -243,14 +250,14 @@ def _answer_script(
     following: Assignment | NoPair | None,
     notice: str,
 ) -> HttpResponse:
-    """Reply to the page's script; `following` may have been drawn with the answer, as the pair after `showing`."""
+    """For the page's own script; `following` may have been drawn with the answer, after what it is `showing`."""
     shown_at = request.headers["Judge-Showing"]
     if showing is not None:  # nearly always: only the pair after it has to be drawn
         following = following or judging.draw(annotator, besides=showing)
         if isinstance(following, Assignment):
             part = _part(request, following, after=showing)
             return JsonResponse({"said": notice, "here": shown_at, "part": "", "ahead": part})
-    drawn = progress.draw_for(request, annotator)
+    drawn = following if isinstance(following, Assignment) else progress.draw_for(request, annotator)
     if isinstance(drawn, NoPair):
         part = progress.show_progress(request, annotator, drawn).content.decode()
         here = progress.address_of(annotator, drawn)
