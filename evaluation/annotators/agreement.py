@@ -1,11 +1,11 @@
 """How far a study's annotators agree: for the study, for each topic, over time, and of any two of them.
 
 A judgment is a unit (the pair), a value (1: the pair's first sentence was preferred, 0: its second, 0.5: neither) and
-who gave it; each annotator judges a pair once here. What cannot be told is None, and `why` says why not.
+who gave it; each annotator judges a pair once here. What cannot be computed is None, and `why` gives the reason.
 
-Which sentence is called a pair's first is an accident of storing. Leads of news come first and win often: counted as
-they are stored, such answers would look as if chance explained them. So what is expected by chance is worked out with
-every answer counted half in each direction; it is one half where nobody ties.
+Which sentence is a pair's first depends on storage alone. Leads of news are often stored first and often win, so
+counted as stored, chance would seem to explain such answers. The agreement expected by chance therefore counts every
+answer half in each direction; it is one half where there are no ties.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _whole(counts: Vector, statistic: Statistic) -> float:
 
 
 def _bootstrap(counts: Vector, statistic: Statistic, draws: int, seed: int) -> Bounded:
-    """Pairs of which the same was said are drawn together: there are few kinds of them."""
+    """Draw pairs with equal answers together, since there are few kinds of them."""
     if not len(counts):
         return Bounded(None, None, None)
     kinds, times = np.unique(counts, axis=0, return_counts=True)

@@ -1,8 +1,8 @@
 """Assessors of summaries: is each consistent on identical summaries, and does each agree with the others?
 
 K. Owczarzak, P. Rankel, H. Dang & J. Conroy, "Assessing the effect of inconsistent assessors on summarization
-evaluation", ACL 2012, section 2. Extractive systems often give the same summary of a topic; whoever scores it twice
-should score it alike.
+evaluation", ACL 2012, section 2. Extractive systems often give the same summary of a topic; an assessor who scores it
+twice should give equal scores.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Rating:
 class Ratings:
     """What assessors gave summaries in one dimension, one entry a rating.
 
-    `assessor`, `system`, `topic` (r,): whose, of which, as indices of `names` and of a matrix of scores; `score` (r,).
+    `assessor`, `system`, `topic` (r,): indices of `names` and of a matrix of scores; `score` (r,).
     """
 
     names: tuple[str, ...]

@@ -37,9 +37,9 @@ class AutoPyramid:
 
 
 def auto_pyramid(annotation: Annotation, *, with_models: bool = False) -> dict[str, AutoPyramid]:
-    """Every annotated summary by system, matched with the contributors of all others, and of the models if asked.
+    """Match every annotated summary with the contributors of all others, `with_models` of the models, too; by system.
 
-    A contributor is found where all of its parts stand in the summary word by word, white space and case aside.
+    A contributor matches a summary that contains all of its parts word by word, ignoring white space and case.
     """
     models = {scu.uid: scu.models for scu in annotation.pyramid.scus}
     sources = _sources(annotation, with_models)

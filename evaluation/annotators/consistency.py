@@ -47,9 +47,9 @@ def circularity(topics: Sequence[Answers], sheet: Sheet) -> Figure:
 
 
 def circular_triads(wins: NDArray[np.float64]) -> tuple[int, int]:
-    """How many triads a over b over c over a there are, and among how many triples of which every pair was judged.
+    """The number of triads a over b over c over a, and the number of triples with every pair judged.
 
-    `wins` (n, n): how often row was preferred to column. Who won a pair more often won it; even pairs count as
+    `wins` (n, n): how often row was preferred to column. The more frequent winner wins a pair; even pairs count as
     not judged (Kendall & Babington Smith 1940).
     """
     beats = (wins > wins.T).astype(np.int64)

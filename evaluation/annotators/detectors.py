@@ -1,17 +1,16 @@
 """Who clicks without reading? Two detectors.
 
-One may look at them after every answer, and together they are wrong about no more than one honest person in a hundred,
-ever (benchmarks/crowds.py counts them). Honest is who answers as the others do: by strengths fitted without them, with
+Both may be read after every answer. Together they ever flag at most one honest annotator in a hundred
+(benchmarks/crowds.py counts them). Honest annotators answer as the others do: by strengths fitted without them, with
 the slope and the lapses that are usual in this crowd, perhaps with a liking for a side.
 
-An e-value (Ville 1939; Wasserman, Ramdas & Balakrishnan 2020): how much better than anything honest a kind of clicking
-explains the answers so far. And, since coin tosses are hard to tell from people early on, the most powerful test of a
-coin against honesty, made anew after every answer: how many false alarms it may have given by the n-th is fixed before
-(Lan & DeMets 1983), and the chance under honesty of having come so far is exact, a convolution in which whoever was
-noticed is taken out.
+The first is an e-value (Ville 1939; Wasserman, Ramdas & Balakrishnan 2020): how much better than anything honest a kind
+of clicking explains the answers so far. Coin tosses look like people at first, so the second is the most powerful test
+of a coin against honesty, repeated after every answer. The false alarms allowed by the n-th answer are fixed before
+(Lan & DeMets 1983); the chance of the statistic under honesty is exact, a convolution without those already noticed.
 
-Given the others' answers, one's own are independent of each other, so both hold so far as the others' strengths are
-known: that they are estimated is in the variance, that they move while others judge is not.
+Given the others' answers, an annotator's answers are independent of each other, so both hold as far as the others'
+strengths are known: the variance includes that they are estimated, but not that they change while others judge.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def honesty(everybody: Sequence[Responses]) -> Honesty:
 
 
 def _clicking(left: Vector, p: Vector) -> NDArray[np.float64]:
-    """(kinds, m): log-likelihood of each answer under each kind of clicking; p: that an honest person goes left."""
+    """(kinds, m): log-likelihood of each answer by each kind of clicking; p: chance of an honest left answer."""
     turns = np.concatenate([[np.nan], np.abs(np.diff(left))])
     inverted = np.log(np.where(left == 1, 1 - p, p))
     return np.array([np.full(len(left), -math.log(2)), _adaptive(left), _adaptive(turns), inverted])
@@ -145,11 +144,11 @@ def _allowed(n: int) -> float:
 
 
 def _no_better_than_a_coin(left: Vector, p: Vector) -> int:
-    """After how many answers they had become too unlike honest ones and too like coin tosses; 0: never.
+    """The number of answers after which they were too unlike honest ones and too like coin tosses; 0: never.
 
-    `p` (m,): that an honest person prefers the left one. The statistic is the log-likelihood ratio of a coin to
-    honesty, each answer's part rounded to `STEP`. `chances` is its distribution among honest people who are not
-    noticed yet; whoever is furthest out is noticed, as many as are allowed by then.
+    `p` (m,): chance that an honest annotator prefers the left one. The statistic is the log-likelihood ratio of a coin
+    to honesty, each answer's part rounded to `STEP`. `chances` is its distribution among honest annotators who are not
+    noticed yet; those furthest out are noticed, as many as are allowed by then.
     """
     parts = np.rint(np.array([-np.log(2 * (1 - p)), -np.log(2 * p)]) / STEP).astype(np.int64)
     reached = np.where(left == 1, parts[1], parts[0]).cumsum().tolist()

@@ -21,8 +21,8 @@ from formats.results.statistics import Z95, share
 
 Vector = NDArray[np.float64]
 
-#: A robust z of log seconds below this, or hasty more often than not, from at least so many answers, asks whether
-#: somebody reads.
+#: A robust z of log seconds below this, or hasty more often than not, from at least so many answers, raises the
+#: question whether the annotator reads.
 FAST_Z, FAST_N = -3.5, 10
 
 

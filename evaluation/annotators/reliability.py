@@ -50,8 +50,8 @@ DOMINANT = 0.2
 class Utilities:
     """One topic's utilities under known reliabilities: mode (n,) and covariance (n, n), Laplace's approximation.
 
-    `counted` (m,): which judgments they rest on; the others can be asked about all the same. `evidence`: log marginal
-    likelihood, up to what does not depend on the spread.
+    `counted` (m,): the judgments that they rest on; methods accept the others, too. `evidence`: log marginal
+    likelihood, up to terms that do not depend on the spread.
     """
 
     judgments: Judgments
@@ -226,7 +226,7 @@ def _likeliest(judgments: Judgments, counted: NDArray[np.bool_], beta: Vector) -
 
 
 def _cavities(utilities: Utilities) -> tuple[Vector, Vector]:
-    """By judgment: mean and variance of the difference without whoever gave it."""
+    """By judgment: mean and variance of the difference without all judgments of its annotator."""
     judgments = utilities.judgments
     mean, variance = np.zeros(len(judgments)), np.zeros(len(judgments))
     for annotator, rows in rows_of_each(judgments.annotator):

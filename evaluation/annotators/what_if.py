@@ -1,8 +1,7 @@
-"""What would change if some annotators' judgments were left out, or counted again: rankings beside each other.
+"""What would change if some annotators' judgments were left out, or counted again? Compares two rankings.
 
 Owczarzak et al. (2012) leave out the least consistent of those who rated summaries and ask whether the systems are
-still in the same order (by Pearson's and Spearman's correlation); an admin asks the same about annotators before
-excluding anybody.
+still in the same order (by Pearson's and Spearman's correlation). Admins see the same before they exclude annotators.
 """
 
 from __future__ import annotations
