@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _complain(str(error), REFUSED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not try to flush it at exit.
+        # The reader closed our output; Python must not try to flush it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except OSError as error:

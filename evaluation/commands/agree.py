@@ -149,7 +149,7 @@ def _report(scores: Scores, options: argparse.Namespace) -> AgreementReport:
 def _other(
     options: argparse.Namespace, settings: Settings, dimensions: Sequence[str], metrics: Sequence[Metric]
 ) -> AgreementReport:
-    """The same of other topics, whose judgments stand beside them or are simulated likewise."""
+    """The report of other topics, whose judgments are in the same input or simulated likewise."""
     asked = argparse.Namespace(**vars(options) | {"topics": options.also, "preferences": None, "compare": False})
     loaded = common.load(asked, settings, judgments_needed=False)
     topics = compared.judged(loaded, dimensions, asked)

@@ -1,4 +1,4 @@
-"""Metrics beside people as tables, from the same records that JSON is written from."""
+"""Agreement of metrics with people as tables, from the same records as JSON."""
 
 from __future__ import annotations
 

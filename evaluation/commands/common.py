@@ -34,7 +34,7 @@ Item = TypeVar("Item")
 
 
 class InputError(Exception):
-    """Input that cannot be used as asked; the message says why and what to do. Exit status 2."""
+    """Input that does not fit the request; the message says why and what to do. Exit status 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def add_topics(parser: argparse.ArgumentParser) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """The model's settings. All default to None, so that `settings_from` knows what was asked for."""
+    """The model's settings. All default to None, so that `settings_from` knows which were given."""
     group = parser.add_argument_group("model", "docs/model.md explains these settings.")
     group.add_argument(
         "--as-published",
@@ -116,7 +116,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_from(options: argparse.Namespace) -> Settings:
-    """The settings that were asked for, on top of the defaults or of the paper's."""
+    """The given settings, on top of the defaults or of the paper's. Raises `InputError`."""
     if options.as_published and options.score not in (None, "published"):
         raise InputError(f"--as-published is --score published, and --score {options.score} is asked for, too")
     is_published = options.as_published or options.score == "published"
@@ -176,7 +176,7 @@ def judgments_are_simulated(options: argparse.Namespace) -> str:
 
 
 def progress(items: Sequence[Item], doing: str) -> Iterator[Item]:
-    """The items one by one, with a line on standard error that counts them, if somebody is looking."""
+    """The items one by one; a line on standard error counts them, if it is a terminal."""
     looking = sys.stderr.isatty()
     for number, item in enumerate(items, 1):
         if looking:

@@ -1,4 +1,4 @@
-"""`replay`: what would fewer of a study's judgments have told?"""
+"""`replay`: what would fewer of a study's judgments have shown?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> Output:
 
 
 def _compares(topics: Sequence[Evidence], options: argparse.Namespace) -> Of:
-    """What was asked for, which must be there; sentences, unless people compared nothing but summaries."""
+    """The requested kind, which must have judgments; by default sentences, unless only summaries were compared."""
     are_there: dict[Of, bool] = {
         "sentences": any(len(topic.judgments) for topic in topics),
         "summaries": any(topic.between_summaries for topic in topics),

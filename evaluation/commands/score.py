@@ -139,7 +139,7 @@ def _topic_table(result: TopicResult, label: str, summaries: Rated | None) -> Ta
 
 
 def _columns(settings: Settings, unit: Unit) -> tuple[str, ...]:
-    """Coverage stands beside the scores that judgments decide; nothing makes it uncertain."""
+    """Coverage accompanies the scores that judgments decide; it has no bounds."""
     return (unit.named(settings.score), *(("low", "high") if _has_bounds(settings) else ()), *_beside(settings))
 
 
@@ -214,7 +214,7 @@ def _by_length(systems: Sequence[SystemResult], results: Sequence[TopicResult]) 
 
 
 def _rows(results: Sequence[TopicResult], systems: Sequence[SystemResult], rated: Rated | None) -> Table:
-    """One row for each summary, and one without a topic for each system; win rates beside them where there are any."""
+    """One row for each summary, and one without a topic for each system; with win rates where there are any."""
     columns = (
         *("topic", "system", "score", "se", "low", "high", "coverage"),
         *("judgments", "rank", "rank_low", "rank_high", "topics"),

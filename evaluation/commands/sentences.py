@@ -1,4 +1,4 @@
-"""`sentences`: are source sentences ranked as a Pyramid, the references or somebody else values them?"""
+"""`sentences`: are source sentences ranked as a Pyramid, the references or given values rank them?"""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def topic_tables(topics: Sequence[Evidence], own: Rated) -> Iterator[Table]:
 
 
 def beside(table: Table, own: Rated) -> Table:
-    """The rows of a table of topics and systems with win rates behind them, and rows of those that it has not."""
+    """Append columns of win rates to a table of topics and systems, and rows for those that it lacks."""
     figures: dict[tuple[Cell, ...], tuple[Cell, ...]] = {
         (topic, mean.system): (mean.score, mean.se, mean.low, mean.high, own.answers[topic, ""], None, None, None)
         for topic, summaries in own.summaries.items()

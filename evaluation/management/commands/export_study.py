@@ -28,7 +28,7 @@ class Command(BaseCommand):
         output: Path = options["output"]
         with snapshot():
             archive = exports.make_archive(study)
-        # Whoever reads while we write, or after we broke off, must not find half a study under that name.
+        # A reader must never find half a study under that name, not even after we broke off.
         unfinished = output.with_name(f".{output.name}.{os.getpid()}")
         try:
             with unfinished.open("wb") as file:
