@@ -3,56 +3,56 @@
     fitted_j = mean over k != j of P_jk,    P_jk = v_j / (v_j + v_k)
     value_j  = fitted_j + n / (2 m) sum over the judgments of j of d (y - P)
 
-n sentences, m judgments of pairs that were drawn by lot, d the pair's design weight, y the share of the win that went
-to j, P what the fit expected of it before it knew this judgment. A prior and smoothing draw chances towards 1/2, in all
-topics alike, so that a mean over a hundred topics is as wrong as one of them and far surer of itself. The sum puts back
-what they took: since these pairs are drawn by lot, each sum of values with weights that sum to 0 is unbiased however
-wrong the fit is, for the fit is used for what it predicts and the judgments for what it misses (the difference
-estimator of Cassel, Särndal and Wretman, Biometrika 1976). Values are therefore not held to [0, 1]; their mean is 1/2.
+n sentences, m judgments of pairs that were drawn by lot, d the pair's design weight, y the share of the win that j
+had, P what the fit expected of it without this judgment. A prior and smoothing draw chances towards 1/2, in all topics
+alike, so a mean over a hundred topics has the bias of one of them and a far smaller error. The sum restores what they
+took: since these pairs are drawn by lot, each sum of values with weights that sum to 0 is unbiased however wrong the
+fit is, for the fit only predicts and the judgments supply what it misses (the difference estimator of Cassel, Särndal
+and Wretman, Biometrika 1976). Values are therefore not held to [0, 1]; their mean is 1/2.
 
-Design weights. Where all pairs have the same chance to be drawn, d is 1. Where some have a greater one, because they
-tell systems apart (`evaluation.scoring.asking`), a judgment says how many times likelier it would have been
-drawn from the pairs that were left if these had been equally likely: u. Nobody asks about a pair again, so of N pairs,
-k judged in all, i of them before this one, d = 1 + (N - k) / (N - i) (u - 1): each pair then has a weight of 1 in the
-mean (Horvitz and Thompson, JASA 1952; without replacement Farquhar, Gal and Rainforth, ICLR 2021, theirs is the
-formula). What a draw may rest on is only what came before it, answers and all.
+Design weights. Where all pairs have the same chance to be drawn, d is 1. Some have a greater one because they separate
+systems (`evaluation.scoring.asking`). Their judgments say how many times likelier they would have been drawn from the
+pairs that were left if these had been equally likely: u. No pair is drawn twice, so with N pairs, k judged in all, i
+of them before this one, d = 1 + (N - k) / (N - i) (u - 1): each pair then has a weight of 1 in the mean (Horvitz and
+Thompson, JASA 1952; the formula, without replacement, is that of Farquhar, Gal and Rainforth, ICLR 2021). A draw may
+depend only on what was known before it, answers included.
 
-Pairs that were not drawn by lot, but are those of which the fit knows least, have no such chance (u is 0). They help
-the fit and have no part in the sum: they are close pairs, where the fit errs otherwise than elsewhere, and with them a
-coin tells systems apart in a fifth of the studies. Without a pair drawn by lot nobody can say how sure values are.
+Pairs that were chosen because the fit knows least about them have no such chance (u is 0). They help the fit and are
+left out of the sum: they are close pairs, where the fit errs differently, and with them a coin separates systems in a
+fifth of the studies. Without a pair drawn by lot the error of values is unknown.
 
-Before it knew a judgment: one step of Newton's method without it (Pregibon 1981). With V the variance of the difference
+P without a judgment is one step of Newton's method away (Pregibon 1981). With V the variance of the difference
 of the two utilities at the mode, the log odds f become f - V (y - P) / (1 - V P (1 - P)); without all c judgments of a
 pair, f - V sum (y - P) / (1 - c V P (1 - P)).
 
-Errors. Which sentences were asked about is chance as well, so the values err by nearly the same and independently:
+Errors. Which sentences were judged is chance as well, so the errors of values are nearly equal and independent:
 their standard error is s n / sqrt(2 (m - 1) (n - 1)), s^2 the mean square of y - P. Sums of values have the variance of
 sums of independent numbers. benchmarks/coverage.py counts how often that holds.
 
 Judgments of one pair share what the fit does not know of it: b, the mean product of two of their y - P, with P before
-it knew the pair. Where a pair is drawn anew for each judgment, that makes no difference. If each pair that is drawn is
-judged c times, as a study may ask for, sums vary more, and what is expected of a judgment must not rest on the others
-of its pair. So s^2 becomes s^2 + (D - 1) b, with D the variance of the numbers of judgments over all n (n - 1) / 2
-pairs, divided by their mean: 1 where each judgment is of a pair drawn anew, c (1 - share of the pairs that are drawn)
-where each has c. And P is that before the fit knew the share (D - 1) / (D - 1 + mean) of the others, which is of those
-that came together. D counts as 1 where chance may have it.
+it knew the pair. That makes no difference where each judgment has its own draw. If each pair that is drawn is judged c
+times, as a study may require, sums vary more, and what is expected of a judgment must not rest on the others of its
+pair. So s^2 becomes s^2 + (D - 1) b, with D the variance of the numbers of judgments over all n (n - 1) / 2 pairs,
+divided by their mean: 1 where each judgment has its own draw, c (1 - share of the pairs that are drawn) where each
+pair has c. And P is that before the fit knew the share (D - 1) / (D - 1 + mean) of the others, which is of those that
+were drawn together. D counts as 1 where chance may explain it.
 
-Where design weights are not 1, pairs were asked for that tell systems apart. The sum above would need answers about
-all pairs and weigh them up again. A sum of values needs no more than answers that lead from its sentences to one
-another, so each judgment counts by q N besides, q the probability of its pair in the mixture that judgments come from
+Where design weights are not 1, pairs were chosen that separate systems. The sum above would need answers about all
+pairs, weighted as if equally likely. A sum of values needs only answers that connect its sentences, so each judgment
+also counts by q N, q the probability of its pair in the mixture that judgments are drawn from
 (`evaluation.scoring.asking`; the likeliest run out first), N the number of pairs, and with L the Laplacian of q N / n
 
     values = fitted + L^-1 x,    x_j = n / (2 m) sum over the judgments of j of d q N (y - P)
 
 which is the sum above where q is the same for all. It is unbiased if what the fit misses of a pair is what it misses of
-the one sentence less what it misses of the other; for anything else it believes the fit, and a share of random pairs.
-Where q is not known, it is the same for all, and nothing is believed. A sum of values has a variance of s^2 times the
+the one sentence less what it misses of the other; anything else is left to the fit, and to a share of random pairs.
+Where q is not known, it is the same for all, and nothing is assumed. A sum of values has a variance of s^2 times the
 sum over its k pairs of (d q N)^2 g, g the square of the difference of its weights (Hansen and Hurwitz, Annals of
 Mathematical Statistics 1943), with P before the fit knew the pair. How much of g chance has drawn is taken out: the sum
 over the pairs of d q N g is known to be k times its mean over all pairs (a difference estimator again).
 
-Each annotator's judgments add their own part of either sum: these are `shares`, of which
-`evaluation.scoring.between_annotators` tells how far annotators differ.
+Each annotator's judgments add their own part of either sum, `shares`; from these
+`evaluation.scoring.between_annotators` estimates how far annotators differ.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ LikelihoodFor = Callable[[tuple[str, ...] | None], NDArray[np.float32] | None]
 
 #: The share of pairs drawn as if all were equally likely, in a mixture with telling ones.
 RANDOM_SHARE = 0.2
-# With a smaller share of all pairs drawn it makes no difference that none comes twice; nor with so few left.
+# With a smaller share of all pairs drawn it makes no difference that none is drawn twice; nor with so few left.
 _FEW = 0.02
 # A pair that decides its own prediction by more than this has no prediction without its judgments.
 _LARGEST_LEVERAGE = 0.95
-# So many standard deviations of D, sqrt(2 / number of pairs) where pairs are drawn anew each time, may be chance.
+# So many standard deviations of D, sqrt(2 / number of pairs) where each judgment has its own draw, may be chance.
 _BY_CHANCE = 3.0
 
 
@@ -127,9 +127,9 @@ class Chances:
 
 @dataclass(frozen=True, slots=True)
 class _Unequal:
-    """`contrasts` (k, n): of the pairs; `spread`: the variance that a pair brings in the mean; `even`: of which so much
-    is what pairs bring on average over all that might have been drawn, and `own` (k,) what these bring beside that;
-    `factor`: of the Laplacian."""
+    """`contrasts` (k, n): of the pairs; `spread`: the variance that a pair adds on average; `even`: how much of it
+    an average pair of all that might have been drawn adds; `own` (k,): what each of these adds to that; `factor`: of
+    the Laplacian."""
 
     contrasts: Sparse
     spread: float
@@ -174,7 +174,7 @@ def chances(
     """The chances of n sentences with utilities (n,).
 
     `judgments`: those of pairs drawn by lot, among what the utilities were estimated from; `pairs`: the k pairs that
-    they are of; `variances` (k,): of these pairs' differences; `likelihood_for`: asked where design weights are not 1.
+    they are of; `variances` (k,): of these pairs' differences; `likelihood_for`: called if design weights are not 1.
     """
     if not len(judgments):
         fitted = fitted_chances(utilities)
@@ -325,7 +325,7 @@ def _places(judgments: Judgments, pairs: Pairs) -> NDArray[np.int64]:
 
 
 def _expected(gaps: Vector, wins: Vector | float, judged: Vector | float, variances: Vector) -> Vector:
-    """(k,): P of pairs from their fitted log odds, without so many judgments, of which the first won `wins`."""
+    """(k,): P of pairs from their fitted log odds, without `judged` judgments; `wins`: those for the first sentence."""
     expected = expit(gaps)
     leverage = np.minimum(variances * judged * expected * (1 - expected), _LARGEST_LEVERAGE)
     return np.asarray(expit(gaps - variances * (wins - judged * expected) / (1 - leverage)))

@@ -37,7 +37,7 @@ LOG_VARIANCE_SPREAD = 1.0
 ONWARD = 0.8
 # The evidence is that of at most so many pairs, evenly chosen: enough for two numbers.
 PAIRS_FOR_EVIDENCE = 300
-# e to minus this is as good as nothing beside 1: the parameters are right to 1e-8 without it.
+# e to minus this is negligible next to 1: the parameters are right to 1e-8 without it.
 NEGLIGIBLE = 21.0
 
 
@@ -142,10 +142,10 @@ def parameters(pairs: Pairs, similarity: Similarity | None) -> Parameters:
 
 
 def _log_weights(space: Space) -> Vector:
-    """What the evidence and the variance's own prior say of each variance in turn, for one share.
+    """The log weight of each of `VARIANCES` for one share: its evidence and its prior.
 
-    Beyond the most probable variance each doubling takes away more than the one before: where that leaves nothing
-    that would count beside the best, -inf.
+    Beyond the most probable variance each doubling lowers it by more than the one before. Where what is left is
+    negligible next to the best: -inf.
     """
     weights = np.full(len(VARIANCES), -np.inf)
     before = last = np.zeros((2, len(space.pairs)))
@@ -374,7 +374,7 @@ class _KernelSpace(Space, Protocol):
     """Those that give the posterior itself, too."""
 
     def posterior(self, prior: Matrix) -> Posterior:
-        """That of the last update, under the prior that it was made with; nothing more can be asked after that."""
+        """That of the last update, under the prior that it was made with; it uses up the space."""
 
 
 def _space(pairs: Pairs, prior: Matrix) -> _KernelSpace:

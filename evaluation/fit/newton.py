@@ -62,8 +62,8 @@ class Solution:
 def solve(equations: Equations, start: Array, tol: float, max_iterations: int) -> Solution:
     """The theta at which the residual is at most `tol` and every element is right to 10 `tol`.
 
-    Where the second cannot be shown, the residual falls as far as floating point goes: until a step with an H of its
-    own no longer halves it. Raises `NotConverged`.
+    Where the second cannot be shown, the residual falls as far as floating point allows: until a step with a new H no
+    longer halves it. Raises `NotConverged`.
     """
     inverse_hessian = equations.inverse_hessian(start)
     theta, step, slope = start, np.zeros_like(start), 0.0

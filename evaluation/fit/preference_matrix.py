@@ -70,10 +70,10 @@ def smooth(W: Sparse, S: Similarity) -> Matrix:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The utilities that a topic's judgments speak for, and how sure they are.
+    """The utilities estimated from a topic's judgments, and their uncertainty.
 
     `wins` (n,): weight of the judgments that each sentence won, as observed. `prior`: virtual wins, and as many losses,
-    of every sentence; None beside a kernel prior, whose parameters (variance, share of the similarity) `kernel` holds
+    of every sentence; None with a kernel prior, whose parameters (variance, share of the similarity) `kernel` holds
     and which has a `posterior`.
     """
 
@@ -89,7 +89,7 @@ class Estimate:
 
     @cached_property
     def covariance(self) -> Covariance:
-        """How sure the utilities are together; worked out when it is asked for, since it takes longer than the fit."""
+        """The covariance of the utilities; computed on first use, since it takes longer than the fit."""
         return self._spread()
 
     @cached_property
@@ -138,9 +138,9 @@ class Estimate:
         return self._again(judgments)
 
     def resample(self, rng: np.random.Generator, draws: int) -> Matrix:
-        """(draws, n): utilities estimated anew from as many judgments, drawn with replacement.
+        """(draws, n): utilities estimated from as many judgments, drawn with replacement.
 
-        They show how far the estimate varies with the judgments, not how far it is off: `covariance` holds both.
+        They show how far the estimate varies with the judgments, but not its bias: `covariance` holds both.
         Raises `zermelo.Undetermined` where a draw without a prior has no finite maximum.
         """
         m = len(self._judgments)
@@ -160,7 +160,7 @@ def estimate(
     """Utilities of n sentences from judgments on some of them, smoothed as `settings.smooth` says.
 
     `similarity` may be None without smoothing; `start` (n,): utilities to start from; `beside`: an estimate from the
-    same judgments and similarity. Both change nothing but the time. Raises `zermelo.Undetermined`,
+    same judgments and similarity. Both only save time. Raises `zermelo.Undetermined`,
     `newton.NotConverged` and `TooManySentences`.
     """
     if settings.smooth == "none":

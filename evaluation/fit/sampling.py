@@ -55,7 +55,7 @@ def _number(i: int, j: int) -> int:
 
 def _pairs(numbers: NDArray[np.int64]) -> Pairs:
     j = np.floor((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
-    # A root that falls just beside an integer is put right.
+    # Correct a root that falls just next to an integer.
     j -= j * (j - 1) // 2 > numbers
     j += j * (j + 1) // 2 <= numbers
     return np.stack([numbers - j * (j - 1) // 2, j], axis=1)

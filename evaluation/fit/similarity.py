@@ -1,11 +1,11 @@
 """How alike two sentences of a topic are (section 4.1 of the paper; docs/model.md).
 
 A similarity is built from a topic's sentences, compares them with each other and with sentences from outside, and
-is asked for by its name. Adding one is a function and a line in `SIMILARITIES`, its name in `formats.settings`, and
-what pages call it in `annotate.models.Study`.
+is chosen by its name. A new one needs a function and a line in `SIMILARITIES`, its name in `formats.settings`, and its
+label in `annotate.models.Study`.
 
-All sentences with each other are n x n numbers. Up to `KEPT` sentences they are kept; beyond, whoever needs some of
-them has these compared, and nobody ever holds them all.
+All sentences with each other are n x n numbers. Up to `KEPT` sentences they are kept; beyond, callers have those
+compared that they need, and they are never all in memory.
 """
 
 from __future__ import annotations

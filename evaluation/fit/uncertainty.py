@@ -18,8 +18,8 @@ from evaluation.fit import kernel
 from evaluation.fit.comparisons import Matrix, Sparse, Vector
 from evaluation.fit.similarity import KEPT, Similarity, slices
 
-# Up to here all covariances are held; beyond, they are worked out when they are asked for: from the similarities and
-# the pairs, or where these are too many, too, from the sparse precision, which leaves similarities out.
+# Up to here all covariances are held; beyond, they are computed on request: from the similarities and the pairs, or
+# where these are too many, too, from the sparse precision, which leaves similarities out.
 DENSE = KEPT
 MOST_PAIRS = 2000
 

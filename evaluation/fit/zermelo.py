@@ -86,12 +86,12 @@ def fit(
     """The strengths that solve the score equations, by Newton's method.
 
     `preferences` (n, n), dense or sparse: weight with which row was preferred to column; the diagonal is ignored.
-    `start` (n,): utilities to start from, those of the last fit, say; the result does not depend on it. Of smoothed
-    preferences the log odds of wins, where it starts otherwise, are nearer than the last fit.
+    `start` (n,): utilities to start from, such as those of the last fit; the result does not depend on it. For smoothed
+    preferences the default, the log odds of wins, is nearer than the last fit.
     Raises `Undetermined` where prior is 0 and no finite maximum exists, and `newton.NotConverged`.
 
-    The equations hold to `tol`; beyond that, with a prior, every log v is right to 10 `tol`, or as right as floating
-    point goes; without one the latter.
+    The equations hold to `tol`. With a prior, every log v is also right to 10 `tol`, or as far as floating point
+    allows; without one, as far as floating point allows.
     """
     equations = _ScoreEquations(preferences, prior)
     if equations.say_nothing:
@@ -106,8 +106,8 @@ def plain(preferences: Preferences, prior: float = 1.0, tol: float = 1e-9, max_i
     """Zermelo's own iteration (equation 3, with the inverse that the print lost): the reference that `fit` is held to.
 
     Arguments and errors as those of `fit`. It starts from equal strengths and takes hundreds of iterations where `fit`
-    takes five; since its steps shrink slowly, it also waits for them to be much smaller than `tol`. The level common
-    to all log v is set anew each time: to where the phantom of the prior wins as often as it should.
+    takes five; since its steps shrink slowly, it also waits for them to be much smaller than `tol`. Each iteration
+    sets the level common to all log v so that the phantom of the prior wins as often as it should.
     """
     equations = _ScoreEquations(preferences, prior)
     theta, residual = np.zeros(equations.n), 0.0
