@@ -54,7 +54,7 @@ class Preferred(NamedTuple):
 
 
 def preferred(topics: Sequence[Evidence], preset: Preset, seed: int) -> list[Preferred]:
-    """Pairs of versions of each reference beside each of its documents; pairs of equal texts are left out."""
+    """Pairs of versions of each reference, with each of its documents; without pairs of equal texts."""
     rng = np.random.default_rng(seed)
     rows = [
         (topic, tuple(line for line in reference if line.split()))

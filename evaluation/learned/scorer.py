@@ -1,8 +1,8 @@
 """The full PrefScore: f(d, s) is a linear layer on what BERT makes of [CLS] d [SEP] s [SEP].
 
 G. Luo, H. Li, Y. He & F. S. Bao, "PrefScore: pairwise preference learning for reference-free summarization quality
-assessment", COLING 2022, section 2.1. Of two summaries the better one is told by the Bradley-Terry model (equations 1
-and 2). Models come from folders of this machine only. This module alone needs torch and transformers.
+assessment", COLING 2022, section 2.1. The Bradley-Terry model says which of two summaries is better (equations 1 and
+2). Models are loaded from local folders only. No other module needs torch and transformers.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def begin(folder: Path, preset: Preset, seed: int, device: str = "cpu") -> Score
 
 
 def load(folder: Path, device: str = "cpu") -> Scorer:
-    """The scorer that `save` put there, or the released one's weights beside its BERT. Raises `NoModel`."""
+    """The scorer that `save` stored there, or the released weights with their BERT. Raises `NoModel`."""
     if (folder / DESCRIPTION).is_file():
         preset = PRESETS[json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["preset"]]
         scorer = Scorer(*_pretrained(folder), preset, device)

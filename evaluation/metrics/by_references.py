@@ -1,4 +1,4 @@
-"""By which references each summary of a topic is scored: none by its own text, and all by equally many if asked for."""
+"""The references that score each summary of a topic: never its own text, and on request equally many for all."""
 
 from __future__ import annotations
 

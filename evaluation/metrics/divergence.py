@@ -112,7 +112,7 @@ def aligned(texts: Sequence[Mapping[str, int]]) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A divergence: what it is between, of which counts or smoothed probabilities, and how it is written."""
+    """A divergence of counts or of smoothed probabilities. `written`: its name in signatures."""
 
     written: str
     between: Callable[[Vector, Vector], Vector]

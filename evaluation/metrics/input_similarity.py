@@ -54,7 +54,7 @@ def _log_likelihood(k: Vector, n: float, p: Vector) -> Vector:
 def topic_words(
     c: Vector, vocabulary: Iterable[str], background: WordCounts, cutoff: float = CUTOFF, natural: bool = False
 ) -> Mask:
-    """(v,): which of the words that documents have c times (v,) are topic words beside the background."""
+    """(v,): which words of documents are topic words compared with the background; `c` (v,): how often each occurs."""
     b = np.array([background.counts.get(word, 0) for word in vocabulary], dtype=np.float64)
     ratio = log_likelihood_ratio(c, c.sum(), b, sum(background.counts.values()))
     return np.asarray((ratio / (1.0 if natural else np.log(10)) > cutoff) & (c > 0))

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 
 class Sentences:
-    """The sentences of all references side by side in the bits of one integer, so that one step serves them all.
+    """The sentences of all references in the bits of one integer, so that one step serves them all.
 
     Bit-parallel longest common subsequence: H. Hyyrö, "Bit-parallel LCS-length computation revisited", 2004. A bit
-    between two sentences stays 0 and stops the carry. `owner`, `token` (b,): of which reference each bit is, and which
-    token stands there; bits between sentences are left out.
+    between two sentences stays 0 and stops the carry. `owner`, `token` (b,): the reference and the token of each bit,
+    without the bits between sentences.
     """
 
     def __init__(self, texts: Sequence[Sequence[Sequence[int]]]) -> None:

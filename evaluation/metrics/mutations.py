@@ -46,7 +46,7 @@ def chain(
 
 
 def worse_versions(summaries: Sequence[Text], k: int, rng: np.random.Generator, negatives: int) -> list[Text]:
-    """Versions of summary k, each made of it anew by one method, again and again as long as a coin shows heads."""
+    """Worse versions of summary k; each applies one method, again and again as long as a coin shows heads."""
     methods = [method for method in RELEASED if method != "replace a sentence" or len(summaries) > 1]
     return [_worse(summaries, k, methods[rng.integers(len(methods))], rng) for _ in range(negatives)]
 

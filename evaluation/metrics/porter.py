@@ -1,10 +1,10 @@
-"""Stems as the programs behind published figures make them: ROUGE-1.5.5 and SIMetrix.
+"""Stems as in the programs that published figures used: ROUGE-1.5.5 and SIMetrix.
 
 M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, with the author's two later corrections (`bli`
 becomes `ble`, `logi` becomes `log`). Lin's change concerns step 4, where Porter takes the longest of `ement`, `ment`
 and `ent` and then stops: here each of the three is tried in turn, so that "agreement" becomes "agreem".
 ROUGE-1.5.5 looks up irregular forms in WordNet, too. No general stemmer can stand in for this: with plain Porter more
-than half of all ROUGE-1 scores come out different. SIMetrix uses Martin Porter's own program: his corrections, step 4
+than half of all ROUGE-1 scores differ. SIMetrix uses Martin Porter's own program: his corrections, step 4
 as he wrote it, and words of one or two letters as they are.
 """
 

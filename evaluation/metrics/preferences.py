@@ -125,7 +125,7 @@ _NEEDS = {"references": Need.REFERENCES, "pyramid": Need.PYRAMIDS}
 
 
 def mixed(metric: Preferences, simulations: Sequence[Simulation]) -> list[MixedPreferences]:
-    """The metric from people's judgments alone, and with each choice of simulated ones beside them."""
+    """The metric from people's judgments alone, and with each choice of simulated ones added."""
     chosen = chain.from_iterable(combinations(simulations, k) for k in range(len(simulations) + 1))
     return [MixedPreferences(metric, some) for some in chosen]
 

@@ -41,10 +41,9 @@ class Need(StrEnum):
 
 
 class Metric(Protocol):
-    """Something that gives each summary of a topic a number.
+    """Gives each summary of a topic a number.
 
-    `name`: as it was asked for, options and all; `signature`: everything that someone else needs to know in order to
-    get the same numbers.
+    `name`: as requested, with options; `signature`: everything that others must know to get the same numbers.
     """
 
     @property
@@ -83,7 +82,7 @@ Make = Callable[[str, Options, Settings], Metric]
 class Family:
     """Metrics that one file provides. `options`: each option and, in a few words, what it does.
 
-    `takes`: what must stand behind the name before any option, such as FILE; `make` finds it among the options.
+    `takes`: what must follow the name before any option, such as FILE; `make` finds it among the options.
     """
 
     names: tuple[str, ...]
@@ -97,7 +96,7 @@ class UnknownMetric(ValueError):
 
 
 class MissingEvidence(ValueError):
-    """Metrics were asked for that need what some topics do not have; the message names both."""
+    """Requested metrics need what some topics do not have; the message names both."""
 
 
 _families: dict[str, Family] = {}
@@ -118,7 +117,7 @@ def families() -> tuple[Family, ...]:
 
 
 def metric(asked: str, settings: Settings = Settings()) -> Metric:  # noqa: B008 - frozen
-    """The metric that a name stands for: `rouge-1`, or with options behind colons `rouge-2:f:words=100`.
+    """The metric that a name stands for: `rouge-1`, or with options after colons `rouge-2:f:words=100`.
 
     `settings`: how judgments become scores, for the metrics that rest on them. Raises `UnknownMetric`.
     """
@@ -154,7 +153,7 @@ def without_one_reference(asked: str) -> str:
 
 
 def by_fewer_references(asked: str, numbers: Sequence[int]) -> tuple[str, ...]:
-    """The metric by each of these numbers of references; itself where it cannot do that or was told already."""
+    """The metric by each of these numbers of references; itself where it cannot do that or names a number already."""
     return tuple(f"{asked}:{MODELS}={number}" for number in numbers if _takes(asked, MODELS)) or (asked,)
 
 

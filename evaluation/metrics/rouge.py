@@ -203,7 +203,7 @@ class Rouge:
         return np.array([getattr(score, self.value) for score in scores], dtype=np.float64)
 
 
-# Several measures are asked for of one topic after another: each of its texts is read once.
+# Several measures of one topic are requested in turn: each of its texts is read once.
 _texts = lru_cache(maxsize=1)(Texts)
 
 

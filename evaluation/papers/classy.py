@@ -103,7 +103,7 @@ def content(topic: Evidence) -> Matrix:
 
 
 def earlier_content(topic: Evidence) -> Matrix:
-    """(summaries, 6): the same against the references of the topic's base, of which no summary is one."""
+    """(summaries, 6): `content` against the references of the topic's base; no summary here is one of these."""
     return content(replace(topic, references=topic.base_references, reference_names=()))
 
 

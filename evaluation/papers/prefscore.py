@@ -1,4 +1,4 @@
-"""What the light PrefScore reads of a summary beside its documents.
+"""The features of a summary and its documents that the light PrefScore reads.
 
 G. Luo, H. Li, Y. He & F. S. Bao, "PrefScore: pairwise preference learning for reference-free summarization quality
 assessment", COLING 2022. Its scorer is BERT; here f(d, s) = w . phi(d, s) weighs the figures below, learnt from the

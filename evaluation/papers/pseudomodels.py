@@ -1,8 +1,8 @@
-"""Fewer references than there are, and good summaries by systems beside them.
+"""Fewer references than there are, and good summaries by systems in addition.
 
 A. Louis & A. Nenkova, "Automatically assessing machine summary content without a gold standard", Computational
 Linguistics 39(2), 2013, section 5: where references are few, the systems that do best by them become references, too.
-Each reference and each such pseudomodel is left out in turn, so that nobody is compared with their own text.
+Each reference and each such pseudomodel is left out in turn, so that no author is compared with their own text.
 """
 
 from __future__ import annotations
