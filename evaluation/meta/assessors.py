@@ -34,7 +34,7 @@ from formats.results import (
 from formats.results.assessors import Basis
 from formats.results.metrics import Peers
 
-#: How the Pyramids are named beside the dimensions of the human scores.
+#: The name of the Pyramids next to the dimensions of the human scores.
 PYRAMID = "pyramid"
 #: The numbers of worst assessors that are left out, for tables 2 to 4.
 LEFT_OUT = (0, 1, 2)
@@ -110,7 +110,7 @@ class _Study:
         return self._assessed(name, human, self._ratings(given))
 
     def pyramids(self, with_models: bool) -> Iterator[AssessedDimension]:
-        """One, if any summary was annotated: each topic's modified Pyramid scores, which whoever annotated it gave."""
+        """One, if any summary was annotated: each topic's modified Pyramid scores, by its annotator."""
         of_topics = {topic: own for topic, own in self.assessed.pyramids.items() if topic in self.scores.topics}
         scored = [(topic, own.assessor, auto_pyramid(own, with_models=with_models)) for topic, own in of_topics.items()]
         given = [

@@ -60,9 +60,9 @@ def convergence_report(
     seed: int = 0,
     watched: Callable[[Sequence[Evidence]], Iterable[Evidence]] = iter,
 ) -> Convergence:
-    """All topics, of which at least one has judgments, `at` so many judgments a topic; None stands for all of them.
+    """Convergence over all topics `at` so many judgments a topic; None stands for all. One topic must have judgments.
 
-    `watched` counts the topics for who waits.
+    `watched` shows progress over the topics.
     """
     most = max(len(topic.judgments) for topic in topics)
     sizes = sorted({most if size is None else min(size, most) for size in at})

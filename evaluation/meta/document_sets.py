@@ -1,4 +1,4 @@
-"""Do scores depend on the document set? Topics beside each other, and people's distance from machines.
+"""Do scores depend on the document set? Differences between topics, and people's distance from machines.
 
 P. Rankel, J. Conroy, E. Slud & D. O'Leary, "Ranking human and machine summarization systems", EMNLP 2011: Kruskal and
 Wallis' test over topics and Tukey's intervals of their mean ranks. P. Rankel, J. Conroy & J. Schlesinger, "Better

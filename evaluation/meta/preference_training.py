@@ -43,7 +43,7 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True, slots=True)
 class PreferenceCourse:
-    """What is asked for. `source`: a name for the topics; `first_steps`: the first worse versions of a reference, in
+    """How to train. `source`: a name for the topics; `first_steps`: use the first worse versions of a reference, in
     place of as many drawn from all of them."""
 
     source: str = ""

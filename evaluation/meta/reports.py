@@ -1,4 +1,4 @@
-"""Metrics beside people, as records: what the command line prints and the worker stores, from one set of functions."""
+"""Agreement of metrics with people, as records for the command line and the worker."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def dimension_agreement(
     with_differences: bool = False,
     watched: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> DimensionAgreement:
-    """Every metric beside people's scores in a dimension; with the differences of the first from the others if asked.
+    """Agreement of every metric with people in a dimension; `with_differences` of the first from the others.
 
-    `watched` counts the metrics for somebody who waits.
+    `watched` shows progress over the metrics.
     """
     scores = scores.judged(dimension)
     resamples = sampling.resamples(scores)

@@ -1,8 +1,8 @@
-"""Resampling and tests: how sure a figure is, and whether a difference is more than chance.
+"""Resampling and tests: the uncertainty of a figure, and whether a difference is more than chance.
 
-A matrix of scores has one row a system and one column a topic; nan marks a summary that is missing. Everything random
-comes from a seed or a `Generator`, and a randomised p-value is (1 + hits) / (1 + draws): the observed arrangement is
-one of those that could have been drawn.
+A matrix of scores has one row a system and one column a topic; nan marks a missing summary. Randomness is drawn from a
+seed or a `Generator`, and a randomised p-value is (1 + hits) / (1 + draws): the observed arrangement is one of those
+that could have been drawn.
 """
 
 from __future__ import annotations

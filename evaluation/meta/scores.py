@@ -62,9 +62,9 @@ class Scores:
         return self.basis is None or not any(map(self.basis.is_early_for, metrics))
 
     def judged(self, *dimensions: str) -> Scores:
-        """The topics and the systems of which people scored a summary in any of them.
+        """The topics and the systems with a human score in any of these dimensions.
 
-        Other systems would only blur intervals, and metrics would tell pairs apart that people never saw.
+        Other systems would only widen intervals, and metrics would compare pairs that people never saw.
         """
         human = {dimension: self.human[dimension] for dimension in dimensions}
         is_scored = np.asarray(np.isfinite(np.stack([*human.values()])).any(axis=0))

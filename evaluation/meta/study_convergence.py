@@ -28,7 +28,7 @@ Human = Mapping[Part, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class SampledTopic:
-    """A topic's agreement with so many of its judgments, for all numbers that were asked for, up to all of them."""
+    """A topic's agreement with so many of its judgments, for every requested number up to all of them."""
 
     judgments: int
     samples: tuple[SampledAgreement, ...]
@@ -85,7 +85,7 @@ def sampled(topic: Evidence, settings: Settings, human: Human, begun: Sequence[S
 
 
 def humans(scores: Scores) -> dict[str, Human]:
-    """By topic, what people said of its summaries; only topics of which they said anything."""
+    """By topic, people's scores of its summaries; only topics that have some."""
     by_topic: dict[str, dict[Part, dict[str, float]]] = {}
     for peers in all_peers(scores):
         own = among(scores, peers)

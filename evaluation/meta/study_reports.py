@@ -1,4 +1,4 @@
-"""What a study's pages say of metrics beside people: which metrics, and among whose summaries."""
+"""What a study's pages say of metrics and people: which metrics, and among whose summaries."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _with_metrics(scores: Scores, names: Collection[str]) -> Scores:
 
 
 def _moves(name: str) -> bool:
-    """Whether the metric's scores move with every judgment. Those with simulated ones beside them come in turns."""
+    """Whether every judgment changes the metric's scores. Those with simulated judgments, too, are updated in turns."""
     return rests_on_answers(name) and MIXED not in name
 
 

@@ -110,8 +110,8 @@ def are_determined(X: Matrix, columns: Columns) -> NDArray[np.bool_]:
 
 
 class _Design:
-    """Features standardized beside a column of ones, and the products of every two columns: weighted sums of these,
-    one matrix product for all subsets, are the normal equations of each."""
+    """A column of ones with standardized features, and the products of every two columns: weighted sums of these, one
+    matrix product for all subsets, are the normal equations of each."""
 
     def __init__(self, X: Matrix, y: Vector) -> None:
         self.mean, sd = X.mean(axis=0), X.std(axis=0)

@@ -45,7 +45,7 @@ def draws_for(systems: int, draws: int) -> int:
     """At least `draws`, and 40 times the pairs.
 
     A randomised p-value is at least 1 / (1 + draws), and Holm multiplies it by the number of pairs: with fewer draws
-    not even the clearest difference could be told.
+    not even the clearest difference could be significant.
     """
     return max(draws, 40 * math.comb(systems, 2))
 

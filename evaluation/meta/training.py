@@ -51,9 +51,9 @@ class TooLittle(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What is asked for. `features`: of the method's kind, or none for all of them; `options`: what they need to know.
+    """How to train. `features`: of the method's kind, or none for all of them; `options`: what they need to know.
 
-    `source`, `chosen_by`: names of the topics that are learnt from, and of those that features are first fitted on.
+    `source`, `chosen_by`: names of the topics to learn from, and of those that features are first fitted on.
     """
 
     method: str
@@ -89,9 +89,9 @@ class Trainer(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Summaries of several topics by rows, all of whose features `names` and human scores are there.
+    """Summaries of several topics by row, with their features `names` and human scores.
 
-    `system`, `group` (m,): by number, whose each is, and of which documents.
+    `system`, `group` (m,): the numbers of each summary's system and documents.
     """
 
     names: tuple[str, ...]
@@ -107,9 +107,9 @@ class Table:
 
     @classmethod
     def of(cls, topics: Sequence[TopicExamples], names: Sequence[str], target: str, lenient: bool = False) -> Table:
-        """`lenient`: with summaries of which some features are not there.
+        """`lenient`: with summaries that lack some features.
 
-        People's scores in other dimensions than the target are there if every summary with the target has them.
+        People's scores in dimensions other than the target are kept if every summary here has them.
         """
         systems, digests = ({name: k for k, name in enumerate(dict.fromkeys(own))} for own in _identities(topics))
         rows = [(topic, k) for topic in topics for k in range(len(topic.systems))]
@@ -223,7 +223,7 @@ def _by_size(subsets: Subsets) -> Iterator[NDArray[np.int64]]:
 
 
 def topic_examples(topic: Evidence, training: Training, reader: Features) -> TopicExamples:
-    """What a topic teaches, of those summaries that are asked for."""
+    """A topic's training examples: those of its summaries that the training uses."""
     own = tuple(summary for summary in topic.summaries if training.peers == "all" or not summary.person)
     topic = replace(topic, summaries=own)
     dimensions = tuple(sorted({name for summary in own for name in summary.human}))
@@ -315,7 +315,7 @@ class Course:
         )
 
     def report(self, metric: TrainedMetric) -> TrainingReport:
-        """How it agrees with people on the topics that it learnt from, beside features that are metrics themselves."""
+        """Its agreement with people on the topics that it learnt from, and that of features that are metrics."""
         chosen = Counter(name for part in metric.left_out for name in part.linear.features)
         kept = {name: chosen[name] for name in metric.linear.features}
         return TrainingReport(self._agreement(metric), len(metric.left_out), kept)
