@@ -1,15 +1,15 @@
-"""Which pairs of sentences to ask about, so that systems are soon told apart (docs/model.md, Which pair next).
+"""Which pairs of sentences to show, so that systems are soon separated (docs/model.md, Which pair next).
 
-The importance of a system is a sum of chances whose weights a rest on texts alone, so the texts say which answers tell
-systems apart. If pairs are drawn with probabilities q, of which L is the Laplacian, the variance of the difference of
-two systems is in proportion to (a_s - a_t) L^-1 (a_s - a_t)' (`evaluation.fit.chances`). Pairs are drawn with those
-probabilities that make the sum of it over all systems s < t least: the A-optimal design of experiments, approached by
+The importance of a system is a sum of chances whose weights a rest on texts alone, so the texts say which answers
+separate systems. If pairs are drawn with probabilities q, and L is the Laplacian of q, the variance of the difference
+of two systems is proportional to (a_s - a_t) L^-1 (a_s - a_t)' (`evaluation.fit.chances`). Pairs are drawn with the
+probabilities that minimise its sum over all systems s < t: the A-optimal design of experiments, approached by
 multiplicative steps, in which each probability grows by the root of what a little more of it would take from the sum
 (Silvey, Titterington and Torsney, Communications in Statistics 1978).
 
-Some pairs are drawn as if all were equally likely. They bound the weights by which the answers count, and systems that
-come later find answers about all sentences. What an answer counts is by the probability of the mixture (the balance
-heuristic of Veach and Guibas, SIGGRAPH 1995).
+Some pairs are drawn as if all were equally likely. They bound the weights of the answers, and systems added later find
+answers about all sentences. An answer counts by its probability in the mixture (the balance heuristic of Veach and
+Guibas, SIGGRAPH 1995).
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Telling:
 
     @cached_property
     def likelihood(self) -> NDArray[np.float32] | None:
-        """(n, n): of each pair, how many times likelier than if all were equally likely, both ways round; None where
-        all are. Worked out when it is asked for, since it takes longer than a fit."""
+        """(n, n), symmetric: how many times likelier each pair is than if all were equally likely; None where all are.
+        Computed on first use, since it takes longer than a fit."""
         if not 2 < self.importance.shape[1] <= MOST_SENTENCES or not self.tells:
             return None
         return _likelihood(self._apart).astype(np.float32)
@@ -141,7 +141,7 @@ def telling_pairs(
     drawn = np.zeros(len(candidates)) if likelihood is None else likelihood[i, j]
     queue = draw(candidates, drawn.astype(np.float64), count, random_share, rng)
     n = telling.importance.shape[1]
-    left = n * (n - 1) / 2 - len(taken)  # of which the candidates may be some
+    left = n * (n - 1) / 2 - len(taken)  # the candidates may be only some of these
     is_told = not telling.tells if share is None else share[i, j].sum() * left / max(len(i), 1) < LEAST_LEFT
     return replace(queue, drawn_for=None if likelihood is None else telling.systems, is_told=bool(is_told))
 

@@ -1,10 +1,10 @@
-"""Which pairs of summaries to ask about next (docs/model.md, Which pair of summaries next).
+"""Which pairs of summaries to show next (docs/model.md, Which pair of summaries next).
 
-Never two with one text. Of the pairs of a topic, those first that were answered least often; of these the ones whose
-systems have the fewest answers in the study; of these the ones whose outcome is least certain and says most of the
-systems: p (1 - p) times the variance of alpha_i - alpha_j. What a pair will tell is taken from the covariance before
-the next one is chosen, so that no two tell the same. Without answers that is a design in which every system comes up
-equally often and all are connected.
+Never two with one text. Pairs of a topic that were answered least often have priority; among these, those whose systems
+have the fewest answers in the study; among these, those whose outcome is least certain and says most of the systems:
+p (1 - p) times the variance of alpha_i - alpha_j. The information of a pair is taken from the covariance before the
+next one is chosen, so that no two give the same. Without answers, every system appears equally often and all are
+connected.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Topic:
     drawn: set[tuple[int, int]] = field(default_factory=set)
 
     def is_left(self, rows: Places) -> NDArray[np.bool_]:
-        """(k, k): whether each two in these rows may still be asked about, the one before the other."""
+        """(k, k), above the diagonal: whether each two of these rows may still be shown."""
         left: NDArray[np.bool_] = np.triu(self.text[rows, None] != self.text[rows])
         place = {system: k for k, system in enumerate(self.systems[rows].tolist())}
         for a, b in self.drawn:

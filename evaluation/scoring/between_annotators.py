@@ -51,7 +51,7 @@ class Panel:
 
     @classmethod
     def of(cls, standings: Sequence[Standing]) -> Panel | None:
-        """None where somebody's judgments have no name, or there are none."""
+        """None where the annotators of some topic are unknown, or there are no topics."""
         named = [standing.shares for standing in standings]
         if not named or None in named:
             return None

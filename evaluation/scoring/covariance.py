@@ -23,7 +23,7 @@ Matrix = NDArray[np.float64]
 
 
 class Factor:
-    """`rows` (s, r) of which the matrix is rows @ rows.T; it is made when somebody asks for it."""
+    """The matrix rows @ rows.T of `rows` (s, r), computed only when it is needed."""
 
     def __init__(self, rows: Matrix) -> None:
         self.rows = rows

@@ -19,7 +19,7 @@ from evaluation.fit.effects import Variances
 from evaluation.fit.kernel import expected
 from formats.results import ForecastPoint, SummaryForecast
 
-#: Answers a topic that are tried, unless others are asked for.
+#: The default numbers of answers a topic to try.
 SIZES = (1, 2, 5, 10, 20, 50)
 
 

@@ -47,7 +47,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The summaries of a topic beside its n sentences: all that equations 4 and 5 need but the strengths.
+    """The summaries of a topic matched with its n sentences: all that equations 4 and 5 need but the strengths.
 
     `parts`: each summary's sentences; `weights` (s, n): the summaries' scores are `weights @ strengths`.
     """

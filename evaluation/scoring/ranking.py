@@ -1,10 +1,10 @@
 """Systems put in order over topics, with intervals, the ranks that each may have, and which differences are sure.
 
-Two questions can be asked, and `over` says which. "judgments": on these topics, how far could the scores move if
-other people had judged, or other pairs been asked? "topics": how far could they move on other topics like these? The
-second takes the topics for a sample and needs at least two of them. It is a paired t test: what varies from topic to
-topic holds the errors that the judgments leave, too, so nothing is added for these. Either way, errors count that other
-annotators of the kind would make where they are the larger ones (`evaluation.scoring.between_annotators`).
+`over` chooses one of two questions. "judgments": on these topics, how far could the scores move if other annotators had
+judged, or other pairs been shown? "topics": how far could they move on other topics like these? The second takes the
+topics for a sample and needs at least two of them. It is a paired t test: the variance between topics includes the
+errors that the judgments leave, so nothing is added for these. In either case, the errors of other annotators of the
+kind count where they are larger (`evaluation.scoring.between_annotators`).
 
 Everything is sums over topics of products of matrices (systems, systems), so that thousands of systems take seconds.
 """
@@ -94,10 +94,9 @@ class _Estimates:
 
 
 class Comparison:
-    """Systems beside each other over the same topics, in the order of their names.
+    """Compares systems over the same topics, in the order of their names.
 
-    Without `is_tested` (`formats.results.scores`) differences have intervals and nothing else, and
-    there are no possible ranks.
+    Without `is_tested` (`formats.results.scores`) differences have only intervals, and there are no possible ranks.
     """
 
     def __init__(
@@ -282,7 +281,7 @@ class Comparison:
         return np.asarray(np.maximum(variances + added, away))
 
     def _apart(self, scores: Matrix, has: Matrix) -> Matrix:
-        """Sums of squared differences, where they are asked for."""
+        """(systems, systems): sums of squared differences; zeros over judgments, which do not need them."""
         if self.over == "judgments":
             return np.zeros((len(self.systems), len(self.systems)))
         squares = _over_topics(scores**2, has)

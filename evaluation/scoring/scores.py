@@ -56,5 +56,5 @@ class Scores:
 
 
 def unknown(systems: int) -> Matrix:
-    """The covariance (s, s) of scores of which nobody can say how sure they are."""
+    """The covariance (s, s) of scores whose uncertainty is unknown: nan."""
     return np.full((systems, systems), np.nan)

@@ -51,9 +51,9 @@ def seed_for(seed: int, topic_id: str) -> tuple[int, ...]:
 
 
 def judge(value: NDArray[np.float64], count: int, seed: int | Sequence[int]) -> Judgments:
-    """`count` judgments of pairs drawn at random and anew each time; of two sentences the one of higher value wins.
+    """`count` judgments of random pairs, drawn with replacement; the sentence of higher value wins.
 
-    Nobody can be made to decide where all sentences have the same value: then there are no judgments.
+    Pairs of equal value are left out, so there are no judgments where all sentences have the same value.
     """
     value = np.round(value, DECIMALS)
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""A topic with judgments by simulated annotators, alone or beside people's (tables 2 and 3 of Zopf 2018)."""
+"""A topic with judgments by simulated annotators, alone or added to people's (tables 2 and 3 of Zopf 2018)."""
 
 from __future__ import annotations
 

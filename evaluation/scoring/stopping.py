@@ -1,20 +1,20 @@
 """Verdicts on two systems that hold at every look until a study has the judgments that it plans.
 
-A board is looked at after every answer, and a test at 5% that is made at thirty looks is wrong in three studies of ten.
-By these verdicts the probability is 5% that a study of so many planned judgments ever calls systems different that are
-not.
+A leaderboard is read after every answer, and a test at 5% that is repeated at thirty looks is wrong in three studies of
+ten. With these verdicts, the probability is 5% that a study of so many planned judgments ever calls equal systems
+different.
 
-The errors of a difference of two systems, D with standard error s, are those of a sum over judgments, each of which
-corrects what was expected of it before (`evaluation.fit.chances`): a martingale, normal in the limit. After a share t
-of the planned judgments it is a Brownian motion at time t, B = sqrt(t) D / s, if D is 0. By the principle of reflection
+The errors of a difference of two systems, D with standard error s, are those of a sum over judgments. Each corrects
+what was expected of it before (`evaluation.fit.chances`), so the sum is a martingale, normal in the limit. After a
+share t of the planned judgments it is a Brownian motion at time t, B = sqrt(t) D / s, if D is 0. By reflection
 
     P(|B(t)| > c at any t up to 1) <= 4 (1 - Phi(c)),
 
 so p = 4 (1 - Phi(sqrt(t) |D| / s)) holds at all looks together, and so does the interval D +- 2.24 s / sqrt(t). This
 is the bound of O'Brien and Fleming (Biometrics 1979) for looks without number: wide at first, and in the end hardly
 wider than that of one look (2.24 standard errors instead of 1.96; of 78 pairs by Holm, 3.6 instead of 3.4). So nearly
-nothing is lost where a study runs to its end, and clear differences are told long before. t must say nothing of the
-answers: to plan for more because of what they say bends it, and so do judgments beyond the plan, for which t stays 1.
+nothing is lost where a study runs to its end, and clear differences are found long before. t must not depend on the
+answers: planning for more because of them breaks the bound, and so do judgments beyond the plan, for which t stays 1.
 """
 
 from __future__ import annotations

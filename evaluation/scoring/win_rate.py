@@ -6,9 +6,9 @@ Under the model of `evaluation.fit.effects`, fitted to the answers about all top
     of its summary in topic t          mean over the topic's other summaries of 1 / (1 + exp(theta_tj - theta_ti))
 
 with d ~ N(0, 2 s_d^2), the deviations of the two summaries of another topic of the kind. Errors are those of the joint
-posterior, by the delta method. What varies from topic to topic is part of them, so they hold for other topics. Each
-annotator adds their own part to the win rates: that of their answers' y - P in a step of Newton's method, of which
-`evaluation.scoring.between_annotators` tells how far annotators differ.
+posterior, by the delta method. They include the variance between topics, so they hold for other topics. Each annotator
+adds their own part to the win rates: that of their answers' y - P in a step of Newton's method. From these parts
+`evaluation.scoring.between_annotators` estimates how far annotators differ.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def fit(answers: Answers, judged: Places, variances: Variances | None = None) ->
 
 
 def _dispersion(answers: Answers) -> float:
-    """How much outcomes vary beside those of a coin: less, the more of them are ties."""
+    """How much outcomes vary compared with those of a coin: less, the more of them are ties."""
     ties = answers.weight[answers.outcome == HALF].sum() / max(answers.weight.sum(), 1e-9)
     return max(1 - float(ties), LEAST_DISPERSION)
 
