@@ -51,7 +51,7 @@ TOPICS_BEFORE_RANKING = 16
 #: idle core; fitting and comparing this many systems takes 0.5 s, growing beyond with the square of their number.
 MANY_SENTENCES = 4_000
 MANY_SYSTEMS = 1_000
-#: While people judge without a pause, every topic is behind at every look. Each is fitted once a round, so that
+#: While people judge without a pause, every topic is always out of date. Each is fitted once a round, so that
 #: annotators have the machine most of the time, and all in the same beat, so that the systems are ranked once for all.
 ROUND = timedelta(seconds=2)
 #: While topics wait for scores, a turn is followed by a rest of this many times its duration.
@@ -63,9 +63,9 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of work: the task that does it, the rows that are behind, the prefix of its claims.
+    """One kind of work: its task, the rows that are out of date, the prefix of its claims.
 
-    `behind`: a query whose rows are annotated with the data version they wait for, `wanted`; `key`, `study`: its
+    `behind`: a query of these rows, annotated with the data version they wait for, `wanted`; `key`, `study`: its
     columns. `large`: which rows are long by their size, whatever was measured. After a success, work rests for `rest`,
     and for at least `patience` times its duration. `idle`: done only while no topic waits for scores. `turns`: the next
     turn follows at once, but after a rest of twice the duration while topics wait for scores: where people judge
@@ -84,7 +84,7 @@ class Kind:
     turns: bool = False
 
     def rows(self, key: int | None = None) -> Iterator[tuple[int, int, int, bool]]:
-        """(key, study, version, whether large) of each row that is behind, or of this one only."""
+        """(key, study, version, whether large) of each row that is out of date, or of this one only."""
         rows = self.behind() if key is None else self.behind().filter(**{self.key: key})
         is_large = self.large or Value(False)
         yield from rows.annotate(is_large=is_large).values_list(self.key, self.study, "wanted", "is_large")
@@ -215,10 +215,10 @@ def may_idle() -> bool:
 
 
 def study_to_rank(topic_id: int) -> int | None:
-    """The study of a topic just fitted, if none of its other topics is still to be fitted in this round: then it can be
-    ranked at once.
+    """The study of a topic just fitted, to be ranked at once; None while other topics of it are still to be fitted in
+    this round.
 
-    Where people judge without a pause, all topics are always behind. One fitted in this round waits for the next.
+    Where people judge without a pause, all topics are always out of date. One fitted in this round waits for the next.
     """
     study_id = Topic.objects.filter(pk=topic_id).values_list("study_id", flat=True).first()
     behind = Topic.objects.behind().filter(study=study_id).exclude(pk=topic_id).exclude(progress__problem__gt="")

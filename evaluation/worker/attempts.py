@@ -78,7 +78,7 @@ def task(
 
 
 def attempt(task: str, key: int, work: Callable[[int], object], tell: Tell) -> None:
-    """Do the task for one key, if that is behind, due and not claimed by another."""
+    """Do the task for one key, if that is out of date, due and not claimed by another."""
     with within_its_time(task, key):
         _attempt(task, key, work, tell)
 

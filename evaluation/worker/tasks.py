@@ -616,7 +616,7 @@ def draw_curve(topic_id: int) -> None:
 
 
 def catch_up(study_id: int) -> dict[str, str]:
-    """Cut, fit and rank all that is behind in a study now, in this process; the problems of its topics, by name."""
+    """Cut, fit and rank all that is out of date in a study, in this process; the problems of its topics, by name."""
     for topic_id in list(Topic.objects.behind().filter(study=study_id).order_by("pk").values_list("pk", flat=True)):
         cut_topic(topic_id)
         refit_topic(topic_id)

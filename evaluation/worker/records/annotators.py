@@ -70,7 +70,7 @@ class StudyAnswers:
 
 
 def studies_unreported() -> QuerySet[Study]:
-    """Studies whose figures about annotators are behind. Adds the `wanted` version."""
+    """Studies whose figures about annotators are out of date. Adds the `wanted` version."""
     has_judged = Exists(Annotator.objects.lasting().filter(study=OuterRef("pk"), judged__gt=0))
     studies = Study.objects.annotate(wanted=sum_of_topics("tally__data_version"), done=of_head("annotators"))
     return studies.filter(has_judged | Q(done__gt=0), wanted__gt=F("done"))

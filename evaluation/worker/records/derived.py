@@ -1,4 +1,4 @@
-"""Save the results of analyses, and find the studies where an analysis is behind."""
+"""Save the results of analyses, and find the studies where an analysis is out of date."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUIET = timedelta(minutes=1)
 
 
 def studies_behind(analysis: str, after: str = "metrics") -> QuerySet[Study]:
-    """Studies where the analysis is behind another one that it rests on. Adds the `wanted` version, which changes with
+    """Studies where the analysis is older than the one that it rests on. Adds the `wanted` version, which changes with
     every turn of the analysis."""
     behind = Study.objects.alias(there=of_head(after), done=of_head(analysis)).filter(there__gt=F("done"))
     return behind.annotate(wanted=F("there") + of_head(analysis, "turns"))

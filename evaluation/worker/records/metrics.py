@@ -167,7 +167,7 @@ def _some(texts: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
 
 
 def studies_uncompared() -> QuerySet[Study]:
-    """Studies with human scores whose agreement with metrics is behind. Adds the `wanted` version.
+    """Studies with human scores whose agreement with metrics is out of date. Adds the `wanted` version.
 
     Only once every topic is scored, except those that failed: figures about a part would pass for figures about all.
     """
@@ -193,7 +193,7 @@ def _beside() -> Any:
 
 @snapshot()
 def load_study_scores(study_id: int, *, with_annotators: bool = False) -> StudyScores | None:
-    """All scores of a study's summaries, with what they owe to each annotator if asked; None if the study is gone."""
+    """All scores of a study's summaries; `with_annotators`: what each annotator adds. None if the study is gone."""
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return None
@@ -232,7 +232,7 @@ def _without_each(study_id: int, systems: Sequence[str], topics: Sequence[tuple[
 
 
 def _counts(topics: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Of each topic the judgments behind its scores, and the sentences that people are asked about."""
+    """By topic: the number of judgments that its scores rest on, and of its sentences to judge."""
     judged = dict(Fit.objects.newest().filter(topic__in=topics).values_list("topic", "judgments"))
     asked = Sentence.objects.to_judge().filter(topic__in=topics).order_by()
     sentences = dict(asked.values_list("topic").annotate(Count("pk")))

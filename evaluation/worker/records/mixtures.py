@@ -50,7 +50,7 @@ def _mixable() -> QuerySet[Topic]:
 
 @snapshot()
 def load_to_mix(study_id: int) -> StudyToMix | None:
-    """The topics that are behind; None if the study is gone or no longer has metrics."""
+    """The topics that are out of date; None if the study is gone or no longer has metrics."""
     metrics, mixed = (Result.objects.head(study_id, name) for name in ("metrics", "mixtures"))
     if metrics.pk is None:
         return None

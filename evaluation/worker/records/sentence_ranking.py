@@ -24,7 +24,7 @@ class RankedSentences:
 
 
 def topics_with_unranked_sentences() -> QuerySet[Topic]:
-    """Topics with sentences and references or a Pyramid whose ranking is behind. Adds the `wanted` version."""
+    """Topics with sentences and references or a Pyramid whose ranking is out of date. Adds the `wanted` version."""
     has_values = Exists(Reference.objects.filter(topic=OuterRef("pk"))) | Exists(
         PyramidAnnotation.objects.filter(topic=OuterRef("pk"))
     )

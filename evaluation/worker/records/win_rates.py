@@ -85,7 +85,7 @@ class ComparedSummaries:
 
     @property
     def texts(self) -> dict[str, dict[str, str]]:
-        """Of each topic, by system, what people read; without what nobody is asked about."""
+        """By topic and system, the text that annotators read; without summaries that are never shown."""
         return {topic.name: {system: text for system, (_key, text) in topic.texts.items()} for topic in self.topics}
 
     @property
@@ -292,7 +292,7 @@ def _suggest(topic: ComparedTopic, pairs: Sequence[tuple[str, str]]) -> None:
 
 
 def _add_fits(compared: ComparedSummaries, rates: WinRates | None, seconds: float) -> dict[int, int]:
-    """The newest fit of each topic; one of which nothing new was said keeps its own."""
+    """Store a fit of each topic with new answers. Returns the key of every topic's newest fit."""
     fits = Fit.objects.filter(topic__in=[topic.key for topic in compared.topics], scored_by=WIN_RATE)
     fitted = dict(fits.order_by("data_version").values_list("topic", "data_version"))
     new = [(k, topic) for k, topic in enumerate(compared.topics) if fitted.get(topic.key) != topic.version]
