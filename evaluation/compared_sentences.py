@@ -13,7 +13,7 @@ Key = TypeVar("Key", str, int)
 
 @dataclass(frozen=True, slots=True)
 class Row(Generic[Key]):
-    """A sentence: its `key`, its public `name`, and why nobody is asked about it."""
+    """A sentence: its `key`, its public `name`, and why it is not to be judged, if so."""
 
     key: Key
     name: str

@@ -1,9 +1,8 @@
 """How well a topic is covered, which of its sentences fit badly, and the influence of each annotator.
 
-Everything is as the fit had it, but for what one annotator moves: their judgments are left out and the utilities
-estimated anew, while what the smoothing learnt from all judgments (and what others' judgments weigh) is kept. That is
-a hundred times faster than a whole fit and differs from one in the third digit; a what-if
-(evaluation.annotators.what_if) is a whole one.
+The influence of an annotator is what changes without their judgments: the utilities are estimated again, while what
+the smoothing learnt from all judgments (and the weight of others' judgments) is kept. That is a hundred times faster
+than a whole fit and differs from it in the third digit; a what-if (evaluation.annotators.what_if) is a whole fit.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`scores` (s,) of the summaries, and what they are `without` (k, s) each annotator; nan: cannot be told."""
+    """`scores` (s,) of the summaries, and what they are `without` (k, s) each annotator; nan: unknown."""
 
     coverage: Coverage
     misfits: tuple[Misfit, ...]
@@ -132,7 +131,7 @@ def influence(topics: Sequence[TopicInfluence]) -> Influence | None:
 def _mean_scores(
     topics: Sequence[TopicInfluence], systems: Sequence[str], annotators: Sequence[int]
 ) -> tuple[Vector, Matrix]:
-    """(s,): each system's mean score; (k, s): its change without each annotator, nan where it cannot be told."""
+    """(s,): each system's mean score; (k, s): its change without each annotator, nan where it is unknown."""
     column = {system: k for k, system in enumerate(systems)}
     row = {annotator: k for k, annotator in enumerate(annotators)}
     total, count = np.zeros(len(systems)), np.zeros(len(systems))

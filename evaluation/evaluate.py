@@ -61,10 +61,10 @@ Texts = SharedWords | Matched
 
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """What one system's summary of the topic earned, and how sure that is.
+    """The score of one system's summary of the topic, and its uncertainty.
 
     `score` is None where a summary shares no word with its sources: it has no importance. `se` and the 95% interval are
-    None where nothing can be said. `coverage`: beside importance; `by_length`: the importance that longer sentences
+    None where they are unknown. `coverage`: next to importance; `by_length`: the importance that longer sentences
     alone would give it; `parts`: its sentences, as published.
     """
 
@@ -131,9 +131,9 @@ def evaluate(
     """Utilities and scores of one topic.
 
     `similarity` of the topic's sentences, `texts`: what `prepare` makes of them, if they are at hand; `start` (n,):
-    utilities to start from, those of the last fit, say; `beside`: what the same evidence came to under settings that
-    weigh annotators and measure similarity alike. None of them changes the result. Raises `UndeterminedTopic` and
-    `newton.NotConverged`.
+    utilities to start from, such as those of the last fit; `beside`: the result of the same evidence under settings
+    with the same weights of annotators and the same similarity. None of them changes the result. Raises
+    `UndeterminedTopic` and `newton.NotConverged`.
     """
     settings = settings or Settings()
     evidence = weighed(evidence, settings)

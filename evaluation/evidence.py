@@ -41,14 +41,14 @@ UNDETERMINED_PRIOR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """What people said of one topic, one entry a judgment, in the order in which they were stored.
+    """The judgments of one topic, one entry each, in the order in which they were stored.
 
-    `a`, `b` (m,): indices of the two sentences; `outcome` (m,): the share of the win that goes to `a`
-    (1 preferred, 0 not, 0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer;
+    `a`, `b` (m,): indices of the two sentences; `outcome` (m,): the share of the win that `a` has (1 preferred, 0 not,
+    0.5 a tie); `weight` (m,): how much the judgment counts; `annotator` (m,): who, as an integer;
     `design` (m,): how many times likelier the pair would have been drawn if all that were left had been equally likely;
-    1 for all, where nothing is said of it, and 0 for one that was not drawn by lot (`evaluation.fit.chances`).
+    by default 1, and 0 for one that was not drawn by lot (`evaluation.fit.chances`).
     `seconds` (m,): how long it took, nan where that is not known. `drawn_for` (m,): the names of the systems that
-    the pair was drawn to tell apart, as a tuple; None for all of the topic, and where no systems were told apart.
+    the pair was drawn to separate, as a tuple; None for all of the topic, and where it was not drawn to separate any.
     """
 
     a: NDArray[np.int64]
@@ -107,12 +107,12 @@ class SummaryText:
 class Evidence:
     """Everything that one topic's scores rest on. `sentence_ids` and `sentences` run in document order.
 
-    `pyramid`: what people found the references and the summaries to say, where somebody annotated them. `kinds`: by
-    number, of which kind each annotator is (people, machines ...), who is compared with their own kind alone; empty
+    `pyramid`: what people found the references and the summaries to say, where they were annotated. `kinds`: by
+    number, the kind of each annotator (people, machines ...), who is compared with their own kind alone; empty
     where all are of one. `annotators`: by number, who they are in all topics; empty where that is not known.
     `reference_names`: who wrote each reference; empty where that is not known. `base`: the topic
-    with the earlier documents, of which this one is the update; `base_references`: its references (`with_bases`).
-    `between_summaries`: preferences between whole summaries, where they came with a file.
+    with the earlier documents, which this one updates; `base_references`: its references (`with_bases`).
+    `between_summaries`: preferences between whole summaries, where a file has them.
     """
 
     topic_id: str

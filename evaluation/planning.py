@@ -1,13 +1,13 @@
-"""How many judgments does a study need? Worked out on its own texts, before anybody has judged.
+"""How many judgments does a study need? Computed from its own texts, before there are judgments.
 
-The study is simulated: utilities of its sentences are drawn from the prior that the fit works with, pairs are drawn as
-the worker draws them, and answers follow Bradley and Terry's model, but for those that careless annotators leave to a
-coin. What comes of it goes through the fit and the scores that people's judgments go through, and the standard errors
-of the differences of systems are what the study will come to.
+The study is simulated: utilities of its sentences are drawn from the prior of the fit, pairs are drawn as the worker
+draws them, and answers follow Bradley and Terry's model, except that careless annotators toss a coin. The simulated
+judgments are fitted and scored like people's, and the standard errors of the differences of systems are those that the
+study can expect.
 
-How large a standard error is hangs on what is assumed: it grows with the root of p (1 - p), p the chance of an answer.
-`TYPICAL` is what real judgments came to (benchmarks/planning.py). Once a study has judgments of its own, what its fits
-learnt takes the place of it, the careless among its annotators included.
+A standard error depends on the assumptions: it grows with the root of p (1 - p), p the chance of an answer. `TYPICAL`
+is what real judgments showed (benchmarks/planning.py). Once a study has judgments of its own, what its fits learnt
+replaces it, including the careless among its annotators.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Vector = NDArray[np.float64]
 #: A run, and the place of a topic.
 Step = tuple[int, int]
 
-#: Judgments a sentence that are tried, unless others are asked for.
+#: The default numbers of judgments a sentence to try.
 PER_SENTENCE = (1, 2, 3, 5, 8, 12)
 #: So many topics, evenly chosen by length, stand for all of them, each simulated so many times.
 TOPICS, RUNS = 6, 4
@@ -154,7 +154,7 @@ def mean_between(covariance: NDArray[np.float64]) -> float | None:
 def learnt(fits: Sequence[tuple[Estimate, Judgments, int]]) -> Assumed | None:
     """What fits of judgments on so many sentences say of the prior, if there are any that learn one (`smooth` kernel).
 
-    Nobody counts as careless beside it: what they do is part of what was learnt.
+    No annotator counts as careless in addition: what they do is part of what was learnt.
     """
     kernels = [
         (*fit.kernel, len(judged), float(np.sum(judged.outcome == 0.5)))
@@ -199,7 +199,7 @@ def _point(place: int, size: int, errors: Mapping[Step, Errors], topics: int) ->
 
 
 def error_of_study(variances: Sequence[float | None], topics: int) -> float | None:
-    """The standard error of the difference of two systems over so many topics, of which these are some."""
+    """The standard error of the difference of two systems over so many topics; `variances`: of some of them."""
     variance = mean_of(variances)
     return None if variance is None else float(np.sqrt(variance / topics))
 

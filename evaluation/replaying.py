@@ -1,7 +1,7 @@
-"""What would fewer of a study's judgments have told, and would the planner have said so?
+"""What would fewer of a study's judgments have shown, and would the planner have said so?
 
-A study's judgments are put in other orders, and what the first so many a topic come to is held against what all of them
-come to. What the planner says of larger numbers rests on the fits of the smallest (`evaluation.planning`).
+A study's judgments are put in other orders, and the results of the first so many a topic are compared with those of all
+of them. What the planner says of larger numbers rests on the fits of the smallest (`evaluation.planning`).
 """
 
 from __future__ import annotations

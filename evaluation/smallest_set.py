@@ -1,16 +1,16 @@
 """How many answers would have to be wrong: the fewest judgments without which another system is first.
 
-To leave a judgment out moves a system's importance by what it added to the corrected chances
+Leaving a judgment out changes a system's importance by what it added to the corrected chances
 (`evaluation.fit.chances`): its residual, in the direction of its two sentences, and the share of all others that it
-took. The fit's own part is of second order, since what it predicts otherwise the correction takes back. So the
-judgments are put in the order of what each alone would take from the lead of the first system over another (as in the
-approximate maximum influence perturbation of Broderick, Giordano and Meager 2020; for arenas, Huang et al. 2026), and
-left out, the fits being made anew in between. Where few are enough, each of the most promising is left out on trial,
-and in the end put back on trial. A set is told only if whole fits without it have another first. For win rates
-`evaluation.scoring.leaving_out` says what leaving out an answer moves.
+took. The fit's own part is of second order, since the correction takes back what it predicts otherwise. So judgments
+are ordered by what each alone would take from the lead of the first system over another (as in the approximate maximum
+influence perturbation of Broderick, Giordano and Meager 2020; for arenas, Huang et al. 2026), and left out, with new
+fits in between. Where few are enough, each of the most promising is left out on trial, and in the end put back on
+trial. A set is reported only if whole fits without it have another first. For win rates
+`evaluation.scoring.leaving_out` says what leaving out an answer changes.
 
-A smaller set may exist: nobody can try all of them. On small studies, where one can, it is at most one judgment smaller
-(benchmarks/smallest_set.py).
+A smaller set may exist, since not all can be tried. On small studies, where all were tried, it is at most one judgment
+smaller (benchmarks/smallest_set.py).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ Judged = JudgedTopic | JudgedSummaries
 def smallest_set(topics: Sequence[Judged]) -> SmallestSet | None:
     """The fewest judgments of these topics, as far as can be found, without which another system is first.
 
-    None where there is no one first system, or no set is found. Only scores that are sums over judgments can be asked:
+    None where there is no one first system, or no set is found. Only for scores that are sums over judgments:
     importance, and combined; and the win rates of all topics together.
     """
     means = _means([topic.scores for topic in topics], topics)

@@ -15,7 +15,7 @@ Vector = NDArray[np.float64]
 
 
 def finite(value: float | None) -> float | None:
-    """The number, as records keep it: None where it cannot be told."""
+    """The number, as records keep it: None where it is not finite."""
     return float(value) if value is not None and math.isfinite(value) else None
 
 
@@ -65,9 +65,9 @@ def median(sample: Vector) -> Figure:
 
 
 def robust_z(values: Vector) -> Vector:
-    """How far each value is from the median of all, (x - median) / (1.4826 MAD); nan where that is not told.
+    """How far each value is from the median of all: (x - median) / (1.4826 MAD).
 
-    Values that are nan stay so; with fewer than three others, or without any spread, all are.
+    Values that are nan stay so; with fewer than three other values, or without any spread, all are nan.
     """
     finite = values[np.isfinite(values)]
     if len(finite) < 3:

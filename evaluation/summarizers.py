@@ -41,8 +41,8 @@ Scorer = Callable[[list[int]], Vector]
 class Sentences:
     """What is summarized, n sentences with v words.
 
-    `counts` (n, v): how often each has each word; `position` (n,): which of its document each is, from 0; `topic_words`
-    (v,): which words are, None where that cannot be told.
+    `counts` (n, v): how often each has each word; `position` (n,): its place in its document, from 0; `topic_words`
+    (v,): which words are topic words, None without a background.
     """
 
     counts: sparse.csr_array
