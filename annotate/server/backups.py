@@ -1,10 +1,10 @@
-"""Backups: the database as it stood at one moment, and the uploads and exports that it knows, in one file.
+"""Backups: the database at one moment, with the uploads and exports that it names, in one file.
 
-The moment is the database's own: it goes on taking judgments meanwhile, and what was acknowledged before a backup
-began is in it. The files are copied after the database, so that none that it names is missing. The secret key is left
-out: a backup that is stolen must not sign links; keep it apart. What the file says of itself (`manifest.json`: counts,
-a checksum, the migrations) is held against what a restore finds. The audit log keeps when backups were made, and the
-last judgment that was there: what nobody noticed to have stopped can be told from it (`annotate.server.doctor`).
+The database chooses the moment and keeps storing judgments meanwhile; all that was acknowledged before a backup began
+is in it. Files are copied after the database, so that none that it names is missing. The secret key is left out, since
+a stolen backup must not sign links; keep it apart. The file's `manifest.json` (counts, a checksum, the migrations) is
+compared with what a restore finds. The audit log records each backup and its last judgment, from which
+`annotate.server.doctor` sees that backups have stopped.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ logger = logging.getLogger(__name__)
 
 #: What the log calls a backup.
 ACTION = "back up"
-#: Tables of which a backup says how many rows it holds.
+#: Tables whose numbers of rows a backup states.
 COUNTED = ("annotate_study", "annotate_topic", "annotate_judgment", "auth_user")
 
 
 class NotPossible(Exception):
-    """Why there is no backup, or why nothing was restored."""
+    """Why a backup or restore failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself. `key` names the secret key that signed the links of its installation."""
+    """What a backup states about itself. `key` names the secret key that signed its installation's links."""
 
     engine: str
     at: str
@@ -64,7 +64,7 @@ class Manifest:
 def backup(target: Path) -> Manifest:
     """Write everything but the secret key into `target`, which only its owner may read.
 
-    The file appears under its name when it is whole and on the disk. Raises `NotPossible` where it cannot be made.
+    The file appears under its name once it is complete and on the disk. Raises `NotPossible` if it cannot be made.
     """
     if target.exists():
         raise NotPossible(f"{target} already exists.")
@@ -89,15 +89,15 @@ def backup(target: Path) -> Manifest:
 
 
 def newest_backup() -> AuditEntry | None:
-    """The entry of the last backup made from here: its `detail` names the newest `judgment` that was there then."""
+    """The entry of the last backup made from here: its `detail` names the newest `judgment` at that time."""
     return AuditEntry.objects.filter(study=None, action=ACTION).order_by("-number").first()
 
 
 def restore(source: Path) -> tuple[Manifest, list[str]]:
-    """Put a backup into this installation, which must be empty; what it was, and what somebody should know.
+    """Restore a backup into this installation, which must be empty; its manifest, and warnings for the operator.
 
-    Raises `NotPossible`, with nothing changed, for a file that is no whole backup, one of another kind of database or
-    of a newer program, and for an installation that holds anything.
+    Raises `NotPossible`, with nothing changed, if the file is no complete backup, or from another kind of database or a
+    newer program, or if the installation holds anything.
     """
     with tempfile.TemporaryDirectory(prefix="restore-") as name:
         room = Path(name)
@@ -136,11 +136,11 @@ def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
     archive.addfile(entry, io.BytesIO(text.encode()))
 
 
-# The database's side
+# Backing up the database
 
 
 def _dump(dump: Path) -> dict[str, int]:
-    """Write the database as it stands at one moment to `dump`; how many rows it held then."""
+    """Write the database at one moment to `dump`; its numbers of rows."""
     if connection.vendor == "sqlite":
         with closing(sqlite3.connect(_sqlite_file())) as live, closing(sqlite3.connect(dump)) as copy:
             live.backup(copy)
@@ -175,7 +175,7 @@ def _refuse_broken(database: sqlite3.Connection) -> None:
 
 
 def _postgres(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's own programs on our database; the password goes by the environment."""
+    """Run one of PostgreSQL's programs on our database; the password is passed in the environment."""
     parts = connection.settings_dict
     given = {"PGHOST": parts["HOST"], "PGPORT": parts["PORT"], "PGUSER": parts["USER"], "PGPASSWORD": parts["PASSWORD"]}
     environment = os.environ | {name: str(value) for name, value in given.items() if value}
@@ -205,7 +205,7 @@ def _put_database(dump: Path) -> None:
         _postgres("pg_restore", *options, str(dump))
 
 
-# The other side
+# Restoring
 
 
 def _unpack(source: Path, room: Path) -> Manifest:
@@ -219,7 +219,7 @@ def _unpack(source: Path, room: Path) -> Manifest:
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, room: Path) -> None:
-    """Write a file or a folder below `room`; a backup holds nothing else. Raises `NotPossible` for anything else.
+    """Write a file or a folder below `room`. Raises `NotPossible` for anything else, which no backup holds.
 
     Python before 3.11.4 has no filters for `extractall`.
     """

@@ -1,9 +1,9 @@
-"""A gunicorn worker in which waitress reads every request whole before a thread answers it.
+"""A gunicorn worker in which waitress reads each request completely before a thread answers it.
 
-gunicorn starts, watches, reloads and ends the processes. In each of them one loop reads requests and writes answers, so
-a visitor takes a thread only while their request is answered, however slowly they send or read. A connection is closed
-when its request does not arrive in time, or when its answer is not taken. Where there is no room for another one, the
-connection that has waited longest makes it.
+gunicorn starts, watches, reloads and ends the processes. In each, one loop reads requests and writes answers, so a
+visitor occupies a thread only while their request is answered, however slowly they send or read. A connection is
+closed if its request does not arrive in time, or if its answer is not read. If there is no room for a new one, the
+connection that has waited longest is closed.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ logger = logging.getLogger(__name__)
 
 #: Bytes of a request's first line and headers together.
 HEADER = 32_768
-#: Bytes of a body; more than an upload may have, so that whoever sends a little too much is told so on a page.
+#: Bytes of a body; more than an upload may have, so that a page can refuse uploads that are slightly too large.
 BODY = 100_000_000
 #: Bytes of a body that are kept in memory.
 IN_MEMORY = 65_536
-#: Seconds between two looks at who takes too long.
+#: Seconds between two searches for connections that take too long.
 EVERY = 0.2
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one process allows; times in seconds.
+    """The limits of one process; times in seconds.
 
     `connections`: at once. `idle`: between two requests of a connection. `arrival`: from a connection's beginning, or
-    its last answer, until its next request is here, and a second more for each `rate` bytes of its body. `taking`:
-    between two parts of an answer that are taken. `answering`: of one request. `bodies`: bytes of all that arrive.
+    its last answer, until its next request is complete, plus a second for each `rate` bytes of its body. `taking`:
+    between two parts of an answer that are read. `answering`: of one request. `bodies`: bytes of all that arrive.
     """
 
     connections: int = 500
@@ -60,7 +60,7 @@ class Limits:
 
 
 class Parser(HTTPRequestParser):
-    """A request as it arrives. What cannot be read at all is answered 400, as what waitress knows to be wrong is."""
+    """A request as it arrives. Unreadable ones are answered 400, like those that waitress itself finds wrong."""
 
     def parse_header(self, header_plus: bytes) -> None:
         try:
@@ -70,7 +70,7 @@ class Parser(HTTPRequestParser):
 
 
 class Channel(HTTPChannel):
-    """A connection. `since`: when it began, or sent something last; `begun`: when a thread took its request."""
+    """A connection. `since`: when it began, or last sent something; `begun`: when a thread took its request."""
 
     parser_class = Parser
     begun = math.inf
@@ -89,7 +89,7 @@ class Channel(HTTPChannel):
 
     @property
     def until(self) -> float:
-        """When it is closed unless the visitor moves (as `time.monotonic` counts)."""
+        """When it is closed unless the visitor acts (on the clock of `time.monotonic`)."""
         limits = self.server.limits
         if self.total_outbufs_len:
             return self.since + limits.taking
@@ -105,7 +105,7 @@ class Channel(HTTPChannel):
         return int(self.request.body_bytes_received) if self.request else 0
 
     def send_continue(self) -> None:
-        if self.request.completed:  # without a body, or refused: there is nothing to wait for
+        if self.request.completed:  # without a body, or refused: nothing more arrives
             self.request.expect_continue = False
         else:
             super().send_continue()
@@ -124,7 +124,7 @@ class Channel(HTTPChannel):
 
     def write_soon(self, data: Any) -> int:
         if not self.total_outbufs_len:
-            self.since = time.monotonic()  # how long the answer was in the making is not the visitor's doing
+            self.since = time.monotonic()  # the visitor is not to blame for how long the answer took
         return int(super().write_soon(data))
 
     def _flush_some(self, do_close: bool = True) -> bool:
@@ -135,7 +135,7 @@ class Channel(HTTPChannel):
 
 
 class Listener:
-    """What both kinds of listening sockets do here. `closing`: when idle connections go, as the process stops."""
+    """The methods of both kinds of listening sockets. `closing`: when the stopping process closes idle connections."""
 
     channel_class = Channel
     limits = Limits()
@@ -145,7 +145,7 @@ class Listener:
     trigger: Any
 
     def readable(self) -> bool:
-        """Whether to take another connection: there is room, or somebody who waits to make it."""
+        """Whether to accept another connection: there is room, or a waiting one can be closed."""
         if self.closing < math.inf:
             return False
         return len(self.active_channels) <= self.limits.connections or self.longest_waiting() is not None
@@ -164,14 +164,14 @@ class Listener:
         try:
             return super().accept()  # type: ignore[misc]
         except OSError as error:
-            # Without a pause the loop would turn at full speed for as long as no file is free.
+            # Without a pause, the loop would spin until a file is free.
             if error.errno in (errno.EMFILE, errno.ENFILE) and not self.make_room():
                 time.sleep(0.05)
             raise
 
     def handle_accept(self) -> None:
         super().handle_accept()  # type: ignore[misc]
-        # Afterwards, lest the new connection get the number for which something old is still to be read.
+        # Only now, lest the new connection get the number of an old one that is still to be read.
         if len(self.active_channels) > self.limits.connections:
             self.make_room()
 
@@ -185,7 +185,7 @@ class UnixListener(Listener, UnixWSGIServer):
 
 
 def without_bodies_for_head(application: WSGIApplication) -> WSGIApplication:
-    """Answer HEAD with headers alone, which WSGI leaves to the server, and waitress to the application."""
+    """Answer HEAD with headers alone; WSGI leaves this to the server, and waitress to the application."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = application(environ, start_response)
@@ -216,7 +216,7 @@ class Loop:
             inbuf_overflow=IN_MEMORY,
             recv_bytes=IN_MEMORY,
             log_socket_errors=False,
-            clear_untrusted_proxy_headers=False,  # Django looks at them where it was told of proxies
+            clear_untrusted_proxy_headers=False,  # Django checks them if proxies are configured
         )
         self.listeners = [
             self._listen(without_bodies_for_head(application), listening, adjustments) for listening in sockets
@@ -245,7 +245,7 @@ class Loop:
         return sum(listener.answered for listener in self.listeners)
 
     def turn(self, seconds: float = 1.0) -> None:
-        """Read and write what can be, after at most so many seconds; now and then close what has taken too long."""
+        """Read and write what is ready, waiting at most so many seconds; regularly close what has taken too long."""
         wasyncore.poll2(seconds, self.map)
         now = time.monotonic()
         if now < self.looked + EVERY:
@@ -257,7 +257,7 @@ class Loop:
         self._bound_bodies()
 
     def _bound_bodies(self) -> None:
-        """Close whoever has been sending longest, until what the others have sent may be kept."""
+        """Close the connections that have been sending longest, until the others' bodies may be kept."""
         arriving = sorted(
             (channel for channel in self.channels if channel.arrived), key=lambda channel: channel.since, reverse=True
         )
@@ -268,7 +268,7 @@ class Loop:
             oldest.handle_close()
 
     def is_stuck(self) -> bool:
-        """Whether a request has been answered for longer than any may take."""
+        """Whether a request has taken longer than any may."""
         latest = time.monotonic() - self.limits.answering
         return any(not channel.waits and channel.begun < latest for channel in self.channels)
 
@@ -277,7 +277,7 @@ class Loop:
             listener.trigger.pull_trigger()
 
     def stop_listening(self, linger: float) -> None:
-        """Take no new connection; on those that are there, answer what arrives within so many seconds."""
+        """Accept no more connections; on open ones, answer what arrives within so many seconds."""
         for listener in self.listeners:
             listener.closing = time.monotonic() + linger
 
@@ -289,7 +289,7 @@ class Loop:
 class WaitressWorker(Worker):
     """A process of gunicorn's."""
 
-    #: Seconds in which somebody may already be sending on a connection that a stopping process would close.
+    #: Seconds in which a visitor may already be sending on a connection that a stopping process would close.
     LINGER = 2.0
     alive: bool
     loop: Loop | None = None
@@ -305,7 +305,7 @@ class WaitressWorker(Worker):
         self.finish(self.loop)
 
     def is_over(self, loop: Loop) -> bool:
-        """Whether gunicorn is gone, or this process shall make room for a fresh one."""
+        """Whether gunicorn is gone, or this process shall be replaced."""
         if loop.is_stuck():
             logger.error("A request has taken %.0f s: its process is replaced.", loop.limits.answering)
             return True

@@ -1,4 +1,4 @@
-"""What may be wrong with an installation, one finding a line: fine, or what is wrong and how to mend it."""
+"""Checks of an installation, one finding a line: fine, or what is wrong and how to mend it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGEST_OFFSET = 2.0  # seconds between the database's clock and this machine's
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: `wrong` is empty where it is fine, else `mend` says what to do."""
+    """The result of one check: `wrong` is empty if it is fine, else `mend` says what to do."""
 
     about: str
     detail: str = ""
@@ -41,7 +41,7 @@ Look = Callable[[], Iterator[Finding]]
 
 
 def examine(*more: Look) -> list[Finding]:
-    """Look at everything, in an order in which what comes first explains what comes later."""
+    """Run all checks, in an order in which earlier findings explain later ones."""
     findings = list(_database())
     if findings[0].wrong:
         return [*findings, *_installed()]
@@ -61,7 +61,7 @@ def _installed() -> Iterator[Finding]:
 
 
 def _database() -> Iterator[Finding]:
-    """Whether it can be reached and written to, in good time."""
+    """Whether the database can be reached and written to, in good time."""
     try:
         is_new = "django_migrations" not in connection.introspection.table_names()
         seconds = 0.0 if is_new else durability.try_a_write()
@@ -97,7 +97,7 @@ def _durability() -> Iterator[Finding]:
 
 
 def _clock() -> Iterator[Finding]:
-    """The leases of pairs are the database's time, what a page says of them ours."""
+    """Leases of pairs use the database's clock, and pages use ours."""
     if connection.vendor == "sqlite":
         yield Finding("clock", "the database has none of its own")
         return
@@ -142,7 +142,7 @@ def _work(health: condition.Health) -> Iterator[Finding]:
 
 
 def _backup() -> Iterator[Finding]:
-    """Whether judgments have been in no backup for too long, as far as the audit log tells."""
+    """Whether judgments are in no backup for too long, according to the audit log."""
     if not settings.BACKUP_HOURS:
         yield Finding("backup", "not checked: PREFERENDUM_BACKUP_HOURS is 0")
         return
@@ -158,7 +158,7 @@ def _backup() -> Iterator[Finding]:
 
 
 def _email() -> Iterator[Finding]:
-    """Whether the server takes e-mails from us, where one is named; none is sent."""
+    """Whether the e-mail server, if one is set, accepts a connection; no e-mail is sent."""
     if not email.is_set_up():
         yield Finding("e-mail", f"not set up: forgotten passwords are set by `{COMMAND} changepassword NAME`")
         return

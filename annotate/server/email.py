@@ -1,4 +1,4 @@
-"""E-mail: its server, named by one address; it is sent beside the answer, which takes as long where none is sent."""
+"""E-mail: its server, set by one address. It is sent in the background, so that no answer takes longer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.mail import EmailMessage
 
 logger = logging.getLogger(__name__)
-#: How the server is talked to: Django's settings, and the usual port.
+#: The schemes of the address: Django's settings, and the usual port.
 WAYS = {
     "smtp": ({"EMAIL_USE_TLS": True}, 587),
     "smtps": ({"EMAIL_USE_SSL": True}, 465),
@@ -23,9 +23,9 @@ sender = ThreadPoolExecutor(max_workers=1, thread_name_prefix="email")
 
 
 def read_server(address: str) -> dict[str, Any]:
-    """Django's settings of `smtp://USER:PASSWORD@HOST:PORT`; none where there is no address.
+    """Django's settings from `smtp://USER:PASSWORD@HOST:PORT`; empty without an address.
 
-    Raises `ImproperlyConfigured` for what is no such address.
+    Raises `ImproperlyConfigured` for anything else.
     """
     if not address:
         return {}
@@ -51,12 +51,12 @@ def read_server(address: str) -> dict[str, Any]:
 
 
 def is_set_up() -> bool:
-    """Whether we can send anything."""
+    """Whether e-mail can be sent."""
     return bool(settings.EMAIL_SERVER)
 
 
 def send(subject: str, text: str, to: str) -> None:
-    """Send it soon. Whoever asked for it does not wait: how long it takes would say whether an account is there."""
+    """Send it soon, without waiting: the time would reveal whether an account exists."""
     message = EmailMessage(" ".join(subject.split()), text, settings.DEFAULT_FROM_EMAIL, [to])
     sender.submit(_send, message)
 
@@ -69,5 +69,5 @@ def _send(message: EmailMessage) -> None:
 
 
 def wait() -> None:
-    """Until all is sent that was asked for so far."""
+    """Wait until all requested e-mails are sent."""
     sender.submit(int).result()

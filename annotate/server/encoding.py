@@ -1,7 +1,7 @@
-"""What is sent to us is in UTF-8: whoever names another encoding is told so before Django believes them.
+"""Requests are in UTF-8: others are refused before Django decodes them.
 
-Django reads addresses and forms by whatever codec of Python's a request names. UTF-7 brings half surrogates that no
-database takes; `hex` and `idna` raise, some of them before there is anything that would answer.
+Django decodes addresses and forms by any of Python's codecs that a request names. UTF-7 yields half surrogates, which
+no database stores; `hex` and `idna` raise, some of them before anything could answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-#: A type with parameters that are read in one way only: no name in pieces or in an encoding of its own (RFC 2231).
+#: A type whose parameters have one reading only: no name in pieces or in an encoding of its own (RFC 2231).
 PLAIN = re.compile(r'[^;]*(?:;\s*(?:charset="?utf-?8"?\s*|(?!charset)[\w-]+=[^;*]*))*;?\s*', re.IGNORECASE | re.ASCII)
 CHARSET = re.compile(r";\s*charset=[^;]*", re.IGNORECASE)
 MESSAGE = "Send UTF-8, and declare it as UTF-8 or not at all."
@@ -22,7 +22,7 @@ ERROR = {"error": {"code": "unsupported_media_type", "message": MESSAGE, "fields
 
 
 def only_utf8(application: WSGIApplication) -> WSGIApplication:
-    """Answer 415 where another encoding is named; what follows reads UTF-8 without being told."""
+    """Answer 415 if another encoding is named; UTF-8 is the default after that."""
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         content_type = environ.get("CONTENT_TYPE", "")

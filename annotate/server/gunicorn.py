@@ -1,4 +1,4 @@
-"""How gunicorn serves the website (`gunicorn -c python:annotate.server.gunicorn annotate.wsgi`)."""
+"""Gunicorn's configuration for the website (`gunicorn -c python:annotate.server.gunicorn annotate.wsgi`)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from prometheus_client import values
 from annotate.server import logs
 
 
-class Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn says nothing about its types
-    """gunicorn's own, without the line about each request: annotate.server.logs writes that, and knows what must not
-    stand in it. Left to itself, gunicorn would work the line out each time for no handler to write it."""
+class Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
+    """Gunicorn's own logger, without access lines: annotate.server.logs writes them, and knows what to leave out.
+    Otherwise gunicorn would format each line for no handler."""
 
     access_log_enabled = False
 
@@ -30,11 +30,11 @@ threads = int(os.environ.get("PREFERENDUM_WEB_THREADS", "2"))
 preload_app = False
 worker_connections = 500
 keepalive = 5
-# A process that shows no sign of life for so long is killed: one that is frozen in a transaction holds its topic, which
-# nobody shall wait for longer than 10 s. The arbiter looks once a second and asks (SIGABRT) before it kills. If it is
+# A process without a sign of life for so long is killed: one that is frozen in a transaction locks its topic, and no
+# annotator shall wait more than 10 s for it. The arbiter checks once a second and sends SIGABRT first. If it is
 # frozen too, PostgreSQL ends the transaction (annotate.settings).
 timeout = 6
-# Where a sign of life waits for no disk.
+# A sign of life here waits for no disk.
 _MEMORY = "/dev/shm"  # noqa: S108 - mkstemp makes the file
 worker_tmp_dir = _MEMORY if os.access(_MEMORY, os.W_OK) else None
 graceful_timeout = 20
@@ -46,28 +46,28 @@ logconfig_dict = logs.configuration()
 logger_class = Logger
 
 _DATA = Path(os.environ.get("PREFERENDUM_DATA", Path(__file__).resolve().parents[2] / "data")).resolve()
-#: What the processes count (annotate.server.prometheus), one folder an address, since two may serve from the same data.
+#: Counters of the processes (annotate.server.prometheus), one folder an address: two may serve from the same data.
 _COUNTS = _DATA / "metrics" / bind.replace("/", "_").replace(":", "_")
 #: Bytes for some 1,500 combinations of address, method and status.
 _ROOM = 4 * 2**20
 
 
 def on_starting(server: Any) -> None:
-    """Counts begin anew with every start."""
+    """Reset the counters."""
     shutil.rmtree(_COUNTS, ignore_errors=True)
 
 
 def pre_fork(server: Any, worker: Any) -> None:
-    """Give the process the lowest slot that no living one has, so that the files of the dead do not pile up."""
+    """Give the process the lowest slot that no living one has, so that files of dead ones do not pile up."""
     taken = {other.slot for other in server.WORKERS.values()}
     worker.slot = next(slot for slot in range(len(taken) + 1) if slot not in taken)
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Have the process count where the others can read it; without room for that it counts in memory, for itself.
+    """Have the process count where the others can read it, or in memory if there is no room for that.
 
-    Who takes over the slot of a process that ended counts on where that one stopped. The file has its whole room from
-    the start: on a full disk, a write into a hole of a mapped file would kill the process.
+    A process that takes over a slot continues its counts. The file has its full size from the start: on a full disk, a
+    write into a hole of a mapped file would kill the process.
     """
     slot = worker.slot
     file = _COUNTS / f"histogram_{slot}.db"
@@ -84,9 +84,9 @@ def post_fork(server: Any, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Look for garbage less often, and not among what was loaded at the start: that was a tenth of the processor's time
-    of a click, and p95 57 instead of 43 ms (benchmarks/results/load.md). While one thread computes, another that the
-    database has answered waits for half a millisecond at most, not five.
+    """Collect garbage less often, and not among what was loaded at the start: that took a tenth of the processor's time
+    of a click, and p95 57 instead of 43 ms (benchmarks/results/load.md). While one thread computes, another whose query
+    is answered waits for half a millisecond at most, not five.
     """
     gc.collect()
     gc.freeze()

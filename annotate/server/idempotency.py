@@ -1,6 +1,6 @@
-"""A request that is sent again under its `Idempotency-Key` is done once, and answered as before for a day.
+"""A request repeated under its `Idempotency-Key` is processed once, and gets the same answer for a day.
 
-As draft-ietf-httpapi-idempotency-key-header describes it. An answer is stored in the transaction of what it is about.
+As in draft-ietf-httpapi-idempotency-key-header. The answer is stored in the transaction of the work.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TAKEN = "55P03"
 def once(
     whose: tuple[Any, ...], fingerprint: str, study: Study | None, work: Callable[[], tuple[int, str]]
 ) -> AnsweredRequest:
-    """Do the work, which gives a status and an answer, unless it was done. Raises `Refusal`, and what it raises.
+    """Do the work, which returns a status and an answer, unless it was done. Raises `Refusal`, and what `work` raises.
 
     `whose`: the sender and their key.
     """
@@ -47,5 +47,5 @@ def once(
 
 
 def forget() -> None:
-    """Forget what was answered a day ago."""
+    """Delete answers older than a day."""
     AnsweredRequest.objects.filter(at__lt=Now() - KEPT).delete()

@@ -1,4 +1,4 @@
-"""The installation's secrets: its key, made once and kept in a file that only its owner may read, and what else is read
+"""The installation's secrets: its key, made once and stored in a file that only its owner may read, and others read
 from files: the scraper's token, and the passwords of database and broker."""
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ SHORTEST_TOKEN = 20
 
 
 def load_secret_key(directory: Path) -> str:
-    """The secret key from the environment, from the file it names, or from `directory`, made there if need be.
+    """The secret key from the environment, from the file it names, or from `directory`, created if needed.
 
-    Raises `ImproperlyConfigured` for a key that is too short or no text, and where others may read the one in
-    `directory`; who may read what the environment names (a Docker secret, say) is for whoever put it there to see to.
+    Raises `ImproperlyConfigured` for a key that is too short or no text, and if other users may read the one in
+    `directory`; the operator protects a file that the environment names (a Docker secret, say).
     """
     if key := os.environ.get("PREFERENDUM_SECRET_KEY"):
         return _good(key, "PREFERENDUM_SECRET_KEY")
@@ -29,7 +29,7 @@ def load_secret_key(directory: Path) -> str:
 
 
 def load_metrics_token() -> str:
-    """What a scraper shows to read /metrics, from the environment or the file it names; "" where that is empty.
+    """The token that a scraper sends to read /metrics, from the environment or the file it names; "" if empty.
 
     Raises `ImproperlyConfigured` for one that could be guessed.
     """
@@ -42,7 +42,7 @@ def load_metrics_token() -> str:
 
 
 def with_password(url: str, variable: str) -> str:
-    """The URL with the password in the file that the environment's `variable` names; as it is if it names none.
+    """The URL with the password from the file that the environment's `variable` names; unchanged without one.
 
     Raises `ImproperlyConfigured` for a file without a password, and `OSError` for one that cannot be read.
     """
@@ -59,7 +59,7 @@ def with_password(url: str, variable: str) -> str:
 
 def _read_or_make(path: Path) -> str:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # O_EXCL decides between processes that start at once: one writes, the others read what it wrote.
+    # O_EXCL decides between processes that start at once: one writes, the others read.
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -73,7 +73,7 @@ def _read_or_make(path: Path) -> str:
 
 
 def _sync(directory: Path) -> None:
-    """Let the name of the file wait for the disk, too: what a lost key has signed is worth nothing."""
+    """Flush the file's name to the disk, too: what a lost key has signed is worthless."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -100,7 +100,7 @@ def _good(key: str, source: str) -> str:
         raise ImproperlyConfigured(
             f"The secret key of {source} has {len(key)} characters; it needs at least {SHORTEST}."
         )
-    # After a crash, a file system may know how long a file is and have nothing but zeros in it: a key known to all.
+    # After a crash, a file may have its length but only zeros in it: a key that is known to all.
     if not all(character.isprintable() or character.isspace() for character in key):
         raise ImproperlyConfigured(f"The secret key of {source} is not text; it is damaged.")
     return key

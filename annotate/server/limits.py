@@ -1,9 +1,9 @@
-"""How often one visitor may do what nobody needs to do often: guess passwords, links and tokens, come in, call the API;
-and one person, what keeps the worker busy: copy, export, have summaries written.
+"""Rate limits: per visitor, for guessing passwords, links and tokens, arriving, and calling the API; per user, for work
+of the worker: copies, exports, generated summaries.
 
-Counted in the database, so that every process and machine counts together and Redis is not needed; kept under a keyed
-hash of the visitor's address (and of the name whose password was wrong), never the address or the name itself. Answers
-are not counted here: `annotate.judging` asks whoever judges too fast to wait, and the page sends the answer again.
+Counts are in the database, shared by all processes and machines without Redis, under a keyed hash of the visitor's
+address (and of the name for a wrong password), never the address or name itself. Answers are not counted here:
+`annotate.judging` makes annotators who judge too fast wait, and the page sends the answer again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Verb = Callable[Concatenate[Study, "User", P], R]
 
 @dataclass(frozen=True)
 class Limit:
-    """So many times in so many seconds, for each visitor; `why` a visitor must wait who does it more often."""
+    """At most so many times in so many seconds, for each visitor; `why` says what was exceeded."""
 
     name: str
     times: int
@@ -48,43 +48,43 @@ class Limit:
     why: str = gettext_noop("There were too many attempts from your network.")
 
 
-#: Links and tokens of ours that are none, and IDs that a crowd's link does not let in. What is right is never refused:
-#: our links are too long to be guessed.
+#: Wrong links and tokens, and IDs that a crowd's link does not admit. Right ones are never refused: our links are too
+#: long to be guessed.
 GUESSES = Limit("guess", 10, 900)
-#: Wrong passwords from one address, whatever the names: a laboratory may share one.
+#: Wrong passwords from one address, for all names together: a laboratory may share one.
 WRONG_PASSWORDS = Limit("password", 50, 900)
 #: Wrong passwords for one name from one address; after the fifth even the right password is refused.
 WRONG_PASSWORDS_OF_NAME = Limit("password of a name", 5, 900)
-#: Wrong codes of the second factor of one account, from wherever: who tries them knows the password.
+#: Wrong codes of the second factor of one account, from any address: the sender knows the password.
 WRONG_CODES = Limit("code", 5, 900)
-#: New annotators, a class or a laboratory behind one address being somebody.
+#: New annotators; a class or a laboratory may share one address.
 ARRIVALS = Limit("arrive", 1000, 3600)
 SIGN_UPS = Limit("sign up", 30, 3600)
-#: E-mails that a visitor asks for, and those that one address gets: nobody shall be flooded through us.
+#: E-mails that a visitor requests, and those that one address gets, lest it be flooded through us.
 EMAILS_ASKED = Limit("ask for an e-mail", 10, 3600)
 EMAILS_TO = Limit("e-mail to", 3, 3600)
-#: Answers to the demo's pairs on the start page, of which nothing else is stored.
+#: Answers to the demo's pairs on the start page, which store nothing else.
 TRIALS = Limit("try", 600, 3600)
-#: What keeps the worker busy, for each person: copies, exports; baseline summaries and simulated judgments.
+#: Work for the worker, for each user: copies, exports; baseline summaries and simulated judgments.
 ALLOWED = gettext_noop("You have done this as often as this site allows in an hour.")
 COPIES = Limit("copy", 30, 3600, ALLOWED)
 EXPORTS = Limit("export", 60, 3600, ALLOWED)
 WRITTEN = Limit("have written", 60, 3600, ALLOWED)
 #: Calls of the API, for each token.
 CALLS = Limit("call", 3000, 60)
-#: Each process writes down so many calls at once: a request that only reads shall not wait for the disk.
+#: Each process stores so many calls at once: a request that only reads shall not wait for the disk.
 TOGETHER = 50
 MOST_KNOWN = 10_000
-#: How IPv6 writes that there is no address: whoever comes through a Unix socket has none.
+#: The unspecified IPv6 address, for visitors through a Unix socket, who have none.
 NOWHERE = "::"
 
 
-#: The bits of an IPv6 address that say which network it is of.
+#: The bits of an IPv6 address that identify its network.
 NETWORK = ~(2**64 - 1)
 
 
 class TooOften(Exception):
-    """Raised where a limit is used up; `seconds` until it begins anew."""
+    """Raised if a limit is used up; `seconds` until it starts again."""
 
     def __init__(self, limit: Limit, seconds: int) -> None:
         super().__init__(limit, seconds)
@@ -97,10 +97,9 @@ class TooOften(Exception):
 
 
 def visitor(request: HttpRequest) -> str:
-    """The address that a request comes from, seen through as many proxies as the operator named.
+    """The address of the client of a request, through as many proxies as the operator set.
 
-    Each proxy writes at the right of `X-Forwarded-For` who came to it. What stands further left came with the request,
-    and anybody may have made it up.
+    Each proxy appends its client to `X-Forwarded-For`. Entries further left came with the request and may be forged.
     """
     if settings.PROXIES > 0:
         addresses = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
@@ -110,7 +109,7 @@ def visitor(request: HttpRequest) -> str:
 
 
 def _address(written: str) -> str | None:
-    """One spelling for each address, or None. Of IPv6 the network, in which whoever has one may choose any address.
+    """One spelling for each address, or None. IPv6 is cut to the network, whose owner may choose any address in it.
 
     A socket for both protocols writes IPv4 as IPv6; zones are not ours.
     """
@@ -124,9 +123,9 @@ def _address(written: str) -> str | None:
 
 
 def spend(limit: Limit, who: str, times: int = 1) -> None:
-    """Count it. Raises `TooOften` where that is more than the limit allows.
+    """Count it. Raises `TooOften` if that exceeds the limit.
 
-    Committed by itself, so that what is refused is counted too: call it outside of transactions.
+    Committed by itself, so that refused attempts count, too: call it outside of transactions.
     """
     key = _key(limit, who)
     now = timezone.now()
@@ -140,7 +139,7 @@ def spend(limit: Limit, who: str, times: int = 1) -> None:
 
 
 def for_each_user(limit: Limit) -> Callable[[Verb[P, R]], Verb[P, R]]:
-    """Let a verb count what a person asks of a study; whatever transaction the verb begins is begun afterwards."""
+    """Limit how often a user may call a verb; counted before the verb begins its transaction."""
 
     def limited(verb: Verb[P, R]) -> Verb[P, R]:
         @wraps(verb)
@@ -154,7 +153,7 @@ def for_each_user(limit: Limit) -> Callable[[Verb[P, R]], Verb[P, R]]:
 
 
 def check(limit: Limit, who: str) -> None:
-    """Count nothing. Raises `TooOften` where as much as the limit allows was counted already."""
+    """Count nothing. Raises `TooOften` if the limit is used up already."""
     now = timezone.now()
     for allowance in Allowance.objects.filter(pk=_key(limit, who), ends_at__gt=now):
         _refuse_too_much(allowance, limit, now, more=1)
@@ -170,22 +169,22 @@ def _refuse_too_much(allowance: Allowance, limit: Limit, now: datetime, more: in
 
 
 def _begin(key: str, times: int, ends: datetime) -> None:
-    """Begin to count; whoever begins throws away what is over."""
+    """Start a count, and delete those that are over."""
     forget()
     try:
         with transaction.atomic():
             Allowance.objects.create(pk=key, used=times, ends_at=ends)
-    except IntegrityError:  # somebody began at the same moment
+    except IntegrityError:  # another process began at the same moment
         Allowance.objects.filter(pk=key).update(used=F("used") + times)
 
 
 def reset(limit: Limit, who: str) -> None:
-    """Count from nothing again."""
+    """Restart the count at 0."""
     Allowance.objects.filter(pk=_key(limit, who)).delete()
 
 
 def forget() -> None:
-    """Forget what no longer counts."""
+    """Delete counts that are over."""
     Allowance.objects.filter(ends_at__lte=timezone.now()).delete()
 
 
@@ -199,7 +198,7 @@ class Tally:
         self.lock = Lock()
 
     def count(self, who: str) -> None:
-        """One more. Raises `TooOften` as `spend` does, and then until the limit begins anew without asking again."""
+        """Count one more. Raises `TooOften` as `spend` does, and then until the limit starts again, without a query."""
         now = time.monotonic()
         with self.lock:
             if (until := self.waits.get(who, 0.0)) > now:

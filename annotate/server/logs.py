@@ -1,9 +1,9 @@
-"""What the logs say and what they never say: one line an event, with the request or the task that it belongs to.
+"""The logs: one line an event, with its request or task, and without private data.
 
-The id of a request is made here (or taken from a proxy that we were told to believe), stands in every line that is
-written while it is answered, in the answer's `X-Request-ID` and on the page of an error, and is kept nowhere else.
-Addresses hold invitations, platforms' ids of people and what was searched for; errors of PostgreSQL hold rows. So the
-formatters write an address as its route and leave such details out, whoever logged them.
+A request's id is made here (or taken from a trusted proxy), and is in every line that is written during the request,
+in the answer's `X-Request-ID` and on error pages, and stored nowhere else. Addresses hold invitations, platforms' ids
+of people and search terms; PostgreSQL's errors hold rows. So the formatters write the route in place of an address and
+leave such details out, in every logger's lines.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pythonjsonlogger.json import JsonFormatter
 HEADER = "X-Request-ID"
 #: Longer or stranger ones would let a client write what it likes into the log.
 GIVEN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
-#: From where PostgreSQL's message quotes what was sent to the end of that message.
+#: The part of PostgreSQL's messages that quotes what was sent, to the end of the message.
 QUOTED = re.compile(r"^(DETAIL|CONTEXT|LINE \d+):.*?(?=^\n(?:The above|During handling)|\Z)", re.MULTILINE | re.DOTALL)
 UNKNOWN = "(no such address)"
 
-#: What this thread is at: {"request": id} in the website, {"task": id, "work": "refit_topic 12"} in a worker.
+#: This thread's work: {"request": id} in the website, {"task": id, "work": "refit_topic 12"} in a worker.
 at_work: ContextVar[dict[str, str]] = ContextVar("at_work", default={})  # noqa: B039 - it is never changed in place
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ Answerer = Callable[[HttpRequest], HttpResponse]
 
 
 def request_ids(get_response: Answerer) -> Answerer:
-    """Give each request an id, and write one line (at level INFO) about how it was answered."""
+    """Give each request an id, and log one line (at level INFO) about its answer."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         name = _id_of(request)
@@ -68,13 +68,13 @@ def request_id() -> str:
 
 
 def route_of(request: HttpRequest) -> str:
-    """The address as it stands in the table of addresses, without what was put into it."""
+    """The address as its route in the URL patterns, without arguments."""
     match = getattr(request, "resolver_match", None)
     return f"/{match.route}" if match else UNKNOWN
 
 
 class Discreet(logging.Formatter):
-    """Says what a record belongs to, and nothing that was not ours to write down."""
+    """Adds what a record belongs to, and leaves out private data."""
 
     def format(self, record: logging.LogRecord) -> str:
         copied = copy.copy(record)
@@ -96,7 +96,7 @@ class Discreet(logging.Formatter):
 
 
 class Plain(Discreet):
-    """For reading on the terminal: what a record belongs to stands at the end of its first line."""
+    """For the terminal: what a record belongs to is at the end of its first line."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         fields = {name: getattr(record, name, "") for name in ("request", "task", "work", "status", "milliseconds")}
@@ -123,7 +123,7 @@ def _replaced(args: Any, hides: Callable[[Any], bool], by: str) -> Any:
 
 
 def configuration() -> dict[str, Any]:
-    """How everything logs: the website, gunicorn and the worker alike, to standard error."""
+    """The logging of the website, gunicorn and the worker, all to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -140,6 +140,6 @@ def configuration() -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": os.environ.get("PREFERENDUM_LOG_LEVEL", "WARNING").upper()},
         "loggers": {
             "gunicorn.error": {"handlers": [], "propagate": True},
-            "waitress.queue": {"level": "ERROR"},  # that a request waits for a thread is nothing to write down
+            "waitress.queue": {"level": "ERROR"},  # that a request waits for a thread is not worth a line
         },
     }

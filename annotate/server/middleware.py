@@ -1,4 +1,4 @@
-"""What every answer carries, whoever wrote it, and the answers that are for machines beside us."""
+"""Headers of every answer, and answers to probes and scrapers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), interest-cohort=()",
 }
 TEXT = "text/plain; charset=utf-8"
-#: What a browser may do with a file that it was to keep and opened all the same: nothing.
+#: A downloaded file that a browser opens all the same may do nothing.
 OF_FILES = "sandbox; default-src 'none'"
-#: Seconds that a write may take where more people are sent to.
+#: Seconds that a write may take if more visitors are to be sent here.
 READY_WITHIN = 1.0
 Answerer = Callable[[HttpRequest], HttpResponse]
 
 
 def probes(get_response: Answerer) -> Answerer:
-    """Answer `/health/live`, `/health/ready` and scrapers before hosts and TLS are looked at: they come from inside."""
+    """Answer `/health/live`, `/health/ready` and scrapers before hosts and TLS are checked: they come from inside."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path == "/health/live":
@@ -47,7 +47,7 @@ def probes(get_response: Answerer) -> Answerer:
 
 
 class SecondLook(MiddlewareMixin):
-    """Ask a view again that lost a race: it finds what is gone no more. The API's views ask themselves."""
+    """Call a view again that lost a race: now it finds what was deleted gone. The API's views do this themselves."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         match = request.resolver_match
@@ -58,7 +58,7 @@ class SecondLook(MiddlewareMixin):
 
 
 def figures() -> HttpResponse:
-    """What Prometheus reads, or 503 where the tables cannot be read."""
+    """The figures for Prometheus, or 503 if the tables cannot be read."""
     try:
         return HttpResponse(prometheus.page(), content_type=prometheus.CONTENT_TYPE)
     except DatabaseError:
@@ -71,7 +71,7 @@ def _is_scraper(request: HttpRequest) -> bool:
 
 
 def _database_takes_writes() -> bool:
-    """Whose answer could not be stored here shall be sent elsewhere."""
+    """Whether answers can be stored here; else the balancer sends visitors elsewhere."""
     try:
         return durability.try_a_write(READY_WITHIN) <= READY_WITHIN
     except DatabaseError:
@@ -79,12 +79,11 @@ def _database_takes_writes() -> bool:
 
 
 def security_headers(get_response: Answerer) -> Answerer:
-    """Add Django's headers, and those that it and django-csp leave out; no cache keeps a page that does not say so.
+    """Add Django's headers, and those that it and django-csp leave out; no cache stores a page unless it says so.
 
-    Django's middleware itself stands further in: it sends people on to TLS, which probes are spared, and does not see
-    what is answered before it. Files to be kept may do nothing where they are opened. Whoever signs out leaves nothing
-    behind in this browser, but for cookies: clearing those would clear them for every website of the same domain, and
-    the session is gone anyway.
+    Django's own middleware is further inside: it redirects to TLS, which probes skip, and does not see earlier answers.
+    Downloaded files may do nothing if they are opened. Signing out clears this browser's cache and storage, but not its
+    cookies: those of every website of the same domain would be cleared, and the session is gone anyway.
     """
 
     of_django = SecurityMiddleware(get_response)

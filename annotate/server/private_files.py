@@ -1,4 +1,4 @@
-"""Files that only their owner may read: who judged what, texts before they are published, passwords' hashes."""
+"""Files that only their owner may read: who judged what, unpublished texts, passwords' hashes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 
 def make_private_file(path: Path) -> None:
-    """Create the file and its folder where they are missing, for their owner alone.
+    """Create the file and its folder if missing, for their owner alone.
 
-    SQLite would create its database as everybody may read it, and gives its logs the mode of the database. Where
-    nothing can be created, whoever opens the file says so in better words.
+    SQLite would create its database readable for all, and gives its logs the mode of the database. If creation fails,
+    opening the file later gives a better error.
     """
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -21,5 +21,5 @@ def make_private_file(path: Path) -> None:
 
 
 def open_to_others(paths: Iterable[Path]) -> Iterator[Path]:
-    """Those of the files and folders that others than their owner may read or write."""
+    """The files and folders that other users than their owner may read or write."""
     return (path for path in paths if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077)

@@ -1,9 +1,9 @@
-"""What Prometheus may know: how requests were answered, and how things stand.
+"""Metrics for Prometheus: how requests were answered, and the state of the installation.
 
-Requests are counted in each process of the website. Below gunicorn every process keeps its figures in a file of its own
-(`annotate.server.gunicorn`), so that whichever of them is asked answers for all; elsewhere they are in memory. How
-things stand is read from the tables when it is asked for, in a constant number of queries. Labels are names of
-addresses, methods and statuses: no study, no person, nothing that was put into an address.
+Each process of the website counts requests. Under gunicorn, each keeps its counters in a file of its own
+(`annotate.server.gunicorn`), so that any process can report all; elsewhere they are in memory. The state is read from
+the tables on each scrape, in a constant number of queries. Labels are names of addresses, methods and statuses: no
+study, no person, no part of an address.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from annotate.reports.worker import with_since
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 #: Seconds. A judgment should be answered within 0.1, a page within 0.25.
 BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
-#: A client may make up a method, and each would be kept for ever.
+#: A client may make up a method, and each would be kept forever.
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-#: Names the folder in which the processes of one gunicorn keep what they count.
+#: Names the folder in which the processes of one gunicorn keep their counters.
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 Answerer = Callable[[HttpRequest], HttpResponse]
@@ -47,7 +47,7 @@ requests = Histogram(
 
 
 def counted(get_response: Answerer) -> Answerer:
-    """Count every request by the name of its address ("none" for static files and what is not there)."""
+    """Count every request by the name of its address ("none" for static files and unknown addresses)."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         began = time.perf_counter()
@@ -55,7 +55,7 @@ def counted(get_response: Answerer) -> Answerer:
         match = request.resolver_match
         route = (match.view_name if match else "") or "none"
         method = request.method if request.method in METHODS else "other"
-        with suppress(OSError):  # what is counted lies in a file: a disk that takes nothing must not break a page
+        with suppress(OSError):  # the counters are in a file: a full disk must not break a page
             requests.labels(route, method, response.status_code).observe(time.perf_counter() - began)
         return response
 
@@ -63,7 +63,7 @@ def counted(get_response: Answerer) -> Answerer:
 
 
 def page() -> bytes:
-    """Everything, as Prometheus reads it. Raises DatabaseError where the tables cannot be read."""
+    """All metrics in Prometheus's format. Raises DatabaseError if the tables cannot be read."""
     registry = CollectorRegistry()
     registry.register(_Tables())
     own = _own
@@ -74,7 +74,7 @@ def page() -> bytes:
 
 
 class _Tables:
-    """How things stand, as the tables say now."""
+    """The installation's state, from the tables."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         for name, (words, value) in figures().items():
@@ -85,7 +85,7 @@ class _Tables:
 
 
 def figures() -> dict[str, tuple[str, float]]:
-    """By name, in words and as a number. An age is in seconds: 0 where nothing waits, infinite where none ever came."""
+    """By name, a description and a number. An age is in seconds: 0 if nothing waits, infinite if none ever was."""
     now = timezone.now()
     behind = Topic.objects.behind()
     oldest = with_since(behind).exclude(progress__problem__gt="").aggregate(Min("since"))["since__min"]

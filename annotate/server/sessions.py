@@ -1,4 +1,4 @@
-"""Django's sessions in the database, asked only for keys that it could have given, and with whose they are."""
+"""Django's sessions in the database, with their users, queried only for keys that Django could have given."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KEY = re.compile(r"[0-9a-z]{8,40}")
 
 class SessionStore(db.SessionStore):
     def save(self, must_create: bool = False) -> None:
-        """Note whose session it is where somebody is signed in, so that they can see and end it.
+        """Record the user of a signed-in session, so that they can see and end it.
 
-        The session's row is locked meanwhile: nobody ends it between the two.
+        The session's row is locked meanwhile, so that it cannot be ended in between.
         """
         with transaction.atomic():
             super().save(must_create)
@@ -28,5 +28,5 @@ class SessionStore(db.SessionStore):
                 AccountSession.objects.get_or_create(session_id=self.session_key, defaults=browser)
 
     def _validate_session_key(self, key: str | None) -> bool:
-        """A cookie may hold a NUL character, which PostgreSQL cannot be asked for."""
+        """A cookie may hold a NUL character, which PostgreSQL refuses in queries."""
         return bool(key) and KEY.fullmatch(key or "") is not None

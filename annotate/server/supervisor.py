@@ -1,4 +1,4 @@
-"""Keeps the processes of one machine running: starts them, starts again what dies, stops all of them together."""
+"""Runs the processes of one machine: starts them, restarts those that die, stops all of them together."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-LONGEST_PAUSE = 30.0  # seconds between two tries to start what keeps dying
-STEADY = 60.0  # seconds after which a process counts as having started well
-GRACE = 15.0  # seconds that a process has to finish what it is doing
+LONGEST_PAUSE = 30.0  # seconds between two starts of a process that keeps dying
+STEADY = 60.0  # seconds after which a process has started well
+GRACE = 15.0  # seconds that a process has to finish its work
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Program:
         self.started = time.monotonic()
 
     def look_after(self, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
-        """Start the process if it is due; if it has died, say so and plan its next start, later each time."""
+        """Start the process if it is due; if it has died, report it and plan its next start, later each time."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.due:
@@ -58,7 +58,7 @@ class Program:
 
 @dataclass
 class Supervisor:
-    """Runs programs until it is told to stop (Ctrl-C, SIGTERM, or a closed terminal)."""
+    """Runs programs until a signal stops it (Ctrl-C, SIGTERM, or a closed terminal)."""
 
     programs: list[Program]
     environment: Mapping[str, str]
@@ -66,7 +66,7 @@ class Supervisor:
     stopping: bool = field(default=False, init=False)
 
     def run(self, when_started: Callable[[], None]) -> None:
-        """Start everything, call `when_started` once, and keep everything running until told to stop."""
+        """Start everything, call `when_started` once, and keep everything running until stopped."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop_soon)
         try:
