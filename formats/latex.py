@@ -35,7 +35,7 @@ def write_latex(
 
 
 def _row(cells: Iterable[str]) -> str:
-    """The end of a row takes a star or a bracket behind it for its own."""
+    """A row may not begin with a star or a bracket: the end of the row before would take it as its argument."""
     row = " & ".join(escaped(one_line(cell)) for cell in cells)
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 

@@ -20,7 +20,7 @@ POINTS = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How people read the scores of a kind: `times` the number, with so many `decimals`, and the `sign` behind it."""
+    """How people read the scores of a kind: `times` the number, with so many `decimals`, and the `sign` after it."""
 
     times: float
     decimals: int

@@ -93,7 +93,7 @@ class Table:
     folded: bool = False
 
     def for_reader(self, abilities: Collection[str]) -> Table:
-        """The columns that somebody of these abilities may see."""
+        """The columns that a reader with these abilities may see."""
         places = [k for k, column in enumerate(self.columns) if column.ability in ("", *abilities)]
         columns = tuple(self.columns[k] for k in places)
         return replace(self, columns=columns, rows=tuple(tuple(row[k] for k in places) for row in self.rows))
@@ -171,7 +171,7 @@ class Choice:
 
     @classmethod
     def of(cls, name: str, label: str, options: Iterable[tuple[str, str]], asked: Mapping[str, str]) -> Choice:
-        """What is asked for, or the first option. There must be one."""
+        """The requested option, or the first. There must be one."""
         options = tuple(options)
         values = [value for value, _label in options]
         return cls(name, label, options, asked[name] if asked.get(name) in values else values[0])
@@ -182,8 +182,8 @@ class Shown:
     """The tables and figures of a result in their order.
 
     `verdict`: the answer to the question in one sentence, with its uncertainty; `parts`: tables and figures; `choices`:
-    what may be chosen, with what is; `notes`: what else there is to say, in sentences; `rests_on`: the judgments behind
-    it, if these are not all that count now.
+    what may be chosen, with what is; `notes`: what else there is to say, in sentences; `rests_on`: the judgments used,
+    if these are not all that count now.
     """
 
     verdict: str
@@ -193,7 +193,7 @@ class Shown:
     rests_on: str = ""
 
     def for_reader(self, abilities: Collection[str]) -> Shown:
-        """What somebody of these abilities may see; a table without a column is not there."""
+        """What a reader with these abilities may see, without tables that have no column left."""
         parts = [part.for_reader(abilities) if isinstance(part, Table) else part for part in self.parts]
         return replace(self, parts=[part for part in parts if isinstance(part, Figure) or part.columns])
 

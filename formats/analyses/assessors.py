@@ -56,7 +56,7 @@ def _upload() -> str:
 
 
 def _verdict(dimension: AssessedDimension) -> str:
-    """The best and the worst by the first figure that can be told, and what the worst one changes."""
+    """The best and the worst by the first known figure, and what the worst one changes."""
     ranking = dimension.rankings[0]
     ranked = [figure for figure in ranking.assessors if figure.is_ranked]
     if len(ranked) < 2:
@@ -190,7 +190,7 @@ def _left_out(names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def metrics(dimension: AssessedDimension) -> Table:
-    """Metrics beside one dimension's scores, all and without the worst assessors."""
+    """Correlation of metrics with one dimension's scores, of all assessors and without the worst."""
     means, summaries = _("Systems’ means"), _("An assessor’s summaries")
     return Table(
         "metrics",
@@ -244,7 +244,7 @@ def _unattributed(report: AssessorsReport) -> Iterator[str]:
 
 
 def _why_not(report: AssessorsReport) -> Iterator[str]:
-    """Why a figure cannot be told."""
+    """Why a figure is missing."""
     told = {ranking.basis for dimension in report.dimensions for ranking in dimension.rankings}
     if "consistency" not in told:
         yield _("Nobody scored two summaries of a topic that have the same text: there is no figure of consistency.")

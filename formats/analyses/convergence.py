@@ -64,7 +64,7 @@ def _verdict(report: Convergence) -> str:
 
 
 def words(passing: Passing, most: int) -> str:
-    """What is shown of it beside the other metric; `most`: judgments a topic that there are."""
+    """How the metric compares with its baseline, in a sentence; `most`: the judgments of a topic."""
     own = passing.ahead
     difference = DASH if own.value is None else f"{own.value:+.3f}"
     about = {"metric": title_of(passing.metric), "baseline": title_of(passing.baseline), "most": most}
@@ -92,7 +92,7 @@ def shortly(passing: Passing) -> str:
 
 
 def curves(report: Convergence) -> list[Figure]:
-    """Agreement by the number of judgments, metrics without judgments beside it."""
+    """Agreement by the number of judgments, with metrics that rest on none."""
     label = _("Agreement with people against the number of judgments; the tables say the same in numbers")
     caption = _(
         "Lines: mean over topics and samples; bands: one standard deviation over samples. Dashed: metrics that rest on "

@@ -39,7 +39,7 @@ class StudyForecast:
 
 
 def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
-    """By number of judgments: the interval, the difference that is told apart, hours and cost."""
+    """By number of judgments: the interval, the difference that is detected, hours and cost."""
     asked_for, seconds, pay = (number(name, asked) for name in NUMBERS)
     difference = None if asked_for is None else asked_for / forecast.unit.times
     table = _table(forecast, difference, forecast.seconds if seconds is None else seconds, pay)
@@ -52,7 +52,7 @@ def show(forecast: StudyForecast, asked: Mapping[str, str]) -> Shown:
 
 
 def number(name: str, asked: Mapping[str, str]) -> float | None:
-    """What is asked for under this name; None where it is no number, or out of bounds."""
+    """The number requested under this name; None where it is no number, or out of bounds."""
     low, high = NUMBERS[name]
     try:
         value = float(asked.get(name, ""))

@@ -111,7 +111,7 @@ def _figure_of(metric: MetricAgreement) -> str:
 
 
 def _figure(dimension: DimensionAgreement) -> list[Figure]:
-    """Metrics by their agreement, best first, chance beside them."""
+    """Metrics by their agreement, best first, with chance as the reference."""
     figures = [(_name(metric, dimension), metric.agreement) for metric in dimension.metrics]
     rows = [IntervalRow(name, own.value, own.low, own.high) for name, own in figures if own.value is not None]
     rows.sort(key=lambda row: -row.value)

@@ -1,4 +1,4 @@
-"""What metrics and people say of single summaries, beside the study's own scores."""
+"""What metrics and people say of single summaries, next to the study's own scores."""
 
 from __future__ import annotations
 

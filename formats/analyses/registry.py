@@ -32,14 +32,14 @@ from formats.words import gettext, gettext_noop
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """An analysis and what it asks.
+    """An analysis and its question.
 
-    `name`: in addresses, files and the API; `of`: what it is worked out for; `title`: in menus; `asks`: the question;
-    `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record, and what is asked of
-    it, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website leaves
-    it to the command line; `ability`: what a member must be able to do to see it; `template`: what pages have besides;
-    `form`: where a reader asks for it; `record`: what is worked out of all scores at once, for each choice of peers;
-    others have a reader and a kind of work of their own.
+    `name`: in addresses, files and the API; `of`: what it is computed for; `title`: in menus; `asks`: the question;
+    `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record and the reader's
+    choices, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website
+    leaves it to the command line; `ability`: what a member must be able to do to see it; `template`: what pages have in
+    addition; `form`: the template of a reader's choices; `record`: what is computed from all scores at once, for each
+    choice of peers; others have a reader and a kind of work of their own.
     """
 
     name: str

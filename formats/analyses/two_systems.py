@@ -19,7 +19,7 @@ Keyed = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How far the first of two systems is ahead of the second: below 0 if it is behind. As `Difference` otherwise."""
+    """How far the first of two systems is ahead of the second; negative if the second is. Fields as in `Difference`."""
 
     difference: float
     low: float | None = None
@@ -51,10 +51,10 @@ class TopicLine:
 class TwoSystems:
     """Two systems over all topics, which rest on so many `judgments`; `score`: what they are ranked by.
 
-    `needed`: how many might tell them apart, if the difference is real; None where they are told apart, or there is
-    nothing to reckon with. `ground`: of whom the verdict holds. `planned`: how many the stop rule reckons with, None
-    without it. `equal_within`: by the stop rule, the difference is surely smaller than this, which is what the study
-    calls one. `is_outdated`: scores are of earlier settings.
+    `needed`: how many might separate them, if the difference is real; None where they are separated, or it is unknown.
+    `ground`: of whom the verdict holds. `planned`: how many the stop rule assumes, None without it. `equal_within`: by
+    the stop rule, the difference is smaller than this, the smallest that the study calls a difference. `is_outdated`:
+    scores are of earlier settings.
     """
 
     first: Keyed
@@ -95,14 +95,14 @@ def unit_of_lines(score: str, lines: tuple[TopicLine, ...]) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class Systems:
-    """The systems of a study, best first, of which any two can be compared: what is kept of them is read then."""
+    """The systems of a study, best first; `compare` reads the records of any two of them."""
 
     systems: tuple[Keyed, ...]
     compare: Callable[[Keyed, Keyed], TwoSystems]
 
 
 def show(systems: Systems, asked: Mapping[str, str]) -> Shown:
-    """The two that are asked for, else the first two."""
+    """The two requested systems, by default the first two."""
     if len(systems.systems) < 2:
         return Shown(_("There are no two systems with summaries yet."), [])
     by_key = {str(key): (key, name) for key, name in systems.systems}

@@ -25,7 +25,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on an axis and what stands beside it."""
+    """A mark on an axis and its label."""
 
     at: float
     label: str

@@ -123,7 +123,7 @@ def _named_beside(line: Line, colour: str, across: Scale, up: Scale, height: flo
 
 
 def _named_below(line: Line, colour: str, height: float, width: float) -> str:
-    """The name behind a piece of its line, in a row of its own."""
+    """A piece of the line and its name, in a row of its own."""
     sample = element("path", d=f"M{PAD:g},{height:g}h{SAMPLE:g}", **_stroke(line, colour))
     name = fitted(line.name, width - 2 * PAD - SAMPLE - 8, SMALL)
     return element("g", title(line.name), sample, text(PAD + SAMPLE + 8, height, name, size=SMALL, dy=".35em"))

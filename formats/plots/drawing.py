@@ -14,7 +14,7 @@ from formats.plots.axes import Tick
 WIDE, PAPER, NARROW = 1040.0, 720.0, 360.0
 #: Sizes of letters in px.
 FONT, SMALL = 14.0, 12.0
-#: An average letter of a sans-serif is about this wide, in units of its size; no browser can be asked here.
+#: An average letter of a sans-serif is about this wide, in units of its size; there is no browser here to measure it.
 LETTER = 0.6
 #: From every edge.
 PAD = 10.0
@@ -26,7 +26,7 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', Helve
 MARK, CHOSEN, DIFFERS = "#1d4a8f", "#1d4a8f", "#a3262a"
 #: Of lines (after Okabe and Ito). Each stands out by 3:1 or more from white and from a dark page.
 COLOURS = ("#2f7fc2", "#d55e00", "#0f9070", "#b0659a", "#8a7a2a", "#7f7f7f", "#6c71c4", "#b5651d")
-#: Colours that come again are told apart by these.
+#: They distinguish lines of the same colour.
 DASHES = (None, "7 3", "2 3")
 
 
@@ -85,7 +85,7 @@ class Frame:
         return Drawing(self.width, self.height, label, "\n".join([*self._drawn(), *marks]), has_links)
 
     def _drawn(self) -> Iterator[str]:
-        """Lines behind the marks: up where x counts, across where y does; then numbers and titles."""
+        """Lines under the marks: up where x counts, across where y does; then numbers and titles."""
         across = [line(self.left, level.at, self.right, level.at) for level in self.beside if self.has_levels]
         up = [line(tick.at, self.top, tick.at, self.bottom) for tick in self.below]
         yield element("g", *across, *up, stroke="currentColor", stroke_opacity=".16")

@@ -63,7 +63,7 @@ class IntervalRow:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where names, ranks and lines stand: names beside the lines, or above them."""
+    """Where names, ranks and lines stand: names next to the lines, or above them."""
 
     is_stacked: bool
     rank_at: float

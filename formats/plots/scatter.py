@@ -31,7 +31,7 @@ Box = tuple[float, float, float, float]
 
 
 def scatter_plot(scatter: Scatter, label: str, x_title: str, y_title: str, *, width: float = PAPER) -> Drawing | None:
-    """Lay out the systems; the line goes on to the person whose human score is the lowest. None without systems."""
+    """Lay out the systems; the line extends to the person with the lowest human score. None without systems."""
     if not scatter.points:
         return None
     is_narrow = width <= NARROW
