@@ -12,7 +12,7 @@ Why = Literal["", "nobody_twice", "all_equal"]
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A value between the ends of its 95% interval; None where they cannot be told."""
+    """A value between the ends of its 95% interval; None where they are unknown."""
 
     value: float | None
     low: float | None

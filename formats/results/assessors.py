@@ -63,9 +63,9 @@ class AssessorRanking:
 
 @dataclass(frozen=True, slots=True)
 class AssessedDimension:
-    """The assessors of one dimension, or of the Pyramids (`by_pyramid`): by every figure that can be told of them.
+    """The assessors of one dimension, or of the Pyramids (`by_pyramid`), by every known figure.
 
-    `assessors`: how many there are; `ratings`: what they gave; `unattributed`: scores of which nobody is named.
+    `assessors`, `ratings`: how many there are; `unattributed`: scores without a named assessor.
     """
 
     dimension: str

@@ -68,7 +68,7 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class TopicInfluence:
-    """`scores` (s,) of a topic's summaries, and what they are `without` (k, s) each annotator; None: cannot be told."""
+    """`scores` (s,) of a topic's summaries, and what they are `without` (k, s) each annotator; None: unknown."""
 
     systems: tuple[str, ...]
     scores: tuple[float | None, ...]
@@ -116,8 +116,8 @@ class SmallestSet:
 class Influence:
     """Whether the ranking holds when any one annotator is left out.
 
-    So many `annotators` were left out in turn; for `unknown` of them it cannot be told. `new_firsts`: who changes the
-    first place when left out, and which system is first then.
+    So many `annotators` were left out in turn, `unknown` of them without a result. `new_firsts`: who changes the first
+    place when left out, and which system is first then.
     """
 
     annotators: int = field(metadata=written_as("people"))
@@ -128,5 +128,5 @@ class Influence:
 
     @property
     def survives(self) -> bool:
-        """Whether the first place stays the same whoever is left out."""
+        """Whether the first place stays the same without any one annotator."""
         return not self.new_firsts

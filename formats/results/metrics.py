@@ -1,4 +1,4 @@
-"""What metrics say of summaries and systems beside what people say of them."""
+"""What metrics say of summaries and systems, and how it agrees with what people say."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Basis:
 class SystemPair:
     """Two systems over the topics that both have: the first's mean score less the second's, and p-values by test.
 
-    `holm`, `bh`: corrected, by Holm and by Benjamini and Hochberg, for the number of all pairs. None: cannot be told.
+    `holm`, `bh`: corrected, by Holm and by Benjamini and Hochberg, for the number of all pairs. None: unknown.
     """
 
     first: str
@@ -179,7 +179,7 @@ class MetricAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tested(Bounded):
-    """A difference with its interval, its p-value, and that corrected by Holm for all differences beside it."""
+    """A difference with its interval, its p-value, and that corrected by Holm for all differences tested with it."""
 
     p: float | None
     holm: float | None = None
@@ -203,7 +203,7 @@ class MetricDifference:
 
 @dataclass(frozen=True, slots=True)
 class DimensionAgreement:
-    """The metrics beside people's scores in one dimension. `basis`: None where nothing is known of judgments."""
+    """The metrics' agreement with people's scores in one dimension. `basis`: None where judgments are unknown."""
 
     dimension: str
     topics: int
@@ -225,7 +225,7 @@ class DimensionAgreement:
 
 @dataclass(frozen=True, slots=True)
 class AgreementReport:
-    """The metrics beside people, by dimension, and what the figures rest on.
+    """The metrics' agreement with people, by dimension, and what the figures rest on.
 
     Intervals vary what `over` says, by so many `draws`; with none there are no intervals. `level` of significance.
     `minutes`: by topic, how long its judgments took, where that is known.
@@ -306,7 +306,7 @@ class ScatterPoint:
 class Scatter:
     """A metric against people, system by system, with the line through the machines and their `sd` from it.
 
-    `gap`: how far people's summaries lie above the line on average, in units of `sd`. None: cannot be told.
+    `gap`: how far people's summaries lie above the line on average, in units of `sd`. None: unknown.
     """
 
     dimension: str

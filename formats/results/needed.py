@@ -24,9 +24,9 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Between `low` and `high` judgments in all, of which there are `now`.
+    """Between `low` and `high` judgments in all; there are `now`.
 
-    `hours`, `annotators`: what the missing ones take if judging goes on as so far.
+    `hours`, `annotators`: what the missing ones take at the pace so far.
     """
 
     now: int

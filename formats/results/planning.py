@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from formats.results.statistics import LEVEL, quantile, z_of
 
-#: How sure a study wants to be that two systems that differ are told apart.
+#: The probability with which a study wants to detect that two systems differ.
 POWER = 0.8
 #: Numbers of annotators that are compared, with the quantiles at .975 and, by the stop rule, .9875 of Student's
 #: distribution with one degree of freedom less.
@@ -24,7 +24,7 @@ PANELS: Mapping[int, tuple[float, float]] = {
 SECONDS = 15.0
 #: People read so many words of English a minute (Brysbaert 2019), and then choose: two sentences come to `SECONDS`.
 WORDS_A_MINUTE, SECONDS_TO_CHOOSE = 238, 5.0
-#: A word with the space behind it. So texts are reckoned whose words nobody has counted.
+#: A word with the space after it, for texts whose words were not counted.
 CHARACTERS_A_WORD = 6
 
 
@@ -70,14 +70,14 @@ class Telling:
         return min(error * PANELS[annotators][self.stop_rule], self.most)
 
     def chance(self, se: float, difference: float) -> float:
-        """How likely two systems that differ so much are told apart, once all judgments are in.
+        """The probability that a difference of this size is significant, once all judgments are in.
 
-        At least: the verdict is that on every two systems of the study, by Bonferroni's bound for Holm's test.
+        A lower bound: the verdict is that on every two systems of the study, by Bonferroni's bound for Holm's test.
         """
         return NormalDist().cdf(difference / se - self._critical)
 
     def resolved(self, se: float) -> float | None:
-        """The difference that is told apart with a chance of 80%; None where none is so large."""
+        """The difference that is significant with a probability of 80%; None where none is so large."""
         difference = se * (self._critical + NormalDist().inv_cdf(POWER))
         return difference if difference <= self.most else None
 
@@ -86,8 +86,8 @@ class Telling:
         return difference / (self._critical + NormalDist().inv_cdf(POWER))
 
     def needed(self, difference: float) -> int | None:
-        """Judgments a topic with which two systems that differ so much are told apart with a chance of 80%; None where
-        the largest number that was tried is not enough. Between two numbers, errors fall by a power of it."""
+        """Judgments a topic with which this difference is significant with a probability of 80%; None where the largest
+        number that was tried is not enough. Between two numbers, errors fall by a power of it."""
         errors = [(point.judgments, point.se) for point in self.points if point.se]
         return _crossing(errors, self.error_for(difference))
 
@@ -183,8 +183,8 @@ class ReplayPoint:
     """What a study's first so many judgments a topic came to, on average over orders.
 
     `se`: of the difference of two systems over all topics; `sentence_se`: of a sentence's utility; `forecast` and
-    `sentence_forecast`: what was to be expected of them by the smallest number of judgments; `apart`: the share of the
-    pairs of systems told apart; `tau`: Kendall's, of the order of systems with that by all judgments.
+    `sentence_forecast`: their forecasts from the smallest number of judgments; `apart`: the share of the pairs of
+    systems that differ significantly; `tau`: Kendall's, of the order of systems with that by all judgments.
     """
 
     judgments: int

@@ -9,10 +9,10 @@ from formats.results.agreement import Bounded
 
 @dataclass(frozen=True, slots=True)
 class PreferenceTraining:
-    """`references`: from which `pairs` of better and worse were made; `stories`: different documents among them.
+    """`references`: the sources of `pairs` of better and worse texts; `stories`: different documents among them.
 
-    `accuracy`: the share of pairs of held-out stories that are told apart rightly, ties one half; `by_length`: the
-    same if the longer text were always the better one. Both between percentiles over stories.
+    `accuracy`: the share of pairs of held-out stories in the right order, ties one half; `by_length`: the same if the
+    longer text were always the better one. Both between percentiles over stories.
     """
 
     references: int

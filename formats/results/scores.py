@@ -144,7 +144,7 @@ class Rows(Protocol):
 class AnnotatorShares:
     """What each annotator brings to the scores of a topic: `judged` (g,), which share of the judgments, and `added`
     (g, s), what these add to what the fit expects (`evaluation.fit.chances`). `of_answers`: which share of the scores'
-    variance is that of answers; the rest, of topics for example, is the same whoever answers."""
+    variance is that of answers; the rest, of topics for example, is the same for all annotators."""
 
     annotators: tuple[Key, ...]
     judged: tuple[float, ...]
@@ -187,11 +187,11 @@ class ScoreCovariance:
 
 @dataclass(frozen=True, slots=True)
 class SystemResult:
-    """A system's mean score over its topics. `se`, `low`, `high` (95%) are None where nothing can be said of them.
+    """A system's mean score over its topics. `se`, `low`, `high` (95%) are None where they are unknown.
 
     `rank`: 1 is best, equals share it; `rank_low` to `rank_high`: 1 + the number of systems that are significantly
     better, to the number of those that are not significantly worse (itself included); None where nothing is tested.
-    `coverage`: the mean over the same topics, where it stands beside the score.
+    `coverage`: the mean over the same topics, where it is shown next to the score.
     """
 
     system: str

@@ -1,7 +1,7 @@
 """Records as JSON and back, by their annotations: nothing is written by hand, nothing is dropped on the way.
 
 A record is a frozen dataclass of strings, numbers, tuples, mappings and other records. A field is written under its
-own name, or under the one that `written_as` gives it. What cannot be told is None, in JSON null, never not a number.
+own name, or under the one that `written_as` gives it. What is unknown is None, in JSON null, never not a number.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def wilson(k: int, n: int) -> tuple[float, float]:
 
 def quantile(planned_share: float | None) -> float:
     """How many standard errors a 95% interval reaches to either side: at one look, or at every look until all planned
-    judgments are in, of which this share (more than 0) is there (evaluation.scoring.stopping)."""
+    judgments are in; `planned_share` (more than 0) of them is there (evaluation.scoring.stopping)."""
     if planned_share is None:
         return Z95
     return NormalDist().inv_cdf(1 - LEVEL / 4) / math.sqrt(planned_share)
@@ -41,7 +41,7 @@ def z_of(p: float, tests: int, planned_share: float | None) -> float:
 
 
 def share(k: int, n: int, p: float | None = None, chance: float | None = None) -> Figure:
-    """k of n with its interval; nothing can be told where n is 0. (scipy's `binomtest` is a hundred times slower.)"""
+    """k of n with its interval; both None where n is 0. (scipy's `binomtest` is a hundred times slower.)"""
     low, high = wilson(k, n) if n else (None, None)
     return Figure(k / n if n else None, n, low, high, p, chance)
 

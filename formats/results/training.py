@@ -31,8 +31,8 @@ class TopicExamples:
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
     """How a trained metric agrees with people: its rows are `LEFT_OUT`, each topic scored by what was learnt without
-    it, `IN_SAMPLE`, and metrics to compare with; None for one that learnt from references, of which `pairs` says how it
-    tells worse versions of them. `chosen`: in how many of `parts` without some topics each feature was chosen again."""
+    it, `IN_SAMPLE`, and metrics to compare with; None for one that learnt from references: `pairs` says how well it
+    detects worse versions of them. `chosen`: in how many of `parts`, each without some topics, a feature was chosen."""
 
     agreement: DimensionAgreement | None
     parts: int

@@ -23,7 +23,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """Two outcomes of the same study beside each other.
+    """Two outcomes of the same study compared.
 
     `kendall` (tau-b) and `pearson` correlate the mean scores of the systems that both have; None where they cannot.
     `lost`, `gained`: systems (better, worse) that differ significantly only before, or only after, where there are not
