@@ -7,7 +7,7 @@
     assignments.jsonl  the pairs as they were shown: who, which side, when, why
     judgments.jsonl    every answer and every revision, in the order in which they were stored
     fits.jsonl         what was made of them: utilities, scores, and what they rest on
-    gold_pairs.jsonl   pairs of which a researcher said which side is right
+    gold_pairs.jsonl   pairs with the right side, as given by researchers
     history.jsonl      what was judged of topics and texts that were removed or replaced since
     uploads.jsonl      which files were stored, when, with what, and whose they were: numbers
     removals.jsonl     what was removed or replaced, when, and by whom

@@ -36,7 +36,7 @@ def design_weight(reason: object, given: Any = None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SentenceRecord:
-    """A source sentence as it was cut; `<document>:<index>` is its name. `not_judged`: why nobody is asked about it."""
+    """A source sentence as it was cut; `<document>:<index>` is its name. `not_judged`: why annotators never see it."""
 
     topic: str
     document: str
@@ -48,7 +48,7 @@ class SentenceRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRecord:
-    """Who judged. The judgments of somebody who was excluded are kept and do not count."""
+    """Who judged. The judgments of an excluded annotator are kept but do not count."""
 
     pseudonym: str
     kind: Kind
@@ -139,8 +139,7 @@ class HistoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class GoldPairRecord:
-    """Two sentences or summaries (`of`) of a topic, by their names, of which somebody said which is right; what for and
-    why."""
+    """Two sentences or summaries (`of`) of a topic, by name, with the right answer, its use and its explanation."""
 
     topic: str
     better: str
@@ -153,7 +152,7 @@ class GoldPairRecord:
 @dataclass(frozen=True, slots=True)
 class FitRecord:
     """One estimate. `utilities`: strength, utility, standard error by sentence; `scores`: score, standard error and
-    interval by system; `scored_by`: as its study says, or as published; `coverage`: by system, beside the score."""
+    interval by system; `scored_by`: as its study says, or as published; `coverage`: by system, next to the score."""
 
     topic: str
     judgments: int
@@ -171,7 +170,7 @@ class FitRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReportedPairRecord:
-    """What somebody who skipped a pair said is wrong with it; `assignment` is the key of what was shown."""
+    """What an annotator who skipped a pair said is wrong with it; `assignment` is the key of what was shown."""
 
     assignment: str
     reason: Report
@@ -206,7 +205,7 @@ class RemovalRecord:
 
 @dataclass(frozen=True, slots=True)
 class StudyArchive:
-    """A study with everything that belongs to it. Writing goes once through each sequence, in its order."""
+    """A study with everything that belongs to it. Writing iterates once over each sequence, in its order."""
 
     settings: StudySettings
     program_version: str

@@ -227,7 +227,7 @@ class _Whole:
         return False
 
     def _check_summary(self, topic_id: str, system: str, place: Place) -> None:
-        """Of a topic that is there already its summaries of before: answers are stored ahead of what else comes."""
+        """An existing topic needs an existing summary: judgments are stored before the rest of the upload."""
         existing = self.existing.get(topic_id)
         if existing is None:
             self._system_exists(topic_id, system, place)
@@ -298,7 +298,7 @@ class _Scored:
         return True
 
     def joined(self) -> Summary:
-        """The summary with all its scores: of what assessors rated the mean, unless somebody said otherwise."""
+        """The summary with all its scores: the mean of assessors' ratings, unless another score is given."""
         before, now = means(self.summary.ratings), means(self.ratings)
         is_mean = {dimension for dimension, score in self.human.items() if before.get(dimension) == score}
         human = self.human | {name: now[name] for name in self.rated if name not in self.human or name in is_mean}

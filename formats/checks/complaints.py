@@ -78,7 +78,7 @@ class Place(NamedTuple):
         return Place(self.complaints, self.file, self.line, f"{self.field}.{name}" if self.field else name)
 
     def refuse(self, actual: str, expected: str, **params: Any) -> None:
-        """`actual` and `expected` are templates; what comes from the file goes into `params` through `shown`."""
+        """`actual` and `expected` are templates; text of the file must pass through `shown` into `params`."""
         self.complaints.add(Complaint(self.file, self.line, self.field, actual, expected, params))
 
     def remark(self, text: str, **params: Any) -> None:

@@ -5,9 +5,9 @@
     ROUGE/models/*, ROUGE/peers/*                             what people and systems wrote; people's are references,
                                                               and summaries that are these references
     manual/manual.peer.*, responsiveness.table ...            what people thought of it (`tac`, `duc`)
-    *.pyr, and the annotated summaries beside them            pyramids (`pyramid_xml`)
+    *.pyr, and the annotated summaries next to them           pyramids (`pyramid_xml`)
 
-The corpora have their faults. Each is survived, and a remark says what was replaced or passed over.
+The corpora have faults. None stops reading: a remark says what was replaced or ignored.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _read_scores(source: Source, place: Place, corpus: _Corpus) -> None:
         if not scores:
             place.at(number).remark("ignored: a row without the columns of this table")
         for score in scores:
-            # The name of a question comes from the table, and so does a number whose mean would be beyond every number.
+            # Both are from the table: the name of a question, and a number whose mean may be beyond every number.
             named = len(score.dimension) <= limits.DIMENSION_CHARACTERS and score.dimension.isascii()
             if not named or abs(score.score) > HIGHEST:
                 remark = "ignored: the score %(score)s for %(question)s"

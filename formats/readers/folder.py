@@ -1,4 +1,4 @@
-"""The folder layout: topics/<topic>/documents/*.txt, references/*.txt, summaries/<system>.txt, and tables beside it."""
+"""The folder layout: topics/<topic>/documents/*.txt, references/*.txt, summaries/<system>.txt; tables at the top."""
 
 from __future__ import annotations
 

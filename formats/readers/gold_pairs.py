@@ -1,4 +1,4 @@
-"""Pairs whose right answer somebody knows, as a table: topic,better,worse,use,[explanation],[of]."""
+"""Pairs whose right answer is known, as a table: topic,better,worse,use,[explanation],[of]."""
 
 from __future__ import annotations
 

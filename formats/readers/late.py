@@ -1,4 +1,4 @@
-"""What comes later, as CSV: summaries of further systems, and what people thought of summaries."""
+"""Later uploads, as CSV: summaries of further systems, and scores of summaries by people and metrics."""
 
 from __future__ import annotations
 

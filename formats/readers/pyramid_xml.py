@@ -21,8 +21,8 @@ from formats.pyramid import AnnotatedText, Contributor, Part, Peer, Pyramid, Scu
 _WEIGHT = re.compile(r"^\s*\(\d+\)\s*")
 # "D0901-A.M.100.A.C", "D301.M.250.I.A": the name of a summary as DUC and TAC give it, which opens it in the text.
 _NAME = re.compile(r"\bD\d+\w*(?:-[A-Z])?\.[MP]\.\d+\.\w+\.(\w+)\b")
-# A pattern that comes with a file is tried on short lines only, and only if it cannot take long: it takes up to the
-# length of a line to the power of its repeats, of which it may have three on lines that are shorter still.
+# A file's own pattern is tried on short lines only, and only if it cannot take long: it takes up to the length of a
+# line to the power of its repeats. It may have three repeats on lines that are shorter still.
 _HEADER_CHARACTERS = 100
 _MOST_REPEATS = 3
 _REPEATED_CHARACTERS = 30

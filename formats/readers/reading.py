@@ -1,4 +1,4 @@
-"""One way in: whatever form topics, summaries, scores and preferences come in, told by looking, checked as a whole."""
+"""One entry for topics, summaries, scores and preferences: their form is detected, and all is checked as a whole."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ _PREFERENCE = re.compile(rb'"(?:winner|a|b)"\s*:')
 def read(
     path: str | os.PathLike[str], *, name: str | None = None, existing: Existing | None = None, language: str = ""
 ) -> Bundle:
-    """Everything that a file, a directory or a zip brings, checked as a whole.
+    """Everything in a file, a directory or a zip, checked as a whole.
 
-    `name`: what to call the file in complaints, where it lies under another one. `existing`: what there is already,
-    so that what comes later can be held against it. `language`: of topics that do not say theirs.
+    `name`: of the file in complaints, if it is not its own. `existing`: what the study has, to check a later upload
+    against. `language`: of topics that do not say theirs.
 
     Raises `Refused` with every complaint; nothing else, whatever the bytes are.
     """
@@ -198,7 +198,7 @@ def _reader_of_lines(line: bytes, name: str, place: Place) -> Reader | None:
     if keys := _keys(line):
         place.at(1).refuse("an object with the keys %(keys)s", KINDS, keys=shown(", ".join(keys), 100))
         return None
-    # The line is broken: whoever reads it will say where.
+    # The line is broken: its reader will say where.
     return preferences.read_preferences_jsonl if name.startswith("preferences") else topics.read_topics
 
 

@@ -1,4 +1,4 @@
-"""What source sentences are worth to somebody, as a table: topic,sentence,value."""
+"""Given values of source sentences, as a table: topic,sentence,value."""
 
 from __future__ import annotations
 

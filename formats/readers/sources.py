@@ -21,7 +21,7 @@ class Damaged(Exception):
     """Bytes that are not what their container said."""
 
 
-# What unpacking may raise on bytes that somebody broke, by accident or not.
+# What unpacking may raise on bytes that were broken, by accident or not.
 BROKEN = (Damaged, BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, struct.error, OverflowError)
 
 _DEBRIS = re.compile(r"\..*|__MACOSX|Thumbs\.db|desktop\.ini|.*~|#.*#|.*\.(?:swp|swo|bak|tmp|orig)", re.IGNORECASE)
@@ -55,7 +55,7 @@ class Source:
         return any(_DEBRIS.fullmatch(part) for part in self.parts)
 
     def is_leaflet(self) -> bool:
-        """A file for people, at the top beside the data."""
+        """A file for people, at the top next to the data."""
         return len(self.parts) == 1 and _LEAFLETS.fullmatch(self.name) is not None
 
 

@@ -165,7 +165,7 @@ def whole(text: Text) -> str:
 
 
 def metric_name(place: Place, text: str) -> str | None:
-    """The name of a metric as it stands behind `given:`, or None and a complaint."""
+    """The name of a metric as it stands after `given:`, or None and a complaint."""
     called = name(place, text, limits.DIMENSION_CHARACTERS)
     if called and not {":", ","}.isdisjoint(called):
         place.refuse("%(what)s", "a name without colons and commas, which separate metrics", what=shown(called))

@@ -99,7 +99,7 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class TrainedMetric:
     """`target`: the dimension of human scores that it predicts; `peers`: whose summaries it learnt from. Both are
-    empty where it learnt from no human scores. `options`: what its kind needs to know beside the features."""
+    empty where it learnt from no human scores. `options`: what its kind needs to know in addition to the features."""
 
     kind: str
     method: str

@@ -17,7 +17,7 @@ _EXPECTED = "a word and how often it occurs, such as: quake 12, with the number 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordCounts:
-    """Of a collection of so many `documents`: how often each word occurs, and in how many documents if that is told."""
+    """Of a collection of so many `documents`: how often each word occurs, and in how many documents if known."""
 
     documents: int
     counts: Mapping[str, int]
