@@ -1,4 +1,4 @@
-"""What a paper about a study should cite: the papers behind its scores, figures and metrics, as BibTeX."""
+"""What a paper about a study should cite: the sources of its scores, figures and metrics, as BibTeX."""
 
 from __future__ import annotations
 

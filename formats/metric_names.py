@@ -1,7 +1,7 @@
-"""The names of metrics that a study's summaries can be scored with, beside its own scores, and of their options.
+"""The names and options of metrics that can score a study's summaries, in addition to its own scores.
 
-What they do is `evaluation.metrics`, and a test holds both together. Options that name a file are left to the command
-line: the website reads no files by name.
+`evaluation.metrics` has the metrics; a test compares both. Options that name a file are left to the command line: the
+website reads no files by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PYRAMID = dict.fromkeys(("down", "up"), _FLAG)
 _TOPIC_WORDS = {"cutoff": _NUMBER, "natural": _FLAG}
 _NONE: Mapping[str, str] = {}
 
-#: By the name of a metric, its options, each with a pattern of what stands behind it.
+#: By the name of a metric, its options, each with a pattern of its value.
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-4", "rouge-l"), _ROUGE),
     "rouge-w": _ROUGE | {"weight": _NUMBER},

@@ -94,7 +94,7 @@ def _looks_like_a_heading(piece: _Piece) -> bool:
 
 
 def _begins_anew(text: str) -> bool:
-    """Not what goes on with a sentence in lower case, nor what somebody says in quotation marks."""
+    """Whether it neither continues a sentence in lower case nor begins with a quotation mark."""
     return text[0].isalnum() and not text[0].islower()
 
 
@@ -132,7 +132,7 @@ _RULES: tuple[tuple[str, Callable[[_Piece], Any]], ...] = (
 
 #: A copy of an earlier sentence of the topic: asking about one of them is enough.
 DUPLICATE = "duplicate"
-#: The names of all rules, in the order in which they are asked: the first that fits counts.
+#: The names of all rules, in the order in which they are tried: the first that fits counts.
 RULES = (*(name for name, _fits in _RULES), DUPLICATE)
 
 

@@ -33,9 +33,9 @@ class Summary(Text):
     """A summary with human scores by dimension, higher is better.
 
     `person`: whether a person wrote it, and no system; `reference`: the name of the reference that it is itself, so
-    that it is never scored against its own text. None: for a person the one of equal text, white space aside, if there
-    is one. `ratings`: the scores that each assessor gave, by dimension, of which `human` holds one for all. `metrics`:
-    scores by metrics that were worked out elsewhere.
+    that it is never scored against its own text. None: for a person the one of equal text, ignoring white space, if
+    there is one. `ratings`: the scores of each assessor, by dimension; `human` holds one for all assessors. `metrics`:
+    scores by metrics that were computed elsewhere.
     """
 
     human: Mapping[str, float] = field(default_factory=dict)
@@ -48,9 +48,9 @@ class Summary(Text):
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What is summarized, and what was made of it. `language` is a BCP 47 tag; `pyramid`: what people found said;
-    `base`: the topic with the earlier documents, of which this one is the update.
+    `base`: the topic with the earlier documents, which this one updates.
 
-    Without documents nobody is asked about sentences of it; then it has references, a Pyramid or two summaries.
+    Without documents its sentences are not judged; then it has references, a Pyramid or two summaries.
     """
 
     topic_id: str
@@ -125,11 +125,11 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Everything that one upload brings, checked as a whole.
+    """Everything in one upload, checked as a whole.
 
-    Summaries, scores and Pyramids of topics that the same upload brings stand in those topics; `summaries`,
-    `human_scores`, `metric_scores`, `pyramids` and `references` (by topic) hold what belongs to topics that were there
-    before. `again`: those of them that came as a whole; what they have beside documents stands there, too.
+    Summaries, scores and Pyramids of topics in the same upload are in those topics; `summaries`, `human_scores`,
+    `metric_scores`, `pyramids` and `references` (by topic) hold what belongs to topics that existed before. `again`:
+    those that were uploaded again as a whole; the other fields hold all but their documents, too.
     """
 
     topics: tuple[Topic, ...] = ()
@@ -154,9 +154,9 @@ class ExistingTopic:
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What a study has already, by topic id, so that what comes later can be checked against it.
+    """What a study has already, by topic id, to check later uploads against.
 
-    `replaceable`: what comes under a name that is there takes its place; otherwise it is refused.
+    `replaceable`: an upload under an existing name replaces what has it; otherwise it is refused.
     """
 
     topics: Mapping[str, ExistingTopic]

@@ -58,9 +58,9 @@ class Cut:
 def cut(text: str, language: str = "") -> tuple[Cut, ...]:
     """Cut `text` into sentences and say where each of them stands.
 
-    Line breaks are hard borders. Between them nupunkt cuts English, and a piece that begins in lower case goes back
-    to the one before it; sentencex cuts every other language. A piece without a word belongs to the sentence that it
-    follows, and a line without a word holds none: there would be nothing to compare. White space around a sentence
+    Line breaks are hard borders. Between them nupunkt cuts English, and a piece that begins in lower case is joined to
+    the one before it; sentencex cuts every other language. A piece without a word belongs to the sentence before it,
+    and a line without a word has no sentence: there would be nothing to compare. White space around a sentence
     belongs to no sentence.
     """
     spans_of = _spans_of(text, language)
@@ -167,7 +167,7 @@ def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:
     """Where the sentences of a line of any length stand; sentencex takes quadratic time over open quotations.
 
     The last sentence of a window may be a piece of one, so the next window begins with it; a sentence that is
-    longer than a window goes on in the next.
+    longer than a window continues in the next.
     """
     spans: list[tuple[int, int]] = []
     begin, unfinished = 0, False

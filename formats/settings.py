@@ -22,8 +22,8 @@ SimilarityChoice = Literal["tfidf-jaccard", "tfidf", "jaccard"]
 Compares = Literal["sentences", "summaries", "both"]
 CountedKinds = Literal["people", "people-and-machines", "people-and-simulated", "machines", "simulated", "all"]
 
-#: Of which kinds of annotators the judgments count, by the choice of a study. The first one leads: of it the study
-#: wants its judgments, and among annotators of it agreement and influence are worked out.
+#: The kinds of annotators whose judgments count, by the choice of a study. The first one leads: the study wants its
+#: judgments, and agreement and influence are computed among its annotators.
 KINDS_COUNTED: Mapping[CountedKinds, tuple[str, ...]] = {
     "people": ("human",),
     "people-and-machines": ("human", "machine"),
@@ -33,7 +33,7 @@ KINDS_COUNTED: Mapping[CountedKinds, tuple[str, ...]] = {
     "all": ("human", "machine", "simulated"),
 }
 
-#: What annotators are asked where a study does not say: the paper's question.
+#: The default question to annotators, from the paper.
 QUESTION = "Which of these two sentences contains more important information?"
 #: The same of whole summaries.
 SUMMARY_QUESTION = "Which summary tells you more of what is important?"
@@ -70,7 +70,7 @@ class Setting:
         return self.name.replace("_", "-")
 
     def number(self, text: str) -> float:
-        """What somebody wrote, as a number within the bounds. Raises `ValueError` with a message."""
+        """The text as a number within the bounds. Raises `ValueError` with a message."""
         try:
             value = float(text)
         except ValueError:
@@ -123,7 +123,7 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySettings(Scoring):
-    """What a study asks of people, and how their answers become scores. `extra`: what others keep beside it."""
+    """What a study asks of people, and how their answers become scores. `extra`: unknown keys, kept for others."""
 
     title: Annotated[str, _asked(high=200)] = ""
     compares: Annotated[Compares, _asked()] = "sentences"
@@ -190,7 +190,7 @@ def as_word(value: Any) -> str:
 
 
 def counting(settings: Mapping[str, Any]) -> list[tuple[Setting, Any]]:
-    """The scoring settings with their values; without those that are missing, or idle beside the others."""
+    """The scoring settings with their values; without those that are missing, or idle given the others."""
     idle = idle_among(settings)
     return [
         (setting, settings[setting.name]) for setting in SCORING if setting.name in settings and setting not in idle
@@ -198,5 +198,5 @@ def counting(settings: Mapping[str, Any]) -> list[tuple[Setting, Any]]:
 
 
 def idle_among(settings: Mapping[str, Any]) -> list[Setting]:
-    """The scoring settings that say nothing beside the values of others."""
+    """The scoring settings that have no effect given the values of others."""
     return [setting for setting in SCORING if any(settings.get(name) == value for name, value in setting.idle.items())]
