@@ -12,12 +12,12 @@ __all__ = ["ApiError", "Study", "evaluate"]
 __version__ = "1.0.0"
 
 _ROOT = Path(__file__).resolve().parent.parent
-#: A clone has templates, static files and docs beside its packages; a wheel has them in this one.
+#: A clone has templates, static files and docs next to its packages; a wheel has them in this one.
 IS_CLONE = (_ROOT / "manage.py").is_file()
 FILES = _ROOT if IS_CLONE else _ROOT / "preferendum" / "files"
 #: How commands begin here.
 COMMAND = "python3 manage.py" if IS_CLONE else "preferendum"
-#: What is loaded when it is first asked for, and where from: most who ask for the version want nothing else.
+#: What is loaded on first use, and where from: most callers only want the version.
 _LATER = {"evaluate": "evaluation.__main__", "Study": "preferendum.client", "ApiError": "preferendum.client"}
 
 

@@ -42,7 +42,7 @@ class ApiError(Exception):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A token goes to no other address."""
+    """A token is sent to no other address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -109,7 +109,7 @@ def _error(answer: urllib.error.HTTPError) -> ApiError:
 
 
 class Study:
-    """A study, by the address at which a browser shows it, and a token of somebody who may see it.
+    """A study, by the address at which a browser shows it, and a token of a user who may see it.
 
     Every method raises `ApiError`; those that wait raise `TimeoutError`, too.
     """
