@@ -1,4 +1,4 @@
-"""How paid strangers come, agree, and leave: the one writer of the tables of `annotate.models.crowd`."""
+"""Paid annotators arrive, consent and leave: the one writer of the tables of `annotate.models.crowd`."""
 
 from annotate.crowd.arriving import agree, agree_to, enter, find, recruitment_of
 from annotate.crowd.leaving import has_left, leave, participation_of, return_link, withdraw

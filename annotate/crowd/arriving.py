@@ -1,4 +1,4 @@
-"""Somebody comes from a platform: one identity there is one participation here, in however many browsers."""
+"""Annotators arrive from a platform: one identity there is one participation here, in any number of browsers."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ LONGEST_NAME = Participation._meta.get_field("person").max_length or 200
 
 
 def recruitment_of(study: Study) -> Recruitment:
-    """How the study's people are recruited: by invitation only, where nobody has said otherwise. Writes nothing."""
+    """The study's recruitment; unsaved, and by invitation only, if none is set. Writes nothing."""
     return Recruitment.objects.filter(study=study).first() or Recruitment(study=study)
 
 
 def is_open(study: Study) -> bool:
-    """Whether the people of a platform may come in."""
+    """Whether new annotators from a platform are admitted."""
     return recruitment_of(study).platform != Recruitment.Platform.NONE and study.state == Study.State.OPEN
 
 
 def agree(annotator: Annotator) -> Consent | None:
-    """Store, word for word, what somebody agreed to just now; once a version. None where nothing is asked."""
+    """Store the consent to the current text, word for word, once per version. None where there is no text."""
     recruitment = recruitment_of(annotator.study)
     if not recruitment.consent:
         return None
@@ -43,9 +43,9 @@ def agree(annotator: Annotator) -> Consent | None:
 
 
 def agree_to(annotator: Annotator, version: int | None) -> None:
-    """Store that whoever runs a program agrees to this version of the text, if one is asked for.
+    """Store that the user of a program agrees to this version of the text, if there is one.
 
-    Raises `Refusal` with the text where they have not agreed to it as it is now.
+    Raises `Refusal` with the text unless they have agreed to its current version.
     """
     recruitment = recruitment_of(annotator.study)
     agreed = Consent.objects.filter(annotator=annotator, version=recruitment.consent_version).exists()
@@ -59,10 +59,10 @@ def agree_to(annotator: Annotator, version: int | None) -> None:
 
 
 def find(study: Study, person: str) -> Annotator | None:
-    """Who has come under this name already. Writes nothing.
+    """The annotator with this name on the platform, if they are known. Writes nothing.
 
-    Raises `Refusal` for a name that cannot be one, for whoever withdrew, and for newcomers while the study is not open
-    or where it does not expect them.
+    Raises `Refusal` for an invalid name, for annotators who withdrew, and for newcomers while the study is not open or
+    where it does not expect them.
     """
     named = _named(person)
     participation = _participation(study, digest_of(study, named))
@@ -74,11 +74,11 @@ def find(study: Study, person: str) -> Annotator | None:
 def enter(
     study: Study, person: str, session: str = "", user: User | None = None, *, is_recognized: bool = False
 ) -> Annotator:
-    """The annotator that a platform's person is in the study: a new one, or the one that they were before.
+    """A platform participant's annotator in the study: a new one, or the one that exists already.
 
-    The unique digest has the last word among those who come at the same moment. Somebody signed in who took part
-    under another name stays who they were. Raises `Refusal` as `find` does, and, where the study checks it, for another
-    session than the one they came with, unless they come by a browser that `is_recognized` as theirs.
+    The unique digest decides between simultaneous arrivals. A signed-in user who took part under another name keeps
+    their annotator. Raises `Refusal` as `find` does, and, where the study checks it, for a session other than their
+    earlier one, unless the browser `is_recognized` as theirs.
     """
     annotator = find(study, person)
     person, session = _named(person), cleaned("session", session)[:LONGEST_NAME]
@@ -86,7 +86,7 @@ def enter(
         try:
             return _begin(study, person, session, digest_of(study, person), user)
         except IntegrityError:
-            annotator = find(study, person)  # they came in by another tab, just now
+            annotator = find(study, person)  # they have just joined in another tab
     if not is_recognized:
         _check_session(annotator, session)
     if session:  # each arrival on a platform is a session of its own: the last one stays
@@ -96,9 +96,9 @@ def enter(
 
 
 def digest_of(study: Study, person: str) -> str:
-    """Whose name it is cannot be read from it, and is slow to guess; 10 ms.
+    """A digest that does not reveal the name and is slow to guess; 10 ms.
 
-    The key is the study's own: with the installation's secret, whoever was paid could come again after a rotation.
+    The key is the study's own: with the installation's secret, paid annotators could return after a rotation.
     """
     key = bytes.fromhex(recruitment_of(study).identity_key)
     return hashlib.scrypt(f"{study.pk}|{person}".encode(), salt=key, n=2**12, r=8, p=1, dklen=32).hex()
@@ -155,7 +155,7 @@ def _participation(study: Study, digest: str) -> Participation | None:
 
 
 def _named(person: str) -> str:
-    """The platform's name for somebody; not the placeholder that stands there until the platform fills it in."""
+    """The cleaned name. Raises `Refusal` for none, and for the placeholder that the platform did not fill in."""
     named = cleaned("person", person)
     if not named or len(named) > LONGEST_NAME or "{" in named:
         raise Refusal(

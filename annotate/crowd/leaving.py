@@ -1,4 +1,4 @@
-"""Somebody is done, or there is nothing left for them, or they want to go: with which word, and with which code."""
+"""How annotators leave: outcome and completion code."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ def participation_of(annotator: Annotator) -> Participation | None:
 
 
 def has_left(annotator: Annotator) -> bool:
-    """Whether somebody has their code, or has withdrawn: they judge no more and take nothing back."""
+    """Whether the annotator has their code, or has withdrawn: then they can neither judge nor undo."""
     return Participation.objects.filter(annotator=annotator).exclude(outcome=Outcome.WORKING).exists()
 
 
 def leave(annotator: Annotator) -> Participation:
-    """Let them go with the code of their outcome, if they may; whoever still has work stays at work, without a code.
+    """End the participation with the outcome's code, unless the annotator still has work.
 
-    How somebody left stays as it is, whatever the study asks of people later. Raises `Refusal` for whoever did not
-    come from a platform.
+    An outcome is final, even if the study changes later. Raises `Refusal` for annotators without a participation.
     """
     drawn = judging.draw(annotator)
     with transaction.atomic():
@@ -50,7 +49,7 @@ def leave(annotator: Annotator) -> Participation:
 
 
 def return_link(participation: Participation) -> str:
-    """Where the platform takes the code, or "" where people type it in themselves."""
+    """The platform's address for the code, or "" where annotators type it in themselves."""
     recruitment = recruitment_of(participation.study)
     if not participation.code:
         return ""
@@ -59,15 +58,15 @@ def return_link(participation: Participation) -> str:
 
 
 def withdraw(annotator: Annotator, erase: bool) -> None:
-    """Let somebody go for good, and forget who they are; with `erase`, what they judged too, and them.
+    """Withdraw the annotator for good and forget who they are; with `erase`, delete them and their judgments.
 
-    What stays is a line in the log, the digest that keeps their name from taking part once more, and the code that
-    they are paid by, if they had one.
+    What stays is an entry in the log, the digest that prevents their name from taking part again, and their completion
+    code, if they had one.
     """
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)
         participation = Participation.objects.select_for_update().filter(annotator=annotator).first()
-        if participation is None:  # came by an invitation: nobody's name to keep out, but a word on how it ended
+        if participation is None:  # they had an invitation: no name to exclude, but the outcome is stored
             digest = f"withdrawn {annotator.key}"
             participation = Participation(
                 study=annotator.study, annotator=annotator, digest=digest, entered_at=timezone.now()
@@ -84,7 +83,7 @@ def withdraw(annotator: Annotator, erase: bool) -> None:
 
 
 def _leave_nothing(annotator: Annotator) -> None:
-    """Erase them with all that they judged, from exports and the log's text too; no pseudonym leads back to them."""
+    """Erase the annotator and their judgments, also from exports and the log; no pseudonym leads back to them."""
     judgments = judging.erase(annotator)
     entries = audit_log.erase_annotator(annotator)
     exports.make_anew(annotator.study)
@@ -92,7 +91,7 @@ def _leave_nothing(annotator: Annotator) -> None:
 
 
 def _code(recruitment: Recruitment, outcome: str) -> str:
-    """What the researcher set for this outcome; a generic platform gets one that nobody can guess and nobody shares."""
+    """The researcher's code for this outcome; for a generic platform without one, a random code."""
     given = {
         Outcome.DONE: recruitment.code_done,
         Outcome.NO_WORK: recruitment.code_no_work,

@@ -1,4 +1,4 @@
-"""Everything that is stored about one person, for them to read and to take along."""
+"""Everything that is stored about one annotator, for them to read and to download."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotate.models import Annotator, AnnotatorReport, Consent, Judgment, Parti
 
 
 def personal_data(annotator: Annotator) -> dict[str, Any]:
-    """All rows about this annotator, as plain values of JSON; texts that they judged are there to be recognized."""
+    """All rows about this annotator, as plain values of JSON, with the texts that they judged."""
     participation = Participation.objects.filter(annotator=annotator).first()
     report = AnnotatorReport.objects.filter(annotator=annotator).first()
     return {

@@ -1,4 +1,4 @@
-"""Say where a study's people come from, what they agree to, and what they leave with."""
+"""Set a study's platform, consent text and completion codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formats.checks.complaints import shown
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: What a researcher may set, in the order in which a page asks for it.
+#: What a researcher may set, in the order of the page.
 SETTINGS = (
     "consent",
     "platform",
@@ -33,7 +33,7 @@ CODES = ("code_done", "code_no_work", "code_screened_out")
 
 @transaction.atomic
 def recruit(study: Study, user: User, **fields: str | bool) -> Recruitment:
-    """Set what is given, leave the rest. A changed text of consent is a new version; people who agreed keep theirs."""
+    """Set the given fields. A changed consent text is a new version; earlier consents keep theirs."""
     if unknown := sorted(fields.keys() - set(SETTINGS)):
         raise TypeError(f"not settings of recruitment: {', '.join(unknown)}")
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -53,7 +53,7 @@ def recruit(study: Study, user: User, **fields: str | bool) -> Recruitment:
     _check(recruitment)
     if changes:
         recruitment.save()
-        # the log says that codes were changed, not which they are: who reads it may not be who pays; and names nobody
+        # The log has neither codes (its readers may not be those who pay) nor participants' names.
         told = {name: change for name, change in changes.items() if name not in CODES}
         if "expected_ids" in told:
             told["expected_ids"] = [len(ids.splitlines()) for ids in told["expected_ids"]]
@@ -63,7 +63,7 @@ def recruit(study: Study, user: User, **fields: str | bool) -> Recruitment:
 
 
 def forget(study: Study, person: str) -> None:
-    """Take somebody who withdrew off the list of those who are expected."""
+    """Remove a person who withdrew from the list of expected ones."""
     recruitment = Recruitment.objects.select_for_update().filter(study=study).first()
     if recruitment is not None and person in recruitment.expected:
         recruitment.expected_ids = "\n".join(name for name in recruitment.expected if name != person)
@@ -71,7 +71,7 @@ def forget(study: Study, person: str) -> None:
 
 
 def _one_a_line(ids: str) -> str:
-    """Each once, in the order in which they were given."""
+    """The IDs on a line each, without duplicates, in their order."""
     return "\n".join(dict.fromkeys(filter(None, map(str.strip, ids.splitlines()))))
 
 
