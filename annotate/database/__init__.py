@@ -1,1 +1,1 @@
-"""What we ask of SQLite and PostgreSQL: that they keep what they confirm, add only, and show one moment."""
+"""Durability, append-only tables, snapshots and plain SQL on SQLite and PostgreSQL."""

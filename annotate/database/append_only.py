@@ -1,8 +1,8 @@
 """Append-only tables: the database itself refuses to change or delete judgments and entries of the audit log.
 
-Triggers do it, in SQLite and in PostgreSQL, whatever program comes. Three verbs may pass: a person's erasure of what
-they judged, that of trials, and the deletion of a study; they say so by `erasing()`. `manage.py migrate` creates the
-triggers, again where rebuilding a table took them away, as SQLite does to change a column.
+Triggers do it, in SQLite and in PostgreSQL, for every program. Only code within `erasing()` may pass, such as the
+erasure of an annotator, of trials, or of a study. `manage.py migrate` creates the triggers, again where rebuilding a
+table removed them, as SQLite does to change a column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ACTIONS = ("update", "delete")
 
 _erasing: ContextVar[bool] = ContextVar("erasing", default=False)
 
-#: SQLite asks the program that is connected; one that does not know the question is refused too.
+#: SQLite calls a function of the connected program; a program without the function is refused, too.
 SQLITE = """
 CREATE TRIGGER IF NOT EXISTS {name} BEFORE {action} ON {table}
 WHEN NOT preferendum_erasing()
@@ -43,14 +43,14 @@ CREATE TRIGGER {name} BEFORE {action} ON {table} FOR EACH ROW EXECUTE FUNCTION p
 
 @contextmanager
 def erasing() -> Iterator[None]:
-    """Let rows go that are otherwise there for ever, inside the caller's transaction."""
+    """Allow changes and deletions in append-only tables, inside the caller's transaction."""
     token = _erasing.set(True)
     try:
         if connection.vendor == "postgresql":
             _tell_postgresql("on")
         yield
         if connection.vendor == "postgresql":
-            _tell_postgresql("off")  # not after an error: the transaction is lost then, and the word with it
+            _tell_postgresql("off")  # not after an error: the rollback resets it
     finally:
         _erasing.reset(token)
 
@@ -69,7 +69,7 @@ def create_triggers(using: BaseDatabaseWrapper) -> None:
 
 
 def missing(using: BaseDatabaseWrapper) -> list[tuple[str, str]]:
-    """The tables and actions that the database would not refuse."""
+    """The tables and actions without a trigger."""
     query = (
         "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         if using.vendor == "sqlite"
@@ -91,7 +91,7 @@ def after_migrate(**signal: Any) -> None:
 
 
 def register_function(connection: BaseDatabaseWrapper, **_signal: Any) -> None:
-    """Receive `connection_created`: let SQLite's triggers ask whether an erasure is going on."""
+    """Receive `connection_created`: define the function of SQLite's triggers."""
     if connection.vendor == "sqlite":
         connection.connection.create_function("preferendum_erasing", 0, lambda: int(_erasing.get()))
 

@@ -1,7 +1,7 @@
-"""Whether the database takes what is written, and keeps what it has confirmed when the power fails.
+"""Whether the database accepts writes, and keeps what it has confirmed when the power fails.
 
-A process that is killed loses nothing that was committed, whatever these settings are; a machine that loses its power
-does, where they are weak. That cannot be tried by killing processes, so the website and the worker refuse to start.
+A killed process loses no commits, whatever these settings are; a power failure does, where they are weak. That cannot
+be tested by killing processes, so the website and the worker refuse to start.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ FULL, EXTRA = 2, 3  # values of SQLite's PRAGMA synchronous
 
 
 def try_a_write(within: float | None = None) -> float:
-    """Write to the disk, changing nothing that anybody reads; how many seconds that took.
+    """Write to the disk without changing any data; returns how many seconds that took.
 
-    Raises `DatabaseError` where the database does not take it, or PostgreSQL not `within` so many seconds. The disk
-    must have room beyond that: on one that is full for answers, the log may have kept a few bytes. PostgreSQL's may be
-    another machine's: it writes as much into a temporary file, as for a result that its memory cannot hold.
+    Raises `DatabaseError` where the write fails, or PostgreSQL needs more than `within` seconds. The disk must have
+    `LEAST_ROOM` left: on one that is full for answers, the log may have kept a few bytes. PostgreSQL may run on another
+    machine: there a query writes as much into a temporary file, as for a result that does not fit into memory.
     """
     began = time.monotonic()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -50,9 +50,9 @@ def try_a_write(within: float | None = None) -> float:
 def unhurried() -> Iterator[None]:
     """A transaction that need not wait for SQLite's disk.
 
-    What it wrote survives whatever happens to the processes; a power cut may take it, but not once a later transaction
-    waited for the disk: that takes along what was written before it. PostgreSQL keeps what need not wait in the memory
-    of its processes, where a crash of the server takes it. There all wait.
+    Its writes survive any crash of processes. A power failure may lose them, but not once a later transaction has
+    waited for the disk, since that writes all earlier ones, too. PostgreSQL would keep such writes in the memory of its
+    processes, where a crash of the server loses them: there every transaction waits.
     """
     lazily = connection.vendor == "sqlite" and not connection.in_atomic_block
     if lazily:
@@ -71,17 +71,14 @@ def _tell_sqlite(pragma: str) -> None:
 
 
 def complaints(connection: BaseDatabaseWrapper) -> list[str]:
-    """What is too weak about this database's settings, in words; nothing where all is well.
-
-    Raises `DatabaseError` where it cannot be asked.
-    """
+    """What is too weak about this database's settings, in words; raises `DatabaseError` where it cannot be reached."""
     return _of_sqlite(connection) if connection.vendor == "sqlite" else _of_postgresql(connection)
 
 
 def require() -> None:
-    """Raise `ImproperlyConfigured` where a database would not keep its word.
+    """Raise `ImproperlyConfigured` where a database could lose what it has confirmed.
 
-    One that is away is not waited for: it is asked again whenever a process starts.
+    Unreachable databases are skipped: every start of a process checks again.
     """
     problems = []
     for each in connections.all():

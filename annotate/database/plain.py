@@ -1,6 +1,6 @@
-"""Plain SQL, where the ORM would take longer to write it than the database to answer it: read, added and changed rows.
+"""Plain SQL, where the ORM would take longer to write a statement than the database to answer it.
 
-Values go in and come out as a model's do, whichever database keeps them.
+Values are a model's, whatever the database.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from uuid import UUID
 from django.db import DatabaseError, connection, models
 
 M = TypeVar("M", bound=models.Model)
-#: What stands for {now} in a statement that is read, by the database.
+#: {now} in statements that read, by database.
 NOW = {"sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "postgresql": "STATEMENT_TIMESTAMP()"}
 
 
 def read(statement: str, values: Sequence[Any] | Mapping[str, Any], **parts: str) -> list[tuple[Any, ...]]:
-    """The rows that a statement finds; `parts` of it stand in braces. Values by name are numbers and words."""
+    """The rows that a statement finds; its `parts` are in braces. Named values must be numbers or strings."""
     with connection.cursor() as cursor:
         kept = values if isinstance(values, Mapping) else [_as_kept(value) for value in values]
         cursor.execute(statement.format(now=NOW[connection.vendor], **parts), kept)
@@ -34,14 +34,14 @@ def change(statement: str, *values: Any, must_be: bool = True) -> None:
 
 
 def add(statement: str, *values: Any) -> int:
-    """Add a row; its key."""
+    """Add a row; returns its key."""
     with connection.cursor() as cursor:
         cursor.execute(statement, [_as_kept(value) for value in values])
         return int(cursor.fetchone()[0])
 
 
 class Read(Generic[M]):
-    """The columns of a model that a statement reads; objects of it know no others until they are asked."""
+    """The columns of a model that a statement reads; its objects load others on access."""
 
     def __init__(self, model: type[M], alias: str, *names: str) -> None:
         columns = [field for field in model._meta.concrete_fields if not names or field.attname in names]
@@ -50,7 +50,7 @@ class Read(Generic[M]):
         self._convert = [_CONVERT.get(type(field), _same) for field in columns]
 
     def make(self, values: Iterator[Any]) -> M:
-        """The object, of the next values."""
+        """Make an object from the next values."""
         made = [convert(next(values)) for convert in self._convert]
         return self.model.from_db(connection.alias, self.names, made)
 
@@ -60,7 +60,7 @@ def _same(value: Any) -> Any:
 
 
 def moment(value: Any) -> Any:
-    """SQLite keeps times as text, in UTC."""
+    """A time from the database: SQLite keeps text, in UTC."""
     moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 

@@ -1,7 +1,7 @@
 """Many rows written or found at once, from plain values.
 
-Django would make an object of each first and ask each of its fields how the database keeps a number: for the utilities
-of one topic that takes five times longer than the database does.
+Django would make an object of each row first and convert each of its fields: for the utilities of one topic that takes
+five times longer than the database.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.db.models import Field, Model
 
 
 def put(model: type[Model], unique: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> None:
-    """Add these rows, or overwrite those that are there with the same values in the columns `unique`, if any is named.
+    """Add these rows, or overwrite existing ones with the same values in the columns `unique`, if any is named.
 
     `columns`: by the names of the model's columns, as many values each as there are rows, as the database keeps them.
     """
@@ -40,7 +40,7 @@ def find(
 ) -> list[tuple[Any, ...]]:
     """The columns `read` of the rows that have one of the combinations `wanted` in the columns `by`.
 
-    One look into their index for each: given two lists, SQLite tries every value of one with every value of the other.
+    One index lookup for each: given two lists, SQLite tries every value of one with every value of the other.
     """
     if not wanted:
         return []
@@ -48,7 +48,7 @@ def find(
     values = ", ".join([f"({', '.join(['%s'] * len(by))})"] * len(wanted))
     matches = " AND ".join(f"{quote(name)} = wanted.column{number}" for number, name in enumerate(by, 1))
     columns, table = ", ".join(map(quote, read)), quote(model._meta.db_table)
-    # SQLite goes through the tables of a CROSS JOIN in this order.
+    # SQLite reads the tables of a CROSS JOIN in this order.
     query = f"SELECT {columns} FROM (VALUES {values}) AS wanted CROSS JOIN {table} WHERE {matches}"  # noqa: S608 - names
     with connection.cursor() as cursor:
         cursor.execute(query, list(chain.from_iterable(wanted)))

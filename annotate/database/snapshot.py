@@ -1,4 +1,4 @@
-"""Reading many rows as they all were at one moment, without holding up anybody who writes."""
+"""Consistent reads of many rows that block no writer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from annotate.database.transactions import is_in_transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Every query inside sees the tables as they are at the first one; in a transaction or a snapshot, as it does.
+    """Every query inside sees the tables as they are at the first one; within a transaction or snapshot it uses that.
 
-    Our SQLite transactions take the write lock at once, so that `atomic` would keep all judgments waiting while a study
-    is exported; a deferred one that only reads takes none.
+    Our SQLite transactions take the write lock at once, so that `atomic` would block all judgments while a study is
+    exported; a deferred one that only reads takes none.
     """
     if connection.in_atomic_block or is_in_transaction(connection):
         yield

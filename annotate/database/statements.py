@@ -1,8 +1,8 @@
-"""The statements on the way of a click, in plain SQL: the ORM takes ten times longer to write them than a database to
-answer them, and all of it while others wait for the topic.
+"""The statements of a click, in plain SQL: the ORM takes ten times longer to write them than a database to answer them,
+while others wait for the topic.
 
-They are the same for SQLite and PostgreSQL, but for the clock and the locks: a transaction of SQLite locks everything
-as it begins. tests/annotate/test_statements.py holds each to its QuerySet.
+They are the same for SQLite and PostgreSQL except for the clock and the locks: a transaction of SQLite locks everything
+at its start. tests/annotate/test_statements.py compares each with its QuerySet.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STATE = Read(Assignment, "shown", "id", *Assignment.LOCKED)
 ANNOTATOR = Read(Annotator, "annotator")
 STUDY = Read(Study, "study", *(f.attname for f in Study._meta.concrete_fields if not isinstance(f, models.JSONField)))
 
-#: What is answered, and what the page shows meanwhile, by their keys.
+#: The answered assignment, and the one that the page shows meanwhile, by their keys.
 TO_ANSWER = f"""
 SELECT {SHOWN.sql}, {PAIR.sql}, {FIRST.sql}, {SECOND.sql}, {TOPIC.sql}, {WHO.sql}, {{now}}
 FROM annotate_assignment shown
@@ -48,7 +48,7 @@ JOIN annotate_annotator annotator ON annotator.id = shown.annotator_id
 WHERE shown.key IN ({{keys}})
 """
 
-#: The topic first, then what is answered, then who answers: the order in which everyone locks them.
+#: Locks the topic first, then the assignment, then the annotator: the order of every transaction.
 LOCK = f"""
 SELECT tally.topic_id, tally.taken, tally.of_summaries, {{now}},
     (SELECT MAX(position) FROM annotate_sentence WHERE topic_id = tally.topic_id),
@@ -65,25 +65,25 @@ _FREE = """
 (pair.id IS NULL OR ({has_place} AND NOT EXISTS (
     SELECT 1 FROM annotate_assignment WHERE annotator_id = %(annotator)s AND pair_id = pair.id)))
 """
-#: How many of a pair's places annotators of a kind hold that does not take people's.
+#: How many places of a pair annotators of a kind hold, for kinds that do not take people's places.
 _HELD_BY_KIND = """
 SELECT COUNT(*) FROM annotate_assignment held JOIN annotate_annotator holder ON holder.id = held.annotator_id
 WHERE held.pair_id = pair.id AND held.holds_place AND holder.excluded_at IS NULL AND holder.kind = %(kind)s
 """
-#: Whether an annotator may have a pair: it has no row, or a place is left and they have not seen it; by whether their
-#: kind takes people's places.
+#: Whether an annotator may have a pair: it has no row, or a place is left and they have not seen it. The key: whether
+#: their kind takes people's places.
 FREE = {
     True: _FREE.format(has_place="pair.taken < %(per_pair)s AND (pair.need = 0 OR pair.taken < pair.need)"),
     False: _FREE.format(has_place=f"({_HELD_BY_KIND}) < %(per_pair)s"),
 }
 COLUMNS = "one.id, one.text, other.id, other.text, pair.id, pair.need, pair.taken"
 
-#: The pairs that an annotator holds, in no order: SQLite would walk through all that they judged to keep one.
+#: The pairs that an annotator holds, unordered: to sort, SQLite would read everything that they judged.
 HELD = """
 SELECT 0, id, expires_at, {now}, 0, '', 0, '', 0, 0, 0, FALSE, 1.0, 0
 FROM annotate_assignment WHERE annotator_id = %(annotator)s AND state = 'open'
 """
-#: The first pair that the worker asks for and that they may have.
+#: The first pair that the worker suggests and the annotator may have.
 WISHED = f"""
 SELECT 1, 0, NULL, NULL, wished.* FROM (
     SELECT {COLUMNS}, wish.is_random, wish.design_weight, wish.drawn_for
@@ -94,8 +94,8 @@ SELECT 1, 0, NULL, NULL, wished.* FROM (
     WHERE wish.topic_id = %(topic)s AND {{free}}
     ORDER BY wish.rank LIMIT 1) AS wished
 """
-#: Of pairs that were drawn by lot, by the positions of their texts, those that they may have. SQLite goes through the
-#: tables of a CROSS JOIN in this order.
+#: The randomly drawn pairs, by the positions of their texts, that the annotator may have. SQLite reads the tables of a
+#: CROSS JOIN in this order.
 DRAWN = f"""
 SELECT 2, drawn.column3, NULL, NULL, {COLUMNS}, TRUE, 1.0, NULL
 FROM (VALUES {{drawn}}) AS drawn
@@ -107,7 +107,7 @@ WHERE one.topic_id = %(topic)s AND one.position IN (drawn.column1, drawn.column2
     AND one.id < other.id AND (NOT %(of_summaries)s OR one.text <> other.text) AND {{free}}
 """
 
-#: Another answer in an annotator's sums.
+#: Adds an answer to an annotator's sums.
 ADD_UP = """
 UPDATE annotate_annotator
 SET judged_at = %s, judged = %s, seconds = %s, previous = %s, skipped = %s, skips_in_a_row = %s
@@ -134,10 +134,10 @@ INSERT INTO annotate_assignment ({", ".join(LEASED)}) VALUES ({", ".join(["%s"] 
 
 @dataclass(frozen=True)
 class Choice:
-    """A pair that is free for somebody, and why it is shown to them. One that nobody had before has no row yet.
+    """A pair that is free for an annotator, and why it is shown to them. One that was never assigned has no row yet.
 
-    `again`: their own assignment to take up again, which they let lapse. `swapped` None: by lot. `expected`: the right
-    side, if one is. `design_weight`, `drawn_for`: as of an assignment.
+    `again`: their own expired assignment, to open again. `swapped` None: random. `expected`: the right side, if there
+    is one. `design_weight`, `drawn_for`: as in an assignment.
     """
 
     pair: Pair
@@ -152,7 +152,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What there is for an annotator: the leases that they hold, as (assignment, end, now), and a pair of a topic."""
+    """Pairs for an annotator: the leases that they hold, as (assignment, end, now), and a choice of a topic."""
 
     held: list[tuple[int, datetime, datetime]]
     choice: Choice | None = None
@@ -173,7 +173,7 @@ def find_to_answer(keys: Sequence[UUID]) -> dict[UUID, Assignment]:
 
 
 def lock(assignment: Assignment) -> LockedTopic | None:
-    """Lock the topic, the assignment and its annotator; see how they and the study are that can change no more.
+    """Lock the topic, the assignment and its annotator, and refresh them and the study.
 
     None where the topic was removed or the assignment moved to its history: then nothing is locked.
     """
@@ -190,8 +190,8 @@ def lock(assignment: Assignment) -> LockedTopic | None:
 
 
 def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequence[Sequence[int]]) -> Candidates:
-    """What an annotator holds; and of a topic the first pair that the worker asks for, where the study lets it, or else
-    the first of those that were `drawn`, by the positions of two texts, if they may have it."""
+    """The leases that an annotator holds, and a pair of the topic that they may have: the first that the worker
+    suggests, if the study allows it, or else the first of those that were `drawn`, as positions of two texts."""
     values: dict[str, Any] = {"annotator": annotator.pk}
     parts, places = [HELD], ""
     if topic is not None:
@@ -208,7 +208,7 @@ def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequ
     if topic is None or best is None:
         return Candidates(held)
     first, text, second, other, key, need, taken, is_random, design_weight, drawn_for = best[4:]
-    # One that nobody had before has no row; then nothing is needed of it yet.
+    # A pair that was never assigned has no row, and needs nothing yet.
     pair = Pair(pk=key, topic_id=topic.pk, need=need or 0, taken=taken or 0)
     pair._state.adding = key is None
     pair.first, pair.second = FIRST.make(iter((first, text))), SECOND.make(iter((second, other)))
@@ -216,14 +216,11 @@ def find_candidates(topic: LockedTopic | None, annotator: Annotator, drawn: Sequ
     return Candidates(held, Choice(pair, reason, design_weight=design_weight, drawn_for=drawn_for))
 
 
-# What is written; in the caller's transaction
+# Writes, in the caller's transaction
 
 
 def store(assignment: Assignment, judgment: Judgment) -> None:
-    """Write an answer, its assignment as it is now, and its annotator's sums.
-
-    Raises `DatabaseError` where one is gone.
-    """
+    """Write an answer, its assignment and its annotator's sums. Raises `DatabaseError` where one is gone."""
     annotator = assignment.annotator
     sums = annotator.judged_at, annotator.judged, annotator.seconds, annotator.previous
     change(ADD_UP, *sums, annotator.skipped, annotator.skips_in_a_row, annotator.pk)
@@ -236,7 +233,7 @@ def store(assignment: Assignment, judgment: Judgment) -> None:
 def count(topic: LockedTopic, *, taken: int = 0) -> None:
     """Count places that are `taken` of the topic, and raise its version by the answers stored since it was locked.
 
-    A topic that was removed has no tally.
+    A removed topic has no tally: then nothing is counted.
     """
     if taken or topic.answers:
         change(COUNT, taken, topic.answers, topic.pk, must_be=False)
@@ -244,7 +241,7 @@ def count(topic: LockedTopic, *, taken: int = 0) -> None:
 
 
 def reserve(pair: Pair) -> None:
-    """Write what a pair needs and has; its row, too, if it has none."""
+    """Write a pair's `need` and `taken`; its row, too, if it has none."""
     if pair.pk is None:
         pair.pk = add(ADD_PAIR, pair.topic_id, pair.first_id, pair.second_id, pair.need, pair.taken)
     else:
@@ -252,6 +249,6 @@ def reserve(pair: Pair) -> None:
 
 
 def lease(assignment: Assignment) -> None:
-    """Write an assignment that is new."""
+    """Write a new assignment."""
     assignment.pk = add(LEASE, *(getattr(assignment, name) for name in LEASED))
     assignment._state.adding = False

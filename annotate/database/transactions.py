@@ -1,4 +1,4 @@
-"""Transactions that lost a race, and those that a task which was told to stop has left behind."""
+"""Transactions that lost a race, and transactions that a stopped task left open."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 Result = TypeVar("Result")
-#: What databases call a row that others refer to and that is gone, and two transactions that waited for each other.
+#: Error codes of a missing row that others refer to, and of deadlocks.
 LOST = {"23503", "40P01", sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY}
 
 
 def once_more(work: Callable[[], Result]) -> Result:
-    """Do it, and a second time where another transaction was faster: then it sees how things are now."""
+    """Do it, and a second time where another transaction was faster."""
     try:
         return work()
     except Exception as error:
@@ -26,7 +26,7 @@ def once_more(work: Callable[[], Result]) -> Result:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether a row went that this transaction rests on, or the database ended it for another one."""
+    """Whether a row that this transaction needs was deleted, or the database ended it in favour of another one."""
     if isinstance(error, ObjectDoesNotExist) or type(error) is DatabaseError:  # Django's own: no row was updated
         return True
     codes = {getattr(error.__cause__, name, None) for name in ("sqlstate", "sqlite_errorcode")}
@@ -34,7 +34,7 @@ def is_lost(error: BaseException) -> bool:
 
 
 def is_in_transaction(connection: BaseDatabaseWrapper) -> bool:
-    """Whether the database itself thinks so, or may."""
+    """Whether the database driver is in a transaction."""
     driver = connection.connection
     if driver is None:
         return False
@@ -44,11 +44,11 @@ def is_in_transaction(connection: BaseDatabaseWrapper) -> bool:
 
 
 def end_stray_transactions() -> None:
-    """End what was begun without Django's knowing: whoever is told to stop between BEGIN and Django's note of it.
+    """End transactions that Django does not know of: of tasks that were stopped between BEGIN and Django's note of it.
 
-    Whatever is written afterwards would belong to it and be lost. A closed connection of SQLite keeps its lock as long
-    as any of its cursors is known to somebody, be it to the traceback, so it is rolled back; one of PostgreSQL that was
-    left in the middle of a query takes no other, and has nothing left when it is closed.
+    Later writes would belong to them and be lost. A closed SQLite connection keeps its lock as long as anything (even a
+    traceback) refers to one of its cursors, so it is rolled back first. A PostgreSQL connection that was interrupted
+    within a query accepts no other; closing it ends the transaction.
     """
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block and is_in_transaction(connection):

@@ -1,1 +1,1 @@
-"""Django's backend for PostgreSQL, which looks at a kept connection where Django's own would ask the server."""
+"""Django's backend for PostgreSQL, which checks kept connections without a query."""

@@ -9,10 +9,10 @@ from django.db.backends.postgresql import base
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
-        """Whether the connection still stands.
+        """Whether the connection still works.
 
-        Django sends a query at the beginning of every request. A server that restarted or was killed has hung up
-        though, and on a connection where nothing was asked there is nothing to read but that: only then we ask too.
+        Django sends a query at the start of every request. A server that restarted or was killed has closed the
+        connection; without a query, nothing else leaves something to read on it. Only then a query is sent here, too.
         """
         if self.connection is None or self.connection.closed:
             return False

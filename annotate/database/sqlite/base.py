@@ -7,7 +7,7 @@ import time
 
 from django.db.backends.sqlite3 import base
 
-# Milliseconds between two looks at the write lock.
+# Milliseconds between two attempts to take the write lock.
 STEP = 2
 
 
@@ -15,8 +15,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _start_transaction_under_autocommit(self) -> None:
         """Take the write lock soon after it is free.
 
-        SQLite's own wait looks less and less often, at last every tenth of a second: while an import takes the lock
-        again and again, an answer misses it more than ten times, and waits for a second and more.
+        SQLite's own wait tries less and less often, in the end every tenth of a second: while an import takes the lock
+        again and again, an answer misses it more than ten times, and waits for over a second.
         """
         timeout = self.settings_dict["OPTIONS"]["timeout"]
         ends = time.monotonic() + timeout
@@ -31,7 +31,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _begin(self, *, last: bool) -> bool:
         """Whether the transaction began.
 
-        Not in a cursor of Django's: one that fails is left to the garbage collector. That may run in the thread that
+        Not in a cursor of Django's: a failed one is left to the garbage collector, which may run in the thread that
         has the lock, and wait there for this connection, which waits for the lock.
         """
         try:
