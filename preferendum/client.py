@@ -140,14 +140,14 @@ class Study:
         """Have judgments simulated and stored, with `source`, `per_topic` and `seed`; the upload."""
         return self._store(self._api.post(f"{self._here}uploads/simulated/", settings), timeout)
 
-    def wait(self, name: str = "", timeout: float = 600.0) -> None:
+    def wait(self, name: str = "", timeout: float = 600.0, **choices: str) -> None:
         """Wait until the leaderboard, or the analysis of this name, has all that is known so far."""
         path = self._analysis(name) if name else f"{self._here}leaderboard/"
-        _until(lambda: self._api.get(path), _is_whole, timeout)
+        _until(lambda: self._api.get(path, **choices), _is_whole, timeout)
 
-    def leaderboard(self) -> list[Row]:
-        """A row for each system, the first place first."""
-        rows: list[Row] = self._api.get(f"{self._here}leaderboard/")["systems"]
+    def leaderboard(self, **choices: str) -> list[Row]:
+        """A row for each system, the first place first; `scored_by` as the API has it."""
+        rows: list[Row] = self._api.get(f"{self._here}leaderboard/", **choices)["systems"]
         return rows
 
     def judgments(self) -> list[Row]:

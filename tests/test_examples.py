@@ -11,7 +11,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.conftest import ROOT
+from annotate import accounts
+from annotate.management.commands import demo
+from annotate.models import Study
+from tests.annotate import making
+from tests.conftest import ROOT, Web
 
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
@@ -35,6 +39,18 @@ def executed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "study" not in path.stem], ids=lambda path: path.stem)
 def test_a_notebook_without_a_server_says_what_it_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said(executed(path, monkeypatch)) == said(nbformat.read(path, 4))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_notebook_of_a_running_study_runs_on_one(web: Web, worker: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    demo.make_demo_study(lambda text: None)
+    study = Study.objects.get()
+    _token, secret = accounts.create_token(making.owner(study), "notebook")
+    monkeypatch.setenv("PREFERENDUM_STUDY", f"{web.url}/studies/{study.pk}/")
+    monkeypatch.setenv("PREFERENDUM_TOKEN", secret)
+    [path] = [path for path in NOTEBOOKS if "study" in path.stem]
+    first, *_rest = said(executed(path, monkeypatch))
+    assert all(f"\n{system}" in first for system in study.systems.values_list("name", flat=True))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
