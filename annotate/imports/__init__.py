@@ -1,10 +1,10 @@
-"""How texts come into a study: a file is received, read by the worker, looked at by a person, and stored whole.
+"""Imports of data into a study: a file is received, read by the worker, confirmed by a person, and stored whole.
 
-`uploads` follows a file on its way, `store` makes rows of what it brings, `cutting` says where sentences begin and
-end, `workbench` and `previewed` let a person move these borders one by one, of what is stored and of a file before
-that, `compared` lets people compare summaries as they are now, `replacing` puts what differs in the place of what is
-there, `recutting` keeps judgments with sentences that stay, `removing` takes out and puts back, `baselines` and
-`simulated` ask the worker to write a file itself (`written`), `restore` takes an exported study back.
+`uploads` has the states of a file, `store` makes its rows, `cutting` cuts documents into sentences, `workbench` and
+`previewed` let users move these borders, in stored texts and in a file before that, `compared` keeps the topics of
+compared summaries up to date, `replacing` replaces what differs, `recutting` keeps judgments with sentences that stay,
+`removing` removes and restores, `baselines` and `simulated` let the worker write a file itself (`written`), `restore`
+imports an exported study.
 """
 
 from annotate.imports.baselines import ask_for_baselines

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 FILENAME = "baselines.csv"
-#: How long a summary may be asked for, from and to.
+#: The shortest and the longest summary that may be requested.
 WORDS = 10, 1_000
-#: Of topics with more sentences summarizers, which compare every two, would take minutes.
+#: For more sentences, summarizers, which compare every two, would take minutes.
 MOST_SENTENCES = 1_000
 
 
 @limits.for_each_user(limits.WRITTEN)
 def ask_for_baselines(study: Study, user: User, words: int) -> Upload:
-    """Have summaries of at most so many words written; what is being written already is the answer.
+    """Have summaries of at most so many words written; returns the upload, an unfinished one if there is one.
 
     Raises `Refusal` where nothing is to be summarized, and where the file cannot be kept; `TooOften`.
     """
@@ -40,7 +40,7 @@ def ask_for_baselines(study: Study, user: User, words: int) -> Upload:
 
 
 def topics_without_baselines(study: Study) -> QuerySet[Topic]:
-    """Those that summarizers can do something for, in their order."""
+    """The topics that summarizers can summarize, in order."""
     topics = Topic.objects.cut().filter(study=study).order_by("position")
     sentences = Sentence.objects.filter(topic=OuterRef("pk")).order_by()
     own = Summary.objects.filter(topic=OuterRef("pk"), system__name__startswith=BASELINE)

@@ -1,7 +1,7 @@
-"""The summaries of a topic as people compare them: a topic of their own (`Topic.summaries_of`), kept in step with them.
+"""Compared summaries are a topic of their own (`Topic.summaries_of`), which follows every change of the summaries.
 
-What was judged of a summary stays with it as long as it is there, word for word. When it is replaced or removed that
-becomes history, and counts again once the summary is back. The caller holds the study.
+The judgments of a summary count while it stays the same, word for word. When it is replaced or removed they become
+history, and count again once the summary is restored. The caller holds the study.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from annotate.models import Removal, Sentence, SourceDocument, Study, Summary, T
 from formats.records import Of
 from formats.sentences import Cut
 
-#: What the topic says of itself.
+#: The columns that follow the topic's.
 SAME = ("title", "question", "language")
 
 
 def keep_in_step(
     study: Study, topics: Collection[int], removal: Removal | None = None, upload: Upload | None = None
 ) -> None:
-    """Let people compare the summaries that these topics have now, where the study asks about summaries, or ever did.
+    """Update the compared summaries of these topics, if the study asks about summaries, or ever did.
 
-    What was judged of a summary that went becomes history of `removal`. `upload`: brings the topics, and is not stored
-    yet: nobody is asked about them so far.
+    Judgments of removed summaries become history of `removal`. `upload`: the topics' upload, if it is not stored yet:
+    they cannot be judged so far.
     """
     if study.compares != "sentences" or Topic.with_unfinished.filter(study=study, summaries_of__in=topics).exists():
         open_summaries(study, topics, removal, upload)
@@ -37,7 +37,7 @@ def keep_in_step(
 def open_summaries(
     study: Study, topics: Collection[int], removal: Removal | None = None, upload: Upload | None = None
 ) -> None:
-    """The same, whatever the study asks about."""
+    """The same, whatever the study's questions are about."""
     compared = Topic.with_unfinished.filter(summaries_of__in=topics, removal=None).select_related(
         "summaries_of", "study"
     )
@@ -51,7 +51,7 @@ def open_summaries(
 
 
 def open_judged(study: Study, judged: Iterable[tuple[str, Of]], upload: Upload | None = None) -> None:
-    """The same of the topics, by their names, about whose summaries a file says something."""
+    """The same for topics with judgments or gold pairs of summaries in a file, as (name, kind of text)."""
     names = {name for name, of in judged if of == "summaries"}
     present = Topic.objects.filter(study=study, name__in=names)
     open_summaries(study, list(present.values_list("pk", flat=True)))
@@ -61,14 +61,14 @@ def open_judged(study: Study, judged: Iterable[tuple[str, Of]], upload: Upload |
 
 
 def with_other_texts(texts: Mapping[int | None, Mapping[str, str]]) -> list[Recut]:
-    """What would become of judgments if summaries had these texts, by topic and system."""
+    """The changes of compared summaries if summaries had these texts, by topic and system."""
     compared = Topic.asked.filter(summaries_of__in=texts.keys()).select_related("study")
     now = _texts(texts.keys())
     return [_as_they_are_to_be(own, now[own.summaries_of_id] | dict(texts[own.summaries_of_id])) for own in compared]
 
 
 def answers_about(summaries: Iterable[Summary]) -> int:
-    """How many answers stand that compare one of these summaries with another one."""
+    """How many standing answers compare one of these summaries with another one."""
     by_topic: dict[int, list[str]] = defaultdict(list)
     for summary in summaries:
         by_topic[summary.topic_id].append(summary.system.name)
@@ -139,7 +139,7 @@ def _whole(text: str) -> list[Cut]:
 
 
 def _texts(topics: Collection[int | None]) -> Mapping[int | None, dict[str, str]]:
-    """The summaries of these topics by the names of their systems, which are in order."""
+    """The texts of these topics' summaries, by sorted names of systems."""
     texts: dict[int | None, dict[str, str]] = defaultdict(dict)
     for row in Summary.objects.filter(topic__in=topics).select_related("system").order_by("topic", "system__name"):
         texts[row.topic_id][row.system.name] = row.whole

@@ -1,8 +1,8 @@
-"""Documents are cut into sentences, by the worker or as a person says.
+"""Cut documents into sentences, automatically or as a user says.
 
-Whoever changes sentences locks the topic's tally first, as everyone does who draws or judges there; a person who mends
-them holds the study before, and locks all its tallies. After the first judgment only people do: then the document is
-replaced (`replacing`).
+Every change of sentences locks the topic's tally first, as drawing and judging do; mending holds the study before, and
+locks all its tallies. After the first judgment, only users change sentences: then the document is replaced
+(`replacing`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def cut_topic(topic_id: int) -> None:
-    """Cut the topic's documents and store their sentences, unless a newer cutting is stored already."""
+    """Cut the topic's documents and store their sentences, unless a newer cutting is stored."""
     topic = Topic.objects.select_related("study").filter(pk=topic_id).first()
     if topic is not None:
         language = topic.language or topic.study.language
@@ -39,14 +39,14 @@ def cut_topic(topic_id: int) -> None:
 
 
 def as_given(row: SourceDocument) -> formats.Text:
-    """A document whole, or as its provider, or else a person who mended our cutting, cut it."""
+    """A document as a user mended it, otherwise as its provider cut it, otherwise whole."""
     sentences = row.mended if row.mended is not None else row.sentences
     return formats.Text(row.name, *((row.text, None) if sentences is None else (None, tuple(sentences))))
 
 
 @transaction.atomic
 def _replace_sentences(topic: Topic, cuts: recutting.Cuts) -> None:
-    """Sentences that somebody has judged are never touched: judgments are about sentences."""
+    """Replace the sentences, unless the topic was judged: judgments are about sentences."""
     judging.lock([topic.pk])
     older = Topic.objects.filter(pk=topic.pk, cut_version__lt=topic.text_version)
     if not older.update(cut_version=topic.text_version) or Judgment.objects.lasting().filter(topic=topic).exists():
@@ -61,9 +61,9 @@ def _replace_sentences(topic: Topic, cuts: recutting.Cuts) -> None:
 
 @transaction.atomic
 def set_judged(sentence: Sentence, to_judge: bool, user: User) -> Sentence:
-    """Say whether people are asked about a sentence, whatever the rules say; judgments of it stay and count.
+    """Set whether a sentence is judged, whatever the rules say; its judgments stay and count.
 
-    Raises `Refusal` where it went meanwhile.
+    Raises `Refusal` if it was removed meanwhile.
     """
     judging.lock([sentence.topic_id])
     stored = Sentence.objects.select_for_update(no_key=True, of=("self",)).select_related("document", "topic__study")
@@ -85,11 +85,11 @@ def set_judged(sentence: Sentence, to_judge: bool, user: User) -> Sentence:
 
 @transaction.atomic
 def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User, lose: int = 0) -> SourceDocument:
-    """Cut a document as a person says, or (None) as it was cut before anybody mended it. Only borders move.
+    """Cut a document as a user says, or (None) as it was cut before it was mended. Only borders move.
 
-    Once its topic was judged, the document is replaced: sentences that change take their judgments along to history,
-    and what was can be restored for a day. Raises `WouldLoseJudgments` where these are more than `lose`, `Refusal`
-    where words changed, and while the topic is being cut.
+    Once its topic was judged, the document is replaced: judgments of changed sentences become history, and the earlier
+    version can be restored for a day. Raises `WouldLoseJudgments` for more than `lose` of them, `Refusal` where words
+    changed, and while the topic is being cut or an upload is being stored.
     """
     hold(document.topic.study_id)
     judging.lock_study(document.topic.study_id)
@@ -116,7 +116,7 @@ def mend(document: SourceDocument, sentences: Sequence[str] | None, user: User, 
 
 
 def _with_other_sentences(topic: Topic, document: SourceDocument) -> recutting.Recut:
-    """The topic, with this document cut as it says now and the others as they are."""
+    """The topic with a new cutting of this document."""
     rows = SourceDocument.objects.filter(topic=topic).order_by("position")
     own = cut_text(as_given(document), topic.language or topic.study.language)
     return recutting.recut(
@@ -126,7 +126,7 @@ def _with_other_sentences(topic: Topic, document: SourceDocument) -> recutting.R
 
 @transaction.atomic
 def cut_again(study: Study) -> None:
-    """Have all texts cut anew that follow the study's language. Raises `Refusal` once there are judgments."""
+    """Have all texts in the study's language cut again. Raises `Refusal` once there are judgments."""
     topics = Topic.with_unfinished.filter(study=study, language="", removal=None, summaries_of=None)
     ids = list(topics.values_list("pk", flat=True))
     judged = Refusal(_("Sentences of this topic have already been judged, so they can no longer be edited."), "judged")
@@ -134,7 +134,7 @@ def cut_again(study: Study) -> None:
         raise judged
     try:
         judging.forget_pairs(ids)
-    except RestrictedError as error:  # somebody judged just now
+    except RestrictedError as error:  # an answer was stored just now
         raise judged from error
     Topic.with_unfinished.filter(pk__in=ids).update(text_version=F("text_version") + 1)
 

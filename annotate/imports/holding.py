@@ -1,4 +1,4 @@
-"""One at a time: whoever stores, removes, restores or cuts anew holds the study first, then tallies of its topics."""
+"""One at a time: storing, removing, restoring and cutting hold the study first, then tallies of its topics."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from annotate.refusal import Refusal
 
 
 def hold(study_id: int) -> bool:
-    """Lock the study: one intake at a time, and none while it is deleted. False where it is gone."""
+    """Lock the study: one change of its data at a time, and none while it is deleted. False if it is gone."""
     return Study.objects.select_for_update(no_key=True).filter(pk=study_id).values_list("pk").first() is not None
 
 
 def refuse_busy(study_id: int) -> None:
-    """Raises `Refusal` while an upload is being stored: it was held against what the study has."""
+    """Raises `Refusal` while an upload is being stored: it was compared with what the study has."""
     confirmed = Upload.objects.filter(study=study_id, state=Upload.State.CONFIRMED)
     if (confirmed | Upload.unfinished().filter(study=study_id)).exists():
         message = _(

@@ -1,7 +1,7 @@
-"""Whether the worker has the memory for a topic: told when a file is read, not by a computation that dies.
+"""Whether the worker has the memory for a topic: checked when a file is read, before a computation fails.
 
-What a topic takes grows with its sentences, since each may be compared with every other. The website never imports the
-mathematics, so what it takes stands here as figures, measured by `benchmarks.memory` and held to it by a test.
+The need grows with the square of the sentences, since each may be compared with every other. The website never imports
+the mathematics, so it has figures, measured by `benchmarks.memory` and checked by a test.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import formats
 from formats.checks.complaints import shown
 
 MEGABYTE = 1 << 20
-#: What a worker's process takes before its first topic, and what it keeps of others.
+#: Memory of a worker's process before its first topic, and what it keeps of others.
 BASE = 320 * MEGABYTE
 KEPT = 256 * MEGABYTE
-#: Up to here the computations hold some numbers for every two sentences; beyond, no more than one.
+#: Up to here the computations hold several numbers for every two sentences; beyond, only one.
 FEW_SENTENCES = 4000
 BYTES_OF_FEW, BYTES_OF_MANY = 36, 8
 
@@ -30,14 +30,14 @@ def needed(sentences: int) -> int:
 
 
 def most_sentences() -> int:
-    """How many sentences a topic may have with the memory that the worker has."""
+    """How many sentences a topic may have with the worker's memory."""
     room = max(settings.WORKER_MEMORY - BASE - KEPT, 0)
     few = isqrt(room // BYTES_OF_FEW)
     return few if few < FEW_SENTENCES else isqrt(room // BYTES_OF_MANY)
 
 
 def refuse_large_topics(sentences: Mapping[str, int]) -> None:
-    """By the names of topics, how many sentences they have. Raises `formats.Refused` for those that are too many."""
+    """Raises `formats.Refused` for topics with too many sentences; `sentences`: numbers by the names of topics."""
     complaints = tuple(
         formats.Complaint(
             f"topic {shown(name)}",

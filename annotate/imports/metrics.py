@@ -1,4 +1,4 @@
-"""Scores by metrics that were worked out elsewhere: stored beside the summaries, as `given:NAME`."""
+"""Scores by metrics that were computed elsewhere: stored with the summaries, as `given:NAME`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ ScoreRow = tuple[int, str, str, float]
 
 @transaction.atomic
 def put_metric_scores(study: Study, user: User, file: IO[Any], name: str) -> dict[str, int]:
-    """Store the table of scores (topic,system,metric,score) in place of all that its metrics said in this study.
+    """Store a table of scores (topic,system,metric,score) in place of all its metrics' scores in this study.
 
-    By metric, how many scores it has now. Raises `formats.Refused` with every complaint; then nothing is changed.
+    Returns the number of scores by metric. Raises `formats.Refused` with every complaint; then nothing is changed.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     topics = Topic.objects.filter(study=study)
@@ -40,7 +40,7 @@ def put_metric_scores(study: Study, user: User, file: IO[Any], name: str) -> dic
 
 
 def store_metric_scores(scores: Iterable[ScoreRow]) -> None:
-    """Store them, in the caller's transaction; what is there gives way."""
+    """Store the scores in place of existing ones, in the caller's transaction."""
     rows = list(scores)
     summaries = Summary.keys_of({topic_id for topic_id, *_rest in rows})
     MetricScore.objects.bulk_create(
@@ -56,7 +56,7 @@ def store_metric_scores(scores: Iterable[ScoreRow]) -> None:
 
 
 def _existing(study: Study) -> formats.Existing:
-    """The study's topics and who summarized them: all that such a table is held against."""
+    """The study's topics and their systems: all that such a table is compared with."""
     systems: dict[str, set[str]] = {
         name: set() for name in Topic.objects.filter(study=study).values_list("name", flat=True)
     }

@@ -1,6 +1,6 @@
-"""The documents of a file as they are cut, changed by a person before the file is stored.
+"""Users edit the cutting of a file's documents before the file is stored.
 
-Changes stand in the upload's preview until then; `Upload` says what that looks like.
+Until then the upload's preview holds the changes; see `Upload` for its form.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def join_in_preview(upload: Upload, number: int, index: int, version: int, user: User) -> None:
     """Make one sentence of two in the document with this number, from 0.
 
-    `version`: of the preview, as the person saw it. Raises `Refusal` where it has changed since, and for a file that
-    brings judgments: they name sentences by their places.
+    `version`: of the preview that the user saw. Raises `Refusal` if it has changed since, and for a file with
+    judgments: they name sentences by their places.
     """
     _move_border(upload, number, version, user, lambda texts: joined(texts, index, upload.study.language))
 
@@ -38,7 +38,7 @@ def split_in_preview(upload: Upload, number: int, index: int, at: int, version: 
 
 
 def previewed_sentences(document: dict[str, Any]) -> list[Sentence]:
-    """The sentences of a document in a preview, as rows that are not stored."""
+    """The sentences of a document in a preview, as unsaved rows."""
     return [
         Sentence(index=index, text=text, not_judged=mark) for index, (text, mark) in enumerate(document["sentences"])
     ]
@@ -46,7 +46,7 @@ def previewed_sentences(document: dict[str, Any]) -> list[Sentence]:
 
 @transaction.atomic
 def set_judged_in_preview(upload: Upload, number: int, index: int, to_judge: bool, version: int, user: User) -> None:
-    """Leave a sentence out of judging, or take it back. Raises `Refusal` where the preview has changed since."""
+    """Leave a sentence out of judging, or take it back in. Raises `Refusal` if the preview has changed since."""
     row, document = _as_seen(upload, number, version)
     sentences = document["sentences"]
     if not 0 <= index < len(sentences):
@@ -73,12 +73,12 @@ def _move_border(
 
 
 def has_judgments(upload: Upload) -> bool:
-    """Whether judgments in the file name sentences of it."""
+    """Whether the file has judgments, which name sentences."""
     return bool(upload.preview.get("preferences"))
 
 
 def _as_seen(upload: Upload, number: int, version: int) -> tuple[Upload, dict[str, Any]]:
-    """The upload, locked, and one of its documents, if they are still as the person saw them."""
+    """The upload, locked, and one of its documents, if they are still as the user saw them."""
     row = Upload.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=upload.pk)
     cuts = row.preview.get("cuts", [])
     if row.state != Upload.State.READY or row.preview.get("changes", 0) != version or number >= len(cuts):
@@ -108,7 +108,7 @@ def _keep(
 
 
 def with_borders(upload: Upload, topic: str, cuts: Mapping[str, Sequence[Cut]]) -> Mapping[str, Sequence[Cut]]:
-    """The sentences of a topic's documents, by name, as they were mended."""
+    """The sentences of a topic's documents, by name, with the users' changes."""
     return dict(cuts) | {
         document["document"]: _cut([text for text, _mark in document["sentences"]])
         for document in _changed(upload, topic)
@@ -117,7 +117,7 @@ def with_borders(upload: Upload, topic: str, cuts: Mapping[str, Sequence[Cut]]) 
 
 
 def store_changes(upload: Upload, topic_name: str, topic_id: int) -> None:
-    """Mark the stored sentences as they were in the preview; what was mended stays mended when it is cut anew."""
+    """Mark the stored sentences as in the preview; mended documents stay mended when they are cut again."""
     for document in _changed(upload, topic_name):
         stored = SourceDocument.objects.filter(topic=topic_id, name=document["document"])
         if document.get("mended"):

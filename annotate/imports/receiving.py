@@ -1,19 +1,19 @@
-"""Files on their way from a browser to the disk."""
+"""Receive files from browsers."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.core.files.uploadhandler import StopUpload, TemporaryFileUploadHandler
 
-#: A browser that goes on sending beyond so many times the limit is cut off instead of being told why.
+#: A browser that sends more than so many times the limit is disconnected without a reason.
 PATIENCE = 4
 
 
 class LimitedUpload(TemporaryFileUploadHandler):
-    """Keep a file on the disk while it comes, up to the limit; beyond that count it and keep nothing.
+    """Write a file to the disk while it arrives, up to the limit; beyond that only count its bytes.
 
-    `imports.receive` then refuses it by its size, in words: cutting the connection at the limit would leave people
-    with a browser's error page.
+    `imports.receive` then refuses it by its size, in words: closing the connection at the limit would show users their
+    browser's error page.
     """
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:

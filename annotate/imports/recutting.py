@@ -1,9 +1,9 @@
-"""A topic has other documents, or other sentences of them.
+"""Give a topic other documents, or other sentences of them.
 
-A sentence that is still there, word for word, keeps its row, and with it its judgments and its mark. One that is not
-moves with all its pairs to a removed topic of the same name: history, of which nothing is drawn or counted. Whatever is
-put back moves back. Where nobody judged the topic, it is deleted. The caller holds the study first, then the tallies of
-its topics.
+A sentence that is still there, word for word, keeps its row, and with it its judgments and its mark. Other sentences
+move with all their pairs to a removed topic of the same name: history, which is neither drawn nor counted. When they
+are restored they move back. Where nobody judged the topic, they are deleted. The caller holds the study first, then the
+tallies of its topics.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from formats.not_judged import DUPLICATE, not_judged, wordless
 from formats.sentences import Cut
 
 BATCH = 500
-#: Beyond every index and position: rows wait there while others take their places.
+#: Beyond every index and position: rows stay there while others take their places.
 ASIDE = 1_000_000_000
 COLUMNS = ("topic", "document", "index", "position", "paragraph", "text", "not_judged")
 #: Documents with their sentences, in order.
 Cuts = Sequence[tuple[SourceDocument, Sequence[Cut]]]
-#: What the worker finds out about a topic from its sentences.
+#: The worker's results for a topic that rest on its sentences.
 OF_SENTENCES = ("Fit", "Suggestion", "TopicProgress", "Result")
 
 
 @dataclass(frozen=True)
 class Recut:
-    """The documents and sentences of a topic as they are to be, in order; rows that are there have their keys."""
+    """The documents and sentences that a topic will have, in order; existing rows have their keys."""
 
     topic: Topic
     documents: Sequence[SourceDocument]
@@ -43,12 +43,12 @@ class Recut:
 
     @cached_property
     def kept(self) -> frozenset[int]:
-        """The keys of the sentences that are there and stay, or come back."""
+        """The keys of existing sentences that stay or return."""
         return frozenset(row.pk for row in self.sentences if row.pk is not None)
 
     @cached_property
     def gone(self) -> tuple[Sentence, ...]:
-        """The sentences that go."""
+        """The sentences that are removed."""
         rows = Sentence.objects.filter(topic=self.topic).select_related("document").order_by("position")
         # Every row would read its whole document.
         texts = ("document__text", "document__sentences", "document__mended", "document__extra")
@@ -60,24 +60,24 @@ class Recut:
 
     @cached_property
     def judgments(self) -> tuple[int, int]:
-        """How many answers stay with sentences that stay, and how many become history."""
+        """How many answers stay, with their sentences, and how many become history."""
         pairs = _answered(self.topic)
         kept = sum(self.kept.issuperset(pair) for pair in pairs)
         return kept, len(pairs) - kept
 
     def changed_documents(self) -> list[str]:
-        """The names of the documents that come, go, or have another text."""
+        """The names of the documents that are new, removed, or have another text."""
         present = {row.name: (row.text, row.sentences) for row in SourceDocument.objects.filter(topic=self.topic)}
         wanted = {row.name: (row.text, row.sentences) for row in self.documents}
         return sorted(name for name in present | wanted if present.get(name) != wanted.get(name))
 
     def counts(self) -> dict[str, int]:
-        """What goes, for those who decide; what there is none of is left out."""
+        """How many sentences and judgments are lost, for those who decide; without zeros."""
         numbers = {"sentences": len(self.gone), "judgments": self.judgments[1]}
         return {name: number for name, number in numbers.items() if number}
 
     def before(self) -> Iterator[Model]:
-        """The rows as they are now, to be put back."""
+        """The rows as they are now, for restoring them."""
         yield from SourceDocument.objects.filter(topic=self.topic)
         yield from Sentence.objects.filter(topic=self.topic)
         gone = {row.pk for row in self.gone}
@@ -85,15 +85,15 @@ class Recut:
         yield from (row for row in gold_pairs if gone & {row.better_id, row.worse_id})
 
     def apply(self, removal: Removal | None) -> None:
-        """Make it so, in the caller's transaction. What goes stays as history of `removal`; None where all is new, or
-        nobody judged the topic."""
-        # First of all: a fit that is under way has another version of the sentences from here on.
+        """Store the change, in the caller's transaction. Removed sentences become history of `removal`; None if all are
+        new, or nobody judged the topic."""
+        # First of all: a running fit has an outdated version of the sentences from here on.
         own = Topic.asked.filter(pk=self.topic.pk)
         own.update(text_version=F("text_version") + 1, cut_version=F("text_version") + 1)
         if removal is None:
             self.forget()
         else:
-            forget_computed([self.topic.pk])  # and no pair: somebody may have it on their screen
+            forget_computed([self.topic.pk])  # but no pair: an annotator may have it on their screen
             history = history_of(self.topic, removal)
             self._leave(history)
             judging.set_apart(self.topic, history)
@@ -104,24 +104,24 @@ class Recut:
         judging.revive_pairs(self.topic)
 
     def forget(self) -> None:
-        """Forget what rests on the sentences of before, and is no judgment."""
+        """Delete what rests on the earlier sentences, except judgments."""
         forget_computed([self.topic.pk])
         if not Judgment.objects.lasting().filter(topic=self.topic).exists():
             judging.forget_pairs([self.topic.pk])
 
     def store_sentences(self) -> None:
-        """Store the sentences, in the caller's transaction; what goes is deleted, unless it is history already."""
+        """Store the sentences, in the caller's transaction; delete removed ones, unless they are history already."""
         for batch in batches([row.pk for row in self.gone]):
             Sentence.objects.filter(pk__in=batch, topic=self.topic).delete()
         for batch in batches(sorted(self.kept)):
             Sentence.objects.filter(pk__in=batch).update(index=F("index") + ASIDE, position=F("position") + ASIDE)
-        # What was put back may be deleted meanwhile: nobody had judged it.
+        # Restored ones may have been deleted meanwhile: nobody had judged them.
         Sentence.objects.bulk_create(
             self.sentences, BATCH, update_conflicts=True, unique_fields=["pk"], update_fields=COLUMNS
         )
 
     def _leave(self, history: Topic) -> None:
-        """What goes has its documents there as they were: one that stays leaves a copy."""
+        """Move removed sentences and documents to the history; a document that stays is copied."""
         staying = {row.pk for row in self.documents if row.pk is not None}
         by_document: dict[int, list[int]] = defaultdict(list)
         for row in self.gone:
@@ -138,7 +138,7 @@ class Recut:
 
 
 def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
-    """The sentences of a topic, not stored yet, with the marks that the rules give them."""
+    """The unsaved sentences of a topic, marked by the rules."""
     by_rule = (wordless if topic.compares_summaries else not_judged)([own for _document, own in cuts])
     numbered = (
         (document, index, cut, rule)
@@ -160,7 +160,7 @@ def rows_of(topic: Topic, cuts: Cuts) -> list[Sentence]:
 
 
 def recut(topic: Topic, cuts: Cuts) -> Recut:
-    """How a topic changes that is to have these documents with these sentences; they need not be stored yet."""
+    """The change of a topic to these documents with these sentences, which need not be stored yet."""
     sentences = rows_of(topic, cuts)
     _recognize(sentences, _known(topic), _answered(topic))
     for position, (document, _own) in enumerate(cuts):
@@ -169,8 +169,8 @@ def recut(topic: Topic, cuts: Cuts) -> Recut:
 
 
 def _known(topic: Topic) -> Sequence[Sentence]:
-    """The sentences that are there; of compared summaries those that went, too, the last ones first: a summary that is
-    there again, word for word, has its judgments again."""
+    """The topic's sentences. For compared summaries the removed ones, too, latest first: a summary that returns, word
+    for word, has its judgments again."""
     rows = Sentence.objects.filter(topic=topic).order_by("position").select_related("document", "topic")
     if not topic.compares_summaries:
         return list(rows)
@@ -185,10 +185,10 @@ def as_cut(document: SourceDocument) -> tuple[Cut, ...]:
 
 
 def _recognize(sentences: Iterable[Sentence], before: Iterable[Sentence], answered: Sequence[tuple[int, int]]) -> None:
-    """Give the sentences that were there before their keys and marks.
+    """Give sentences that existed before their keys and marks.
 
-    Where there are fewer copies of a text than before, those that people judged come first; each goes where it was, if
-    its document still has the text.
+    Where there are fewer copies of a text than before, judged ones have priority; each stays in its document, if that
+    still has the text.
     """
     judged = set(chain(*answered))
     earlier, now = _by_words(before), _by_words(sentences)
@@ -213,14 +213,14 @@ def _take(sentences: Sequence[Sentence], rows: Sequence[Sentence]) -> None:
 
 
 def _be(sentence: Sentence, row: Sentence) -> None:
-    """A person may have set the mark, or taken it away; but what a copy is of may have gone."""
+    """Take over key and mark, which a user may have changed; but the original of a duplicate may be removed."""
     sentence.pk = row.pk
     if row.not_judged != DUPLICATE:
         sentence.not_judged = row.not_judged
 
 
 def _by_words(rows: Iterable[Sentence]) -> Mapping[tuple[str, str], list[Sentence]]:
-    """By their words; summaries by that of which system they are as well."""
+    """Sentences by their words; summaries by their system, too."""
     by_words: dict[tuple[str, str], list[Sentence]] = defaultdict(list)
     for row in rows:
         system = row.document.name if row.topic.compares_summaries else ""
@@ -229,13 +229,13 @@ def _by_words(rows: Iterable[Sentence]) -> Mapping[tuple[str, str], list[Sentenc
 
 
 def _answered(topic: Topic) -> list[tuple[int, int]]:
-    """The pairs of sentences of a topic that were answered, once for each answer."""
+    """The answered pairs of sentences of a topic, once for each answer."""
     return list(judging.answers_in(topic).order_by().values_list("pair__first_id", "pair__second_id"))
 
 
 def history_of(topic: Topic, removal: Removal) -> Topic:
-    """A removed topic for what goes from this one."""
-    # Reports go by sums of versions, which must not fall when this row is deleted some day.
+    """A new removed topic for what is removed from this one."""
+    # Reports depend on sums of versions, which must not fall when this row is deleted some day.
     topic.study.count_removed(2)
     last = Topic.with_unfinished.filter(study=topic.study_id).aggregate(last=Max("position"))["last"]
     return Topic.with_unfinished.create(
@@ -252,7 +252,7 @@ def history_of(topic: Topic, removal: Removal) -> Topic:
 
 
 def put_back(rows: Mapping[type[Model], list[Any]], removal: Removal) -> None:
-    """Let documents and sentences be again as in these rows, in the caller's transaction."""
+    """Restore documents and sentences from these rows, in the caller's transaction."""
     documents, sentences = rows.get(SourceDocument, []), rows.get(Sentence, [])
     for topic in Topic.objects.filter(pk__in={row.topic_id for row in documents}).select_related("study"):
         own = ([row for row in several if row.topic_id == topic.pk] for several in (documents, sentences))
@@ -260,11 +260,11 @@ def put_back(rows: Mapping[type[Model], list[Any]], removal: Removal) -> None:
 
 
 def forget_computed(topics: Collection[int]) -> None:
-    """Delete what the worker found out about these topics from their sentences: it can do so again."""
+    """Delete the worker's results for these topics that rest on their sentences: it can compute them again."""
     for name in OF_SENTENCES:
         apps.get_model("annotate", name)._default_manager.filter(topic__in=topics).delete()
 
 
 def batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """A database takes only so many values in a condition."""
+    """Batches of rows: the number of values in a condition is limited."""
     return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))

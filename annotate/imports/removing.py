@@ -1,8 +1,8 @@
-"""What came into a study is taken out again, kept for a day, and put back as it was.
+"""Remove data from a study, and restore them within a day.
 
-Rows that nobody judged are deleted and kept as text (`Removal.rows`). A topic only disappears: its judgments are about
-its sentences, and stay with them. Whoever takes out or puts back holds the study first, as every intake does, then the
-tallies of its topics.
+Rows that nobody judged are deleted and kept as text (`Removal.rows`). A topic is only hidden: its judgments are about
+its sentences, and stay with them. Removing and restoring hold the study first, as imports do, then the tallies of its
+topics.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 BATCH = 500
-#: What metrics and people say of summaries, and how they agree.
+#: Analyses of scores by metrics and people, and of their agreement.
 OF_HUMAN_SCORES: tuple[str, ...] = (
     *("across-topics", "metrics", "intervals", "pairs-of-systems", "mixtures", "convergence"),
     *(analysis.name for analysis in OF_ALL_SCORES),
 )
-#: What is worked out of a ranking by answers about summaries.
+#: Analyses of a ranking by answers about summaries.
 OF_WIN_RATES = ("win-rate-influence", "win-rate-smallest-set", "later-systems", "summary-forecast")
 Kind = Removal.Kind
-#: What is kept as text, in an order in which each row finds what it points to.
+#: The tables that are kept as text, those that others refer to first.
 ORDER: tuple[type[Model], ...] = (*(System, Reference, PyramidAnnotation, Summary, HumanScore, MetricScore, GoldPair),)
 
 REMOVABLE = (Kind.TOPIC, Kind.SYSTEM, Kind.SUMMARY, Kind.REFERENCE, Kind.HUMAN_SCORES)
-#: What is counted of it, for those who decide.
+#: The tables that are counted for those who decide.
 COUNTED: Mapping[str, type[Model]] = {
     "summaries": Summary,
     "references": Reference,
@@ -70,7 +70,7 @@ COUNTED: Mapping[str, type[Model]] = {
 
 @dataclass(frozen=True)
 class Target:
-    """Something that can be taken out: what it is called, the rows that go with it, the topics that it is about."""
+    """Something that can be removed: its name, its rows, its topics."""
 
     kind: str
     name: str
@@ -83,7 +83,7 @@ class Target:
         return "" if self.topic is None or self.kind == Kind.TOPIC else self.topic.name
 
     def counts(self) -> dict[str, int]:
-        """How much goes with it; what there is none of is left out."""
+        """How much is removed with it; without zeros."""
         numbers = {name: self.rows[table].count() for name, table in COUNTED.items() if table in self.rows}
         if self.kind == Kind.TOPIC and self.topic is not None:
             answers = judging.answers_in(*_with_compared([self.topic]))
@@ -97,10 +97,10 @@ class Target:
 
 
 def find_target(study: Study, kind: str, key: str) -> Target | None:
-    """What would be taken out, by its key; human scores by their dimension. None where there is no such thing."""
+    """What would be removed, by its key; human scores by their dimension. None if it does not exist."""
     topics = Topic.objects.filter(study=study)
     if kind == Kind.HUMAN_SCORES:
-        # Only what can stand in a database is asked for there.
+        # A query may only have values that a database can store.
         storable = key.encode(errors="replace").decode().replace("\0", "")
         scores = HumanScore.objects.filter(summary__topic__in=topics, dimension=storable)
         scored = topics.filter(pk__in=scores.order_by().values("summary__topic"))
@@ -146,9 +146,9 @@ def _of_summaries(summaries: QuerySet[Summary]) -> dict[type[Model], QuerySet[An
 
 @transaction.atomic
 def remove(study: Study, user: User, kind: str, key: str) -> Removal:
-    """Take something out of a study, at once and for everybody; for a day it can be put back.
+    """Remove something from a study, at once and for everybody; for a day it can be restored.
 
-    Raises `Refusal` where it is gone, where something else needs it, and while an upload is being stored.
+    Raises `Refusal` if it is gone, if something else needs it, and while an upload is being stored.
     """
     _hold(study)
     judging.lock_study(study.pk)
@@ -182,7 +182,7 @@ def remove(study: Study, user: User, kind: str, key: str) -> Removal:
 
 
 def _hold(study: Study) -> None:
-    """One at a time, and nothing while an upload is being stored: it was held against what the study has."""
+    """One at a time, and nothing while an upload is being stored: it was compared with what the study has."""
     if not hold(study.pk):
         raise _gone()
     refuse_busy(study.pk)
@@ -193,7 +193,7 @@ def _gone() -> Refusal:
 
 
 def _refuse_needed(study: Study, target: Target) -> None:
-    """What something else is named after stays as long as that does: no export could be read back."""
+    """Raises `Refusal` for what other data name: without it, no export could be imported."""
     if target.kind == Kind.TOPIC:
         update = Topic.objects.filter(study=study, base=target.name).exclude(name=target.name).first()
         if update is not None:
@@ -232,7 +232,7 @@ def _named(removal: Removal) -> dict[str, str]:
 
 
 def _compute_anew(study: Study, kind: str, topics: Iterable[Topic]) -> None:
-    """Have everything computed anew that rests on these topics, and forget what nothing is left for."""
+    """Have everything that rests on these topics computed again, and delete results that have no data left."""
     keys = [topic.pk for topic in topics]
     if kind == Kind.TOPIC:
         recutting.forget_computed(keys)
@@ -244,7 +244,7 @@ def _compute_anew(study: Study, kind: str, topics: Iterable[Topic]) -> None:
 
 
 def _raise_removed_version(study: Study, topics: Iterable[Topic]) -> None:
-    """Let no sum of the topics' versions fall, whatever goes with them: reports would take it for old news."""
+    """Keep sums of the topics' versions from falling when topics are removed: reports would seem up to date."""
     several = Topic.asked.filter(pk__in=[topic.pk for topic in _with_compared(topics)])
     rows = several.values_list("text_version", "peers_version", "tally__data_version")
     lost = 1 + sum(version or 0 for versions in rows for version in versions)
@@ -252,13 +252,13 @@ def _raise_removed_version(study: Study, topics: Iterable[Topic]) -> None:
 
 
 def _forget(what: str, keys: Collection[int] | QuerySet[Any, Any], *tables: str, **only: Any) -> None:
-    """Delete what the worker found out about these topics (`topic`), or this study (`study`): it can do so again."""
+    """Delete the worker's results for these topics (`topic`), or this study (`study`): it can compute them again."""
     for name in tables:
         apps.get_model("annotate", name)._default_manager.filter(**{f"{what}__in": keys}, **only).delete()
 
 
 def _forget_unfounded(study: Study, keys: list[int]) -> None:
-    """Delete reports that nobody would ever renew, because what they rest on is gone altogether."""
+    """Delete reports that would never be renewed, because all their data are gone."""
     topics = Topic.objects.filter(study=study)
     has_summaries = Exists(Summary.objects.filter(topic=OuterRef("pk")))
     unsummarized = topics.filter(~has_summaries, pk__in=keys)
@@ -286,7 +286,7 @@ def _forget_unfounded(study: Study, keys: list[int]) -> None:
 
 @transaction.atomic
 def restore_removed(removal: Removal, user: User) -> Removal:
-    """Put back what was taken out, as it was. Raises `Refusal` where it cannot be: done, too late, its name taken."""
+    """Restore a removal. Raises `Refusal` where that is impossible: too late, its name taken, its topic removed."""
     study = removal.study
     _hold(study)
     judging.lock_study(study.pk)
@@ -321,7 +321,7 @@ def _from_text(removal: Removal) -> dict[type[Model], list[Any]]:
     return rows
 
 
-#: What an upload may replace in a row.
+#: The columns that an upload may replace.
 REPLACEABLE: Mapping[type[Model], tuple[str, ...]] = {
     Topic: ("title", "question"),
     Reference: ("text", "sentences", "extra", "upload"),
@@ -331,7 +331,7 @@ REPLACEABLE: Mapping[type[Model], tuple[str, ...]] = {
 
 
 def _put_back_versions(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[Topic]:
-    """Let rows be again as they were before an upload; the topics that they are about."""
+    """Restore rows as they were before an upload; returns their topics."""
     topics = {row.pk for row in rows.get(Topic, [])} | {row.topic_id for row in rows.get(SourceDocument, [])}
     for table, columns in REPLACEABLE.items():
         for batch in recutting.batches(rows.get(table, [])):
@@ -352,7 +352,7 @@ def _put_back_versions(removal: Removal, rows: Mapping[type[Model], list[Any]]) 
 
 
 def _refuse_taken(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> None:
-    """What came in since has the name, or what this belongs to is not there."""
+    """Raises `Refusal` where the name is taken since, or what the rows belong to is gone."""
     study = removal.study
     if removal.kind == Kind.TOPIC:
         if Topic.with_unfinished.filter(study=study, name=removal.name, removal=None, summaries_of=None).exists():
@@ -389,7 +389,7 @@ def _taken() -> Refusal:
 
 
 def _put_back(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[Topic]:
-    """Store the rows under their old keys; the topics that they are about."""
+    """Store the rows under their old keys; returns their topics."""
     systems = dict(System.objects.filter(study=removal.study_id).values_list("name", "pk"))
     missing = [row for row in rows.get(System, []) if row.name not in systems]
     _create(System, missing)
@@ -401,7 +401,7 @@ def _put_back(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[T
         _create(table, rows.get(table, []))
     if removal.kind == Kind.TOPIC:
         keys = set(Topic.with_unfinished.filter(removal=removal).values_list("pk", flat=True))
-        # It is cut anew, should the study's language have changed meanwhile; what was judged never is.
+        # It is cut again, in case the study's language has changed meanwhile; judged topics never are.
         removed = Topic.with_unfinished.filter(pk__in=keys)
         removed.filter(summaries_of=None).update(text_version=F("text_version") + 1)
         removed.update(removal=None)
@@ -417,18 +417,18 @@ def _put_back(removal: Removal, rows: Mapping[type[Model], list[Any]]) -> list[T
 
 
 def _with_compared(topics: Iterable[Topic]) -> list[Topic]:
-    """These, and their summaries as people compare them."""
+    """These topics, and those of their summaries."""
     own = list(topics)
     return [*own, *Topic.asked.filter(summaries_of__in=[topic.pk for topic in own]).order_by("pk")]
 
 
 def _locked(topics: QuerySet[Topic]) -> QuerySet[Topic]:
-    """These topics, of which no fit is published until the transaction ends."""
+    """These topics, locked: no fit of them is published until the transaction ends."""
     return topics.select_for_update(no_key=True, of=("self",)).order_by("pk")
 
 
 def _create(table: type[Model], rows: list[Any]) -> None:
-    """Store them with the times at which they were first stored."""
+    """Store rows with their original times."""
     stamps = [field.name for field in table._meta.fields if getattr(field, "auto_now_add", False)]
     before = [[getattr(row, name) for name in stamps] for row in rows]
     table._default_manager.bulk_create(rows, BATCH)
@@ -443,11 +443,11 @@ def _create(table: type[Model], rows: list[Any]) -> None:
 
 
 def forget_removed() -> None:
-    """Delete what can no longer be put back; topics with judgments stay as their history."""
+    """Delete what can no longer be restored; topics with judgments stay as their history."""
     expired = Removal.objects.expired()
     judged = Exists(Judgment.objects.filter(topic=OuterRef("pk")))
     has_history = Exists(Judgment.objects.filter(assignment__topic=OuterRef("pk")))
-    # A sentence may have gone after one that it was compared with.
+    # A sentence may have been removed after one that it was compared with.
     others = Pair.objects.exclude(topic=OuterRef("pk"))
     is_needed = Exists(others.filter(first__topic=OuterRef("pk"))) | Exists(others.filter(second__topic=OuterRef("pk")))
     for topic in Topic.with_unfinished.filter(~judged, ~has_history, ~is_needed, removal__in=expired):

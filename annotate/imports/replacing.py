@@ -1,8 +1,8 @@
-"""What an upload brings under names that are there: what is the same stays as it is, what differs takes its place.
+"""Data of an upload under existing names: what is the same stays, what differs is replaced.
 
 The rows keep their keys, and so what rests on them: human scores stay with a summary whose text is corrected, judgments
-with a sentence that is still in its topic (`recutting`). Scores by metrics that were worked out elsewhere go, since
-they are of the text before. How the rows were is kept for a day.
+with a sentence that is still in its topic (`recutting`). Scores by metrics that were computed elsewhere are deleted,
+since they are of the earlier text. The earlier rows are kept for a day.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from formats.sentences import Cut, cut_text
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: So many changes are shown before an upload is confirmed, each with so many characters.
+#: How many changes are shown before an upload is confirmed, each with how many characters.
 MOST_SHOWN, LONGEST_SHOWN = 100, 2_000
 #: Sentences by the names of their topics and documents.
 NamedCuts = Mapping[str, Mapping[str, Sequence[Cut]]]
-#: Of a summary, or of a reference, what an upload says.
+#: An upload's values for a summary or a reference.
 Columns = dict[str, Any]
 
 
 class WouldLoseJudgments(Refusal):
-    """Sentences that people judged would go; `number`: of judgments that would become history; `recuts`: as shown."""
+    """Judged sentences would be removed; `number`: of judgments that would become history; `recuts`: as shown."""
 
     def __init__(self, number: int, recuts: list[dict[str, Any]]) -> None:
         message = ngettext(
@@ -68,7 +68,7 @@ class WouldLoseJudgments(Refusal):
 
 @dataclass(frozen=True)
 class Change:
-    """A row that is there, and what an upload would have in its columns instead."""
+    """An existing row, and an upload's new values for its columns."""
 
     kind: str
     topic: str
@@ -84,7 +84,7 @@ class Change:
 
 @dataclass
 class Comparison:
-    """What an upload brings beside what the study has: what differs, what is the same, and what is new."""
+    """An upload compared with the study: what differs, what is the same, and what is new."""
 
     changes: list[Change] = field(default_factory=list)
     recuts: list[Recut] = field(default_factory=list)
@@ -109,13 +109,13 @@ class Comparison:
         }
 
     def topics_of(self, kind: str) -> set[int]:
-        """The keys of the topics of which something of this kind differs."""
+        """The keys of the topics where something of this kind differs."""
         return {
             change.row.pk if kind == "topics" else change.row.topic_id for change in self.changes if change.kind == kind
         }
 
     def changed_scores(self) -> Iterator[tuple[int, str, str, str, float]]:
-        """Their topics, systems, dimensions, assessors, and what they are from now on."""
+        """Their topics, systems, dimensions, assessors, and new values."""
         for change in self.changes:
             if change.kind == "human_scores":
                 summary = change.row.summary
@@ -123,13 +123,13 @@ class Comparison:
                 yield summary.topic_id, summary.system.name, change.row.dimension, change.row.assessor, score
 
     def refuse_more_than(self, lose: int) -> None:
-        """Raises `WouldLoseJudgments` where more judgments than these would become history."""
+        """Raises `WouldLoseJudgments` if more than `lose` judgments would become history."""
         lost = sum(recut.judgments[1] for recut in self.recuts)
         if lost > lose:
             raise WouldLoseJudgments(lost, list(map(_recut_as_shown, self.recuts)))
 
     def see(self, kind: str, topic: str, name: str, row: Model, columns: Columns) -> None:
-        """Note a row that is there, and what would be there instead."""
+        """Note an existing row and its new values."""
         if all(getattr(row, column) == value for column, value in columns.items()):
             self.unchanged[kind] += 1
         else:
@@ -149,7 +149,7 @@ def _recut_as_shown(recut: Recut) -> dict[str, Any]:
 
 
 def _documents_as_shown(recut: Recut) -> Iterator[dict[str, str]]:
-    """Of each document that changes the sentences that go, and those that come."""
+    """The removed and the new sentences of each changed document."""
     for name in recut.changed_documents():
         before, after = (_sentences_of(name, rows)[:LONGEST_SHOWN] for rows in (recut.gone, recut.new))
         yield {"kind": "documents", "topic": recut.topic.name, "name": name, "before": before, "after": after}
@@ -160,10 +160,7 @@ def _sentences_of(document: str, rows: Iterable[Sentence]) -> str:
 
 
 def compare(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> Comparison:
-    """Hold what a bundle says of topics that are there against what they have.
-
-    `cuts`: the sentences of its documents that differ, as `cut_changed` says.
-    """
+    """Compare a bundle's data for existing topics with the study. `cuts`: of `cut_changed`."""
     seen = Comparison()
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     _compare_topics(seen, study, bundle)
@@ -176,7 +173,7 @@ def compare(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> Comparison
 
 
 def _compare_topics(seen: Comparison, study: Study, bundle: formats.Bundle) -> None:
-    """Its title and question, where the file has any."""
+    """Compare titles and questions, where the file has any."""
     rows = {
         row.name: row
         for row in Topic.objects.filter(study=study, name__in=[record.topic_id for record in bundle.again])
@@ -210,7 +207,7 @@ def _compare_summaries(seen: Comparison, keys: Mapping[str, int], bundle: format
 
 
 def _other_texts(seen: Comparison) -> Mapping[int | None, dict[str, str]]:
-    """Of summaries that differ, by topic and system."""
+    """The new texts of summaries that differ, by topic and system."""
     texts: dict[int | None, dict[str, str]] = defaultdict(dict)
     for change in seen.changes:
         if change.kind == "summaries":
@@ -243,18 +240,18 @@ def _scores_of(late: formats.records.LateSummary) -> Iterator[formats.records.Hu
 
 
 def content_of(text: formats.Text) -> Columns:
-    """What a text says, in the columns of its row."""
+    """The columns of a text."""
     sentences = None if text.sentences is None else list(text.sentences)
     return {"text": text.text or "", "sentences": sentences, "extra": dict(text.extra)}
 
 
 def columns_of(summary: formats.Summary) -> Columns:
-    """What a summary says of itself, in the columns of its row."""
+    """The columns of a summary."""
     return {"person": summary.person, "reference": summary.reference or "", **content_of(summary)}
 
 
 def _said(columns: Columns) -> Columns:
-    """Without what a file need not say: a table of summaries tells nothing of who wrote them, and has no other keys."""
+    """Without what a file may leave out: a table of summaries does not say who wrote them, and has no other keys."""
     return {name: value for name, value in columns.items() if name in ("text", "sentences") or value}
 
 
@@ -267,7 +264,7 @@ def _in_words(row: Any) -> str:
 
 
 def cut_changed(study: Study, bundle: formats.Bundle) -> NamedCuts:
-    """The sentences of the documents of topics that are there with others. Raises `formats.Refused` for too many."""
+    """The new sentences of existing topics whose documents differ. Raises `formats.Refused` for too many."""
     cuts = {
         topic.name: {text.name: cut_text(text, topic.language or study.language) for text in record.documents}
         for topic, record in _with_other_documents(study, bundle)
@@ -277,8 +274,8 @@ def cut_changed(study: Study, bundle: formats.Bundle) -> NamedCuts:
 
 
 def _recut_of(topic: Topic, record: formats.Topic, cuts: Mapping[str, Sequence[Cut]]) -> Recut:
-    """A document that is the same stays as it is cut, by whomever; of others what comes before and after the words that
-    changed stays as a person cut it, and the rest is cut anew."""
+    """The change of a topic to the record's documents. Unchanged documents keep their cutting; in others, the words
+    before and after all changes stay as a user cut them, and the rest is cut again."""
     rows = {row.name: row for row in SourceDocument.objects.filter(topic=topic)}
     documents: list[tuple[SourceDocument, Sequence[Cut]]] = []
     for text in record.documents:
@@ -295,8 +292,8 @@ def _recut_of(topic: Topic, record: formats.Topic, cuts: Mapping[str, Sequence[C
 
 
 def _mended_again(mended: Sequence[str], cut: Sequence[str]) -> list[str] | None:
-    """The sentences of a changed text: with the borders of what was `mended` in the words before and after all changes,
-    and in between as it is `cut` now. None where that is as it is cut."""
+    """The sentences of a changed text: with the borders of `mended` in the words before and after all changes, and
+    those of `cut` in between. None where that is the same as `cut`."""
     (before, borders), (words, ends) = _words_and_borders(mended), _words_and_borders(cut)
     same = _in_common(before, words)
     same_at_the_end = _in_common(before[same:][::-1], words[same:][::-1])
@@ -311,20 +308,20 @@ def _mended_again(mended: Sequence[str], cut: Sequence[str]) -> list[str] | None
 
 
 def _in_common(words: Sequence[str], others: Sequence[str]) -> int:
-    """With how many of the same words both begin."""
+    """The length of the common beginning, in words."""
     return sum(1 for _same in takewhile(lambda two: two[0] == two[1], zip(words, others, strict=False)))
 
 
 def _words_and_borders(sentences: Sequence[str]) -> tuple[list[str], set[int]]:
-    """All words, and after how many of them a sentence ends."""
+    """All words, and the numbers of words after which a sentence ends."""
     words = [sentence.split() for sentence in sentences]
     return list(chain(*words)), set(accumulate(map(len, words)))
 
 
 def replace(seen: Comparison, removal: Removal | None, upload: Upload | None = None) -> set[int]:
-    """Put what differs in its place, in the caller's transaction; the topics whose summaries have other texts now.
+    """Store what differs, in the caller's transaction; returns the topics whose summaries changed.
 
-    `removal`: of `keep_before`, None where nobody needs what was there.
+    `removal`: of `keep_before`, None where earlier rows need not be kept.
     """
     MetricScore.objects.filter(pk__in=[row.pk for row in _outdated(seen)]).delete()
     for change in seen.changes:
@@ -339,9 +336,9 @@ def replace(seen: Comparison, removal: Removal | None, upload: Upload | None = N
 
 
 def keep_before(study: Study, user: User, seen: Comparison, name: str, **source: str) -> Removal | None:
-    """Keep what is there as it is, for a day; None where nothing is replaced: a topic had no documents so far.
+    """Keep the rows that will be replaced, for a day; None where there are none: a topic had no documents so far.
 
-    `source`: for the audit log, what replaces it.
+    `source`: what replaces them, for the audit log.
     """
     rows = [*(change.row for change in seen.changes), *_outdated(seen), *_means_of(seen)]
     rows += chain(*(recut.before() for recut in seen.recuts))
@@ -364,7 +361,7 @@ def keep_before(study: Study, user: User, seen: Comparison, name: str, **source:
 
 
 def _outdated(seen: Comparison) -> list[MetricScore]:
-    """Scores by metrics from elsewhere, of summaries whose text changes."""
+    """Scores by metrics from elsewhere, of summaries that change."""
     summaries = [change.row.pk for change in seen.changes if change.kind == "summaries"]
     return [
         row
@@ -374,7 +371,7 @@ def _outdated(seen: Comparison) -> list[MetricScore]:
 
 
 def _means_of(seen: Comparison) -> Iterator[HumanScore]:
-    """What assessors together gave a summary, where what one of them gave changes."""
+    """The means of assessors' ratings of summaries, where a rating changes."""
     ratings = [change.row for change in seen.changes if change.kind == "human_scores" and change.row.assessor]
     changed = {change.row.pk for change in seen.changes if change.kind == "human_scores"}
     for batch in batches(ratings):
@@ -384,8 +381,8 @@ def _means_of(seen: Comparison) -> Iterator[HumanScore]:
 
 
 def refuse_again(study: Study, bundle: formats.Bundle) -> None:
-    """Raises `formats.Refused` for judgments of topics that come again with other documents or summaries, whose texts
-    are not known yet, and where some were imported before: no judgment may count twice."""
+    """Raises `formats.Refused` for judgments about changed documents or summaries, whose texts are not stored yet, and
+    about topics with imported judgments: no judgment may count twice."""
     judged = {(preference.topic, preference.of) for preference in bundle.preferences}
     others = (record.topic_id for _topic, record in _with_other_documents(study, bundle))
     complaints = (
@@ -416,7 +413,7 @@ def _complaint(topic: str, actual: str, expected: str) -> formats.Complaint:
 
 
 def _with_other_documents(study: Study, bundle: formats.Bundle) -> Iterator[tuple[Topic, formats.Topic]]:
-    """The topics that come again with documents of other names or texts."""
+    """Existing topics whose documents have other names or texts in the bundle."""
     records = {record.topic_id: record for record in bundle.again if record.documents}
     topics = Topic.objects.filter(study=study, name__in=records).select_related("study").order_by("position")
     for topic in topics.prefetch_related("documents"):
@@ -432,7 +429,7 @@ def _is_same(row: SourceDocument, text: formats.Text) -> bool:
 
 
 def _with_other_summaries(study: Study, bundle: formats.Bundle, judged: set[tuple[str, Of]]) -> list[str]:
-    """The topics that have judgments about summaries beside summaries of other texts."""
+    """The names of topics with judgments about summaries in the bundle, and with changed summaries."""
     sent = {(late.topic, late.summary.name): whole(late.summary) for late in bundle.summaries}
     names = {topic for topic, _system in sent if (topic, "summaries") in judged}
     rows = Summary.objects.filter(topic__in=Topic.objects.filter(study=study, name__in=names))

@@ -1,4 +1,4 @@
-"""An exported study, taken back: its texts, its sentences as they were cut, its judgments with their revisions."""
+"""Restore an exported study: its texts, its sentences as they were cut, its judgments with their revisions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
-    """Take an exported study back whole, owned by `owner`.
+    """Import an exported study whole, owned by `owner`.
 
-    What was computed is computed anew: the same judgments give the same scores. Raises `formats.Refused` for topics
-    that the worker has too little memory for.
+    Results are computed again: the same judgments give the same scores. Raises `formats.Refused` for topics that the
+    worker has too little memory for.
     """
     fields = dataclasses.asdict(archive.settings)
     study = studies.make_study(owner, **fields | ({"title": title} if title else {}))
@@ -53,7 +53,7 @@ def restore(archive: StudyArchive, owner: User, *, title: str = "") -> Study:
 
 
 def _store_history(study: Study, archive: StudyArchive, owner: User) -> dict[int, Sentence]:
-    """The sentences of the archive's history by their numbers, in removed topics that nobody can restore."""
+    """The sentences of the archive's history by their numbers, in removed topics that cannot be restored."""
     if not archive.history:
         return {}
     counts = {"judgments": len(archive.history)}
@@ -95,7 +95,7 @@ def _store_removed(topic: Topic, sentences: Sequence[HistorySentence]) -> dict[i
 
 
 def _keep_marks(study: Study, archive: StudyArchive) -> None:
-    """Which sentences are not to be judged is what the archive says, not what the rules of today say."""
+    """Mark sentences as in the archive, not by today's rules."""
     marks = {
         (sentence.topic, f"{sentence.document}:{sentence.index}"): sentence.not_judged for sentence in archive.sentences
     }
@@ -109,8 +109,8 @@ def _keep_marks(study: Study, archive: StudyArchive) -> None:
 
 
 def _keep_cutting(study: Study, archive: StudyArchive, cuts: dict[str, dict[str, list[Cut]]]) -> None:
-    """Where nobody has judged a topic yet its texts might be cut anew some day: keep the archive's cutting as if a
-    person had said so."""
+    """Keep the archive's cutting of topics that nobody has judged, as if a user had mended it: their texts may be cut
+    again some day."""
     judged = {judgment.assignment for judgment in archive.judgments}
     shown = [assignment for assignment in archive.assignments if assignment.of == "sentences"]
     unjudged = cuts.keys() - {assignment.topic for assignment in shown if assignment.key in judged}

@@ -1,5 +1,5 @@
-"""Judgments by simulated annotators, to try a study out before people judge: written by the worker, labelled wherever
-they stand, and counted only in studies that say so."""
+"""Judgments by simulated annotators, to try a study before people judge: written by the worker, always labelled, and
+counted only in studies that say so."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 FILENAME = "simulated.csv"
 COLUMNS = (*NEEDED, "annotator", "kind")
-#: What they can be simulated from, and where that stands.
+#: What they can be simulated from, and its table.
 SOURCES = {"references": Reference.objects, "pyramid": PyramidAnnotation.objects}
-#: How many may be asked for in a topic, from and to.
+#: The smallest and the largest number per topic.
 PER_TOPIC = 1, 1_000
-#: More of one file are not asked for from the website; the command line has no limit.
+#: The maximum of one file on the website; the command line has no limit.
 MOST_JUDGMENTS = 20_000
-#: The seeds that may be asked for, from and to.
+#: The smallest and the largest seed.
 SEEDS = 0, 2**31 - 1
 
 
 @limits.for_each_user(limits.WRITTEN)
 def ask_for_simulated(study: Study, user: User, source: str, per_topic: int, seed: int) -> Upload:
-    """Have so many judgments of each topic simulated; what is being written already is the answer.
+    """Have so many judgments per topic simulated; returns the upload, an unfinished one if there is one.
 
     Raises `Refusal` where no topic has the source, for too many judgments, where the file cannot be kept; `TooOften`.
     """
@@ -53,7 +53,7 @@ def ask_for_simulated(study: Study, user: User, source: str, per_topic: int, see
 
 
 def topics_with(study: Study, source: str) -> QuerySet[Topic]:
-    """Those that have what judgments are simulated from, in their order."""
+    """The topics that judgments can be simulated for from this source, in order."""
     of_topic = {"topic": OuterRef("pk")}
     sentences = Sentence.objects.filter(**of_topic).order_by()
     topics = Topic.objects.cut().filter(Exists(sentences), Exists(SOURCES[source].filter(**of_topic)), study=study)

@@ -1,4 +1,4 @@
-"""Rows from what an upload brings: texts, their sentences, the judgments that came with them."""
+"""Store an upload's texts, their sentences, and judgments."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ BATCH = 500
 def store(
     study: Study, bundle: formats.Bundle, *, kind: str = Annotator.Kind.HUMAN, pseudonym: str = ""
 ) -> list[Topic]:
-    """Store everything that a bundle brings in one transaction, or nothing; the new topics.
+    """Store a bundle in one transaction, or nothing; returns the new topics.
 
-    Texts are cut before it begins. Judgments that say of which kind they are (as our exports do) keep it; all others
-    are of `kind`, under `pseudonym` where they name no annotator. What comes by an upload, while others judge, is
-    stored in short steps instead (`uploads`).
+    Texts are cut before it begins. Judgments that state their kind (as our exports do) keep it; all others are of
+    `kind`, under `pseudonym` where they name no annotator. Uploads are stored in short steps instead (`uploads`), while
+    others judge.
     """
     cuts = cut_bundle(study, bundle)
     with transaction.atomic():
@@ -55,7 +55,7 @@ def store(
 
 
 def cut_bundle(study: Study, bundle: formats.Bundle) -> NamedCuts:
-    """The sentences of a bundle's new topics. Older topics that it brings judgments of are cut, too, if they wait.
+    """The sentences of a bundle's new topics. Uncut topics of the study with judgments in the bundle are cut, too.
 
     Raises `formats.Refused` for topics that the worker has too little memory for.
     """
@@ -71,9 +71,9 @@ def cut_bundle(study: Study, bundle: formats.Bundle) -> NamedCuts:
 
 
 def store_texts(study: Study, bundle: formats.Bundle, cuts: NamedCuts) -> list[Topic]:
-    """Store topics with all their texts, late summaries and human scores, in the caller's transaction; the new topics.
+    """Store a bundle's topics and its data for existing ones, in the caller's transaction; returns the new topics.
 
-    Topics that `cuts` leaves out are cut by the worker.
+    The worker cuts topics that are not in `cuts`.
     """
     hold(study.pk)
     topics = store_topics(study, bundle, cuts)
@@ -97,9 +97,9 @@ def store_topics(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: 
 
 
 def store_late(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Upload | None = None) -> set[int]:
-    """Store what a bundle says of topics by themselves, in the caller's transaction; the topics to be scored anew.
+    """Store a bundle's data for existing topics, in the caller's transaction; returns the topics to be fitted again.
 
-    What is there gives way to what differs (`replacing`), and stays where nothing differs. `cuts`: of `cut_changed`.
+    What differs is replaced (`replacing`). `cuts`: of `cut_changed`.
     """
     keys = dict(Topic.objects.filter(study=study).values_list("name", "pk"))
     seen = compare(study, bundle, cuts)
@@ -125,7 +125,7 @@ def store_late(study: Study, bundle: formats.Bundle, cuts: NamedCuts, upload: Up
 
 
 def remove_topics(upload: Upload) -> None:
-    """Delete the topics of an upload that is not to be stored, with all their texts, in the caller's transaction."""
+    """Delete the topics of an upload that will not be stored, with all their texts, in the caller's transaction."""
     Topic.with_unfinished.filter(upload=upload).delete()
     System.objects.filter(study=upload.study_id, summaries=None).delete()
 
@@ -188,7 +188,7 @@ def _store_topics(
 
 
 def _store_pyramid(topic_id: int, annotation: Annotation, upload: Upload | None) -> None:
-    """A Pyramid that is there gives way to a later one."""
+    """Store a Pyramid, in place of an existing one."""
     references = {row.name: row.whole for row in Reference.objects.filter(topic=topic_id)}
     rows = Summary.objects.filter(topic=topic_id).select_related("system")
     columns = _annotation(located(annotation, references, {row.system.name: row.whole for row in rows}))
@@ -200,7 +200,7 @@ def _annotation(pyramid: Annotation) -> dict[str, Any]:
 
 
 def _store_references(references: Sequence[tuple[int, formats.Text]], upload: Upload | None) -> None:
-    """Behind those that are there."""
+    """Store references after existing ones."""
     last = Reference.objects.filter(topic__in={topic_id for topic_id, _text in references}).order_by()
     following = {topic_id: position + 1 for topic_id, position in last.values_list("topic").annotate(Max("position"))}
     for topic_id, text in references:
@@ -250,7 +250,7 @@ def _metrics_of(topic_id: int, summary: formats.Summary) -> Iterator[tuple[int, 
 
 
 def _store_means(scores: Sequence[ScoreRow], upload: Upload | None) -> None:
-    """Of what assessors rated the mean of all their ratings, where these rows do not say what it is."""
+    """Store the means of all assessors' ratings for what is rated in these rows, unless they state the mean."""
     wanted = {row[:3] for row in scores if row[3]} - {row[:3] for row in scores if not row[3]}
     ratings: dict[tuple[int, str, str], list[float]] = {}
     rows = HumanScore.objects.ratings().filter(summary__topic__in={topic_id for topic_id, *_rest in wanted})

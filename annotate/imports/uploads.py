@@ -1,11 +1,11 @@
-"""An upload on its way: waiting, read or refused, confirmed by a person, stored by the worker.
+"""The states of an upload: waiting, read or refused, confirmed by a person, stored by the worker.
 
-Every step is a conditional UPDATE from one state to the next, so that a second click, a second worker or a worker that
-comes back from the dead finds the step done and changes nothing.
+Every step is a conditional UPDATE from one state to the next, so that a second click, a second worker or a revived
+worker finds the step done and changes nothing.
 
-Whoever judges must not wait for what is stored: judgments come in short transactions of their own, one upload of a
-study after another. `Upload.judgments_stored` says how far it is; the last transaction sets it back to None, and with
-that everything is there. One that was interrupted goes on from there; one that failed for good is removed again.
+Annotators must not wait for imports: judgments are stored in short transactions of their own, one upload of a study
+after another. `Upload.judgments_stored` counts them; the last transaction resets it to None, and makes everything
+visible. An interrupted upload continues from there; one that failed for good is removed again.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ logger = logging.getLogger(__name__)
 State = Upload.State
 
 MEGABYTE = 1_000_000
-#: Judgments must still fit on the disk when no upload does.
+#: Free bytes that uploads leave for judgments.
 KEPT_FREE = 1024 * MEGABYTE
-#: Of the documents in a file so many characters are shown as they were cut.
+#: How many characters of a file's documents are shown as they were cut.
 SHOWN_CHARACTERS = 40_000
-#: So many judgments are stored in one transaction: whoever judges meanwhile waits for no more.
+#: How many judgments are stored in one transaction: annotators wait for no more.
 STEP = 100
-#: After each comes a pause of so many times its length, in which SQLite's one lock is free.
+#: The pause after each, in multiples of its length, in which SQLite's one lock is free.
 PAUSE = 2
-#: So many seconds after it began to read the file, and at least so many after it began to store, the worker looks at
-#: what else there is. Every turn reads the file anew: 7 s for 200,000 judgments.
+#: So many seconds after it began to read the file, and at least so many after it began to store, the worker does other
+#: work. Every turn reads the file again: 7 s for 200,000 judgments.
 TURN, LEAST = 45.0, 10.0
 
 
 def receive(study: Study, user: User, file: File[Any]) -> Upload:
-    """Keep a file, as it comes, under a random name, for the worker to read.
+    """Keep a file unchanged, under a random name, for the worker to read.
 
-    Raises `Refusal` where it is too large, and where it cannot be kept.
+    Raises `Refusal` if it is too large or empty, and if it cannot be kept.
     """
     if file.size > settings.UPLOAD_LIMIT:
         message = ngettext(
@@ -98,7 +98,7 @@ def receive(study: Study, user: User, file: File[Any]) -> Upload:
 
 
 def keep(upload: Upload, file: File[Any]) -> None:
-    """Lay the file down whole, or nothing of it. Raises `Refusal`."""
+    """Write the whole file to the disk, or nothing. Raises `Refusal`."""
     root = Path(settings.MEDIA_ROOT)
     refusal = Refusal(_("The server has no room for uploads. Please tell the operator of this site."), "no_room")
     try:
@@ -114,12 +114,11 @@ def keep(upload: Upload, file: File[Any]) -> None:
 
 
 def process(upload: Upload) -> None:
-    """Do what the file waits for: a waiting one is read, a confirmed one is stored, once, whoever else is at it.
+    """Do an upload's next step: read a waiting one, store a confirmed one; once, even with several workers.
 
     A waiting upload becomes ready, with a preview, or refused, with the reasons. A confirmed one is read again because
-    the study may have changed since: it is stored whole, perhaps in several turns, or refused; what is stored of one
-    that was refused or given up is removed. Raises `OSError` where the file is not there: whoever sent it is not to
-    blame.
+    the study may have changed since: it is stored whole, perhaps in several turns, or refused. Stored parts of refused
+    or failed ones are removed. Raises `OSError` if the file is missing, which is not the user's fault.
     """
     upload.refresh_from_db()
     if upload.state not in Upload.WAITING:
@@ -144,7 +143,7 @@ def process(upload: Upload) -> None:
 
 
 def _read(upload: Upload) -> formats.Bundle:
-    """What the file brings, checked as a whole against the study. Raises `formats.Refused`."""
+    """The file's data, checked as a whole against the study. Raises `formats.Refused`."""
     Path(upload.file.path).stat()
     study = upload.study
     bundle = formats.read(upload.file.path, name=upload.filename, existing=existing_of(study), language=study.language)
@@ -160,7 +159,7 @@ def _show(upload: Upload, bundle: formats.Bundle) -> None:
 
 
 def _store(upload: Upload, bundle: formats.Bundle, changes_before: int, ends: float) -> None:
-    """Store as much as a turn allows, which `ends` at a time of the clock; when all of it is, let it be seen."""
+    """Store as much as a turn allows, which `ends` at a monotonic time; once all is stored, make it visible."""
     changed = cut_changed(upload.study, bundle)
     if not _is_as_known(upload) or _ask_again(upload, bundle, changed):
         return
@@ -175,8 +174,8 @@ def _store(upload: Upload, bundle: formats.Bundle, changes_before: int, ends: fl
 
 
 def _ask_again(upload: Upload, bundle: formats.Bundle, changed: NamedCuts) -> bool:
-    """Before anything is stored: where it would replace something else than what was confirmed, or where sentences that
-    its judgments name may be others since, show that first."""
+    """Before anything is stored: if it would replace other data than was confirmed, or if sentences that its judgments
+    name may have changed, show a new preview. True then."""
     if upload.judgments_stored is not None:
         return False
     now = compare(upload.study, bundle, changed).preview() | {"removals": _removals(upload)}
@@ -190,8 +189,8 @@ def _ask_again(upload: Upload, bundle: formats.Bundle, changed: NamedCuts) -> bo
 
 
 def _begin(upload: Upload, bundle: formats.Bundle, changes_before: int) -> bool:
-    """Store the texts; False where that was done already, another file of the study is before this one, or something
-    was stored, removed or restored since this one was held against the study."""
+    """Store the texts; False if that is done already, another upload of the study is first, or something was stored,
+    removed or restored since this one was compared with the study."""
     cuts = {topic: with_borders(upload, topic, own) for topic, own in cut_bundle(upload.study, bundle).items()}
     with transaction.atomic():
         others = Upload.unfinished().filter(study=upload.study_id)
@@ -208,12 +207,12 @@ def _begin(upload: Upload, bundle: formats.Bundle, changes_before: int) -> bool:
 
 
 def _changes_before(upload: Upload) -> int:
-    """Changes with everything that comes into the study, is removed or restored."""
+    """A version that changes whenever data of the study are stored, removed or restored."""
     return Upload.objects.filter(study=upload.study_id, state=State.STORED).count() + _removals(upload)
 
 
 def _removals(upload: Upload) -> int:
-    """Changes with everything that is removed from the study, replaced there, or restored."""
+    """A version that changes whenever data of the study are removed, replaced or restored."""
     removals = Removal.objects.filter(study=upload.study_id).aggregate(
         removed=Count("pk"), restored=Count("restored_at")
     )
@@ -221,9 +220,9 @@ def _removals(upload: Upload) -> int:
 
 
 def _step(upload: Upload, work: Callable[[int], int]) -> bool:
-    """Do a little, in a transaction of its own, and let others have their turn; False where somebody else is at it.
+    """Do one step in a transaction of its own, then pause for others; False if another process has the upload.
 
-    `work` is given the number of judgments and says how many it has stored.
+    `work` gets the maximum number of judgments and returns how many it has stored.
     """
     with durability.unhurried():
         began = time.monotonic()
@@ -243,7 +242,7 @@ def _is_as_known(upload: Upload) -> bool:
 
 @transaction.atomic
 def _end(upload: Upload, bundle: formats.Bundle, changed: NamedCuts, arrivals: judging.Arrivals) -> None:
-    """Let everything be seen at once."""
+    """Store the rest and make everything visible at once."""
     if not hold(upload.study_id) or not _is_as_known(upload):
         return
     judging.lock_study(upload.study_id)
@@ -255,7 +254,7 @@ def _end(upload: Upload, bundle: formats.Bundle, changed: NamedCuts, arrivals: j
 
 
 def _remove_parts(upload: Upload) -> None:
-    """Remove what is stored of an upload that is not to be stored any more."""
+    """Remove what is stored of an upload that will not be stored."""
     while upload.judgments_stored:
         if not _step(upload, lambda number: -judging.remove_some(upload, number)):
             return
@@ -273,7 +272,7 @@ def _remove_rest(upload: Upload) -> None:
 
 @transaction.atomic
 def confirm(upload: Upload, user: User) -> None:
-    """Let the worker store it; twice is as good as once. Raises `Refusal` where it is unread or refused."""
+    """Let the worker store it; idempotent. Raises `Refusal` if it is unread or refused."""
     if _move(upload, [State.READY], State.CONFIRMED):
         note(upload.study, user, "confirm upload", upload=str(upload.key), filename=upload.filename)
         return
@@ -285,10 +284,10 @@ def confirm(upload: Upload, user: User) -> None:
 
 @transaction.atomic
 def discard(upload: Upload, user: User) -> None:
-    """Throw the file away. Raises `Refusal` once a person said that it is to be stored."""
+    """Delete the file. Raises `Refusal` once it is confirmed."""
     if _move(upload, [State.WAITING, State.READY, State.REFUSED, State.FAILED], State.DISCARDED):
         note(upload.study, user, "discard upload", upload=str(upload.key), filename=upload.filename)
-        # Only once nobody can come back to it: a rolled-back discard must find its file.
+        # Only after the commit: a rolled-back discard must find its file.
         transaction.on_commit(lambda: upload.file.storage.delete(upload.file.name or ""))
         return
     upload.refresh_from_db()
@@ -298,7 +297,7 @@ def discard(upload: Upload, user: User) -> None:
 
 
 def existing_of(study: Study) -> formats.Existing:
-    """What the study has already: topics with their documents, the numbers of sentences, systems and references."""
+    """What the study has: topics with their documents, the numbers of sentences, systems and references."""
     systems: dict[int, set[str]] = {}
     for topic_id, system in Summary.objects.filter(topic__in=Topic.objects.filter(study=study)).values_list(
         "topic_id", "system__name"
@@ -313,7 +312,7 @@ def existing_of(study: Study) -> formats.Existing:
     counted = rows.filter(topic__in=cut_topics).annotate(count=Count("cut_sentences")).order_by("position")
     for topic_id, name, sentences in counted.values_list("topic_id", "name", "count"):
         documents.setdefault(topic_id, {})[name] = sentences
-    # Only what nobody has cut yet is read whole: a study's texts may be large.
+    # Only uncut texts are read whole: a study's texts may be large.
     for document in rows.exclude(topic__in=cut_topics).select_related("topic").iterator(100):
         language = document.topic.language or study.language
         documents.setdefault(document.topic_id, {})[document.name] = count(as_given(document), language)
@@ -330,7 +329,7 @@ def existing_of(study: Study) -> formats.Existing:
 
 
 def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
-    """What a person looks at before they say that it is to be stored; the model says what it looks like."""
+    """The preview to confirm; see `Upload` for its form."""
     topics, shown, room = [], [], SHOWN_CHARACTERS
     for topic in bundle.topics:
         cuts = [cut_text(text, topic.language or language) for text in topic.documents]
@@ -384,8 +383,8 @@ def _preview(bundle: formats.Bundle, language: str) -> dict[str, Any]:
 
 
 def _move(upload: Upload, before: list[str], after: str, **fields: Any) -> bool:
-    """Take it from one of these states to another, if it is still there."""
-    # `update` passes by auto_now; refreshing keeps the caller's row true.
+    """Move it from one of these states to another, if it is still there."""
+    # `update` skips auto_now; refreshing keeps the caller's row up to date.
     moved = Upload.objects.filter(pk=upload.pk, state__in=before).update(
         state=after, changed_at=timezone.now(), **fields
     )
@@ -395,6 +394,6 @@ def _move(upload: Upload, before: list[str], after: str, **fields: Any) -> bool:
 
 
 def _shown_name(name: str | None) -> str:
-    """What the visitor called the file, as one line that can be shown."""
+    """The visitor's file name, as one printable line."""
     shown = "".join(character for character in name or "" if character.isprintable())[:300].strip()
     return _("upload") if blank(shown) else shown

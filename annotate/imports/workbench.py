@@ -27,10 +27,10 @@ _WORD = re.compile(r"\w")
 
 @transaction.atomic
 def join_with_next(document: SourceDocument, index: int, version: int, user: User, lose: int = 0) -> None:
-    """Make one sentence of the one with this index and the one after it.
+    """Join the sentence with this index and the next one.
 
-    `version`: of the topic's texts, as the person saw them; `lose`: how many judgments they said may become history.
-    Raises `Refusal` where the texts have changed since, `WouldLoseJudgments` where more judgments are concerned.
+    `version`: of the topic's texts that the user saw; `lose`: how many judgments they allow to become history. Raises
+    `Refusal` if the texts have changed since, `WouldLoseJudgments` if more judgments would become history.
     """
     topic, sentences = _as_seen(document, version)
     mend(document, joined(sentences, index, topic.language or topic.study.language), user, lose)
@@ -38,14 +38,14 @@ def join_with_next(document: SourceDocument, index: int, version: int, user: Use
 
 @transaction.atomic
 def split_at(document: SourceDocument, index: int, at: int, version: int, user: User, lose: int = 0) -> None:
-    """Make two sentences of the one with this index, the second from character `at` on. Raises `Refusal`, as above."""
+    """Split the sentence with this index, the second from character `at` on. Raises as `join_with_next` does."""
     _topic, sentences = _as_seen(document, version)
     mend(document, split(sentences, index, at), user, lose)
 
 
 @transaction.atomic
 def set_judged_at(document: SourceDocument, index: int, to_judge: bool, version: int, user: User) -> None:
-    """Leave the sentence with this index out of judging, or take it back, judged or not. Raises `Refusal`, as above."""
+    """Leave the sentence with this index out of judging, or take it back in, judged or not. Raises `Refusal`."""
     _as_seen(document, version)
     sentence = Sentence.objects.filter(document=document, index=index).first()
     if sentence is None:
@@ -54,7 +54,7 @@ def set_judged_at(document: SourceDocument, index: int, to_judge: bool, version:
 
 
 def joined(sentences: Sequence[str], index: int, language: str) -> list[str]:
-    """The sentences with two made one. Raises `Refusal` where there are not two."""
+    """The sentences with two joined. Raises `Refusal` where there are not two."""
     if not 0 <= index < len(sentences) - 1:
         raise Refusal(_("There is no next sentence in this document."), "no_sentence")
     between = "" if primary_language(language) in UNSPACED else " "
@@ -62,7 +62,7 @@ def joined(sentences: Sequence[str], index: int, language: str) -> list[str]:
 
 
 def split(sentences: Sequence[str], index: int, at: int) -> list[str]:
-    """The sentences with one made two. Raises `Refusal` where no sentence may begin there."""
+    """The sentences with one split. Raises `Refusal` where no sentence may begin there."""
     if not 0 <= index < len(sentences):
         raise no_sentence()
     text = sentences[index]
@@ -81,7 +81,7 @@ def changed_meanwhile() -> Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a sentence, or a character where there are no spaces; whether another sentence may begin with it."""
+    """A word of a sentence, or a character where there are no spaces; whether a sentence may begin with it."""
 
     start: int
     text: str
@@ -89,7 +89,7 @@ class Word:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a sentence: what comes before one that may begin a sentence has letters, and so has the rest."""
+    """The words of a sentence. One may begin a sentence if there are letters before it, and in it or after it."""
     pieces = [(match.start(), match[0]) for match in re.finditer(r"\S+", text)]
     pieces = list(enumerate(text)) if len(pieces) == 1 else pieces
     with_letters = [start for start, piece in pieces if _WORD.search(piece)] or [0]
@@ -97,7 +97,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def _as_seen(document: SourceDocument, version: int) -> tuple[Topic, list[str]]:
-    """The topic, locked, and the document's sentences, if they are still those that the person saw."""
+    """The topic, locked, and the document's sentences, if they are still those that the user saw."""
     hold(document.topic.study_id)
     judging.lock_study(document.topic.study_id)
     topic = Topic.objects.select_related("study").filter(pk=document.topic_id).first()

@@ -1,6 +1,6 @@
-"""A table that the worker writes itself, because somebody asked for it.
+"""A table that the worker writes itself, at a user's request.
 
-Once it is whole it is an upload like any other: read, looked at, confirmed, stored.
+When it is complete it is an upload like any other: read, previewed, confirmed, stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from annotate.models import Upload
 
 
 def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object) -> Upload:
-    """Store a new upload with the head of its table, and a line in the log. Raises `Refusal` if it cannot be kept."""
+    """Store a new upload with the header of its table, and an audit entry. Raises `Refusal` if it cannot be kept."""
     keep(upload, ContentFile(",".join(columns) + "\r\n"))
     try:
         with transaction.atomic():
@@ -32,25 +32,25 @@ def begin(upload: Upload, columns: Sequence[str], action: str, **detail: object)
 
 
 def written_topics(upload: Upload) -> set[str]:
-    """The names of those that have their rows in the file."""
+    """The names of the topics that have their rows in the file."""
     with Path(upload.file.path).open(encoding="utf-8", newline="") as file:
         return {row["topic"] for row in csv.DictReader(file)}
 
 
 def add_rows(upload: Upload, rows: Iterable[Sequence[str]]) -> None:
-    """Add the rows of a topic, whose name comes first in each. Raises `OSError` where the file is gone."""
+    """Add the rows of a topic, each with its name first. Raises `OSError` if the file is gone."""
     with Path(upload.file.path).open("r+", encoding="utf-8", newline="") as file:
         file.seek(0, 2)
         csv.writer(file).writerows(rows)
 
 
 def note_written(upload: Upload, topics: int, among: int) -> None:
-    """Say how far it is."""
+    """Store how many topics are written."""
     Upload.waiting().filter(pk=upload.pk).update(preview={"written": topics, "of": among})
 
 
 def hand_over(upload: Upload) -> None:
-    """Have the file, which is whole, read as if somebody had sent it."""
+    """Have the complete file read as if a user had sent it."""
     content = Path(upload.file.path).read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     unread = Upload.waiting().filter(pk=upload.pk)
