@@ -1,4 +1,4 @@
-"""Who calls the API: a token, or a signed-in browser. What nobody allowed is denied."""
+"""The API's callers: a token, or a signed-in browser. What is not allowed is denied."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DenyAll(BasePermission):
-    """The default: a view that names no permission answers nobody."""
+    """The default: a view without a permission denies every caller."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return False
@@ -56,7 +56,7 @@ def _spend_a_guess(request: Request) -> None:
 
 
 class Calls(BaseThrottle):
-    """So many calls a minute for each token; whoever clicks in a browser is nobody to count."""
+    """Limits the calls a minute of each token; browsers are not counted."""
 
     seconds = 0.0
 
@@ -74,7 +74,7 @@ class Calls(BaseThrottle):
 
 
 class SignedIn(BasePermission):
-    """A person, or a program with their token; a token that may only read reads."""
+    """A user, or a program with their token; a read-only token may only read."""
 
     message = _("This token is read-only.")
 
@@ -86,7 +86,7 @@ class SignedIn(BasePermission):
 
 
 class BySession(SignedIn):
-    """A person in a browser: no token makes other tokens."""
+    """A user in a browser: no token makes other tokens."""
 
     message = _("Sign in with a browser to do this. A token is not enough.")
 
@@ -95,12 +95,12 @@ class BySession(SignedIn):
 
 
 def user_of(request: Request) -> User:
-    """Who calls, where a permission saw to it that somebody does."""
+    """The caller, if a permission has made sure that there is one."""
     return cast(User, request.user)
 
 
 def visible_studies(request: Request) -> QuerySet[Study]:
-    """The studies that the caller may look into, as far as their token reaches."""
+    """The studies that the caller may see, within their token's scope."""
     studies = access.visible_studies(user_of(request))
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         return studies.filter(pk=request.auth.study_id)
@@ -118,7 +118,7 @@ def find_study(request: Request, study_id: int, ability: str) -> Study:
 
 
 def find_own_study(request: Request, study_id: int) -> Study:
-    """A study that the caller belongs to in any role, be it only to judge in it. Raises `Http404`."""
+    """A study that the caller belongs to in any role, even only to judge in it. Raises `Http404`."""
     if not reaches(request, study_id):
         raise Http404
     study = Study.objects.filter(pk=study_id).first()
@@ -130,7 +130,7 @@ def find_own_study(request: Request, study_id: int) -> Study:
 
 
 def own_annotators(request: Request) -> QuerySet[Annotator]:
-    """The annotators that the caller is, or lets judge, as far as their token reaches."""
+    """The annotators that the caller is or runs, within their token's scope."""
     annotators = Annotator.objects.lasting().filter(user=user_of(request)).select_related("study")
     if isinstance(request.auth, Token) and request.auth.study_id is not None:
         return annotators.filter(study=request.auth.study_id)
@@ -138,6 +138,6 @@ def own_annotators(request: Request) -> QuerySet[Annotator]:
 
 
 def reaches(request: Request, study_id: int) -> bool:
-    """Whether the caller's token, if they came by one, is good for this study."""
+    """Whether the caller's token, if any, covers this study."""
     narrowed = request.auth.study_id if isinstance(request.auth, Token) else None
     return narrowed is None or narrowed == study_id

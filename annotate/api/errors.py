@@ -16,12 +16,12 @@ from annotate import judging
 from annotate.refusal import Refusal
 from annotate.server.limits import TooOften
 
-#: A refusal is a conflict with how things stand, unless its code says that it is about what was sent.
+#: A refusal is a conflict with the present state, unless its code says that it is about the request.
 STATUS_OF_REFUSALS = {"invalid": 400, "empty": 400, "words_changed": 400, "too_large": 413, "used": 422, "no_room": 507}
 
 
 def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """The answer to an exception; None for what is no fault of the caller: `views.errors` answers that, as on pages."""
+    """The answer to an exception; None if the caller is not at fault: then `views.errors` answers, as on pages."""
     if isinstance(exception, Refusal):
         status = STATUS_OF_REFUSALS.get(exception.code, 409)
         return _response(status, exception.code, exception.message, exception.fields)
@@ -59,7 +59,7 @@ def answer(exception: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
-    """An address below the API's that leads nowhere."""
+    """An unknown address below the API's."""
     message = _("There is nothing here. The schema lists all addresses.")
     if path and not path.endswith("/"):
         message = _("There is nothing here. Addresses of this API end with a slash.")

@@ -1,4 +1,4 @@
-"""What is sent to us, read strictly."""
+"""Strict parsers of request bodies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """An object as the standard has it: no key twice, no NaN, no bottomless nesting, no text that breaks a database."""
+    """An object by the standard: no key twice, no NaN, no bottomless nesting, no text that breaks a database."""
 
     media_type = "application/json"
     limit = 256 * 1024
@@ -52,7 +52,7 @@ class StrictJSONParser(BaseParser):
     def _object(self, place: Place, data: bytes) -> dict[str, Any] | None:
         decoded = text.decode(place, data, start=True)
         parsed = None if decoded is None else strict_json.parse_object(place, decoded)
-        # Nothing is known here: every key and every text in it is cleaned.
+        # No field is known here: every key and every text is cleaned.
         return None if parsed is None else strict_json.extras(place, parsed, frozenset())
 
 
@@ -63,7 +63,7 @@ class LargeJSONParser(StrictJSONParser):
 
 
 class FileParser(BaseParser):
-    """The body as it is, as one file, never in memory. `?filename=` says what to call it."""
+    """The body as one file, never in memory. `?filename=` gives its name."""
 
     media_type = "*/*"
     #: Bytes; None: as much as an upload may have.
@@ -88,6 +88,6 @@ class FileParser(BaseParser):
 
 
 class TableParser(FileParser):
-    """The same for a table that is stored at once, while its sender waits."""
+    """The same for a table that is stored while its sender waits."""
 
     limit = 2 * 1024 * 1024

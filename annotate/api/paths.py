@@ -1,4 +1,4 @@
-"""What stands in addresses."""
+"""Converters of addresses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from django.urls.converters import IntConverter
 
 
 class Id(IntConverter):
-    """A key that a database could have: a longer number leads nowhere instead of overflowing somewhere."""
+    """A possible key of the database: longer numbers lead nowhere instead of overflowing."""
 
     regex = "[0-9]{1,18}"

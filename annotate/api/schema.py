@@ -1,4 +1,4 @@
-"""What OpenAPI says beyond what the views say themselves."""
+"""What OpenAPI says in addition to the views."""
 
 from __future__ import annotations
 

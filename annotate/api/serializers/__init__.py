@@ -1,1 +1,1 @@
-"""What goes in and out as JSON, every field by name; one file for what each file of `views` deals with."""
+"""JSON that is sent and received, every field by name; one file for each file of `views`."""

@@ -1,4 +1,4 @@
-"""Who calls, and their tokens."""
+"""The caller, and their tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NewTokenSerializer(Strict[Any]):
 
     name = serializers.CharField(max_length=100)
     study = serializers.IntegerField(required=False, allow_null=True, max_value=2**63 - 1)
-    read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]  # DRF has an attribute so called
+    read_only = serializers.BooleanField(default=False)  # type: ignore[assignment]  # DRF has an attribute of this name
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
 
 

@@ -1,4 +1,4 @@
-"""Analyses as the API says them: the same tables as on pages and in files."""
+"""Analyses in the API: the same tables as on pages and in files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotate.reports.analyses import Opened
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
-    """What may be chosen by a parameter of this name, and what is."""
+    """The options of a parameter of this name, and the chosen one."""
 
     name = serializers.CharField()
     chosen = serializers.CharField()
@@ -23,7 +23,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
 
 
 class TableSerializer(serializers.Serializer[Any]):
-    """A table: its columns in their order, and of each row a value by column."""
+    """A table: its columns in order, and each row's values by column."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -33,7 +33,7 @@ class TableSerializer(serializers.Serializer[Any]):
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
-    """An analysis as a question; `verdict`: null before it is worked out; `is_old`: newer data wait to be worked in."""
+    """An analysis as a question; `verdict`: null before it is computed; `is_old`: newer data wait to be included."""
 
     name = serializers.CharField(source="analysis.name")
     question = serializers.CharField(source="analysis.question")

@@ -18,7 +18,7 @@ from formats.results import Figure, WhatIf
 
 
 class ShareSerializer(serializers.Serializer[Figure]):
-    """k of n, and its share with a 95% interval (Wilson); null where n is 0."""
+    """k of n, and its share with a 95% interval (Wilson); null if n is 0."""
 
     k = serializers.IntegerField(source="count")
     n = serializers.IntegerField()
@@ -77,7 +77,7 @@ class AnnotatorsChosenSerializer(Strict[Any]):
 
 
 class ExclusionSerializer(AnnotatorsChosenSerializer):
-    """Whom to exclude (or, with `leave_out` false, to include again), and the reason, which the audit log keeps."""
+    """Annotators to exclude (or, with `leave_out` false, to include again), and the reason, which is logged."""
 
     reason = serializers.CharField(max_length=LONGEST_REASON)
 

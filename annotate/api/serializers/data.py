@@ -14,7 +14,7 @@ from annotate.models import Removal
 
 
 class SystemLineSerializer(serializers.Serializer[Any]):
-    """A system and its summaries. `uploads`: the names of the files that brought them, where that is known."""
+    """A system and its summaries. `uploads`: the names of their files, if known."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -35,7 +35,7 @@ class DimensionLineSerializer(serializers.Serializer[Any]):
 
 
 class EarlierUploadSerializer(serializers.Serializer[Any]):
-    """A file that was stored before the study was imported. `by`: whose it was, a number instead of a name."""
+    """A file that was stored before the study was imported. `by`: its user, a number instead of a name."""
 
     filename = serializers.CharField()
     size = serializers.IntegerField()
@@ -58,7 +58,7 @@ class EarlierRemovalSerializer(serializers.Serializer[Any]):
 
 
 class DataSerializer(serializers.Serializer[Any]):
-    """What a study has beside its topics; of an imported one also what its archive says of files and removals."""
+    """A study's data in addition to its topics; for an imported one, also its archive's files and removals."""
 
     systems = SystemLineSerializer(many=True)
     dimensions = DimensionLineSerializer(many=True)

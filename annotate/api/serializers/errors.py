@@ -10,7 +10,7 @@ from rest_framework import serializers
 class ErrorDetailSerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
-    fields = serializers.DictField(  # type: ignore[assignment]  # a key of ours that DRF has a property for
+    fields = serializers.DictField(  # type: ignore[assignment]  # our key has the name of a DRF property
         child=serializers.ListField(child=serializers.CharField())
     )
 

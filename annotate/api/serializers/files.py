@@ -1,4 +1,4 @@
-"""Files on their way in and out."""
+"""Uploads and exports."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RemarkSerializer(serializers.Serializer[Any]):
 class PreviewReplacementSerializer(serializers.Serializer[Any]):
     """Something that the study has, as it is and as the file would have it; long texts are cut off.
 
-    Of documents the sentences that go, and those that come.
+    Documents show the sentences that would be removed, and those that would be added.
     """
 
     kind = serializers.CharField(help_text="documents, topics, references, summaries or human_scores")
@@ -84,7 +84,7 @@ class PreviewReplacementSerializer(serializers.Serializer[Any]):
 
 
 class PreviewRecutSerializer(serializers.Serializer[Any]):
-    """What becomes of the sentences of a topic whose documents are replaced, and of the judgments of them."""
+    """What happens to the sentences of a topic whose documents are replaced, and to judgments of them."""
 
     topic = serializers.CharField()
     kept = serializers.IntegerField(help_text="Sentences that are there, word for word; they keep their judgments.")
@@ -121,13 +121,13 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class BaselinesSerializer(serializers.Serializer[Any]):
-    """What standard summarizers are to write: summaries of at most so many words."""
+    """What standard summarizers shall write: summaries of at most so many words."""
 
     words = serializers.IntegerField(default=100, min_value=baselines.WORDS[0], max_value=baselines.WORDS[1])
 
 
 class SimulationSerializer(serializers.Serializer[Any]):
-    """Which judgments are to be simulated; the same `seed` draws the same pairs."""
+    """Which judgments shall be simulated; the same `seed` draws the same pairs."""
 
     source = serializers.ChoiceField(choices=list(simulated.SOURCES), default="references")  # type: ignore[assignment]  # a field
     per_topic = serializers.IntegerField(

@@ -1,4 +1,4 @@
-"""How many judgments a study needs, and how far it is."""
+"""How many judgments a study needs, and its progress."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from formats.results import Forecast as Record
 
 
 class StudyForecastSerializer(serializers.ModelSerializer[Forecast]):
-    """What is to be expected of a study. `state`: waiting (`done` of `steps` simulations are there; ask again), ready,
-    failed (`problem` gives the reason). `forecast` has what `evaluate plan --format json` writes; null before it is
-    ready. `careless`: as it was asked for."""
+    """A study's forecast. `state`: waiting (`done` of `steps` simulations are there; ask again), ready, failed
+    (`problem` gives the reason). `forecast` has what `evaluate plan --format json` writes; null before it is ready.
+    `careless`: as requested."""
 
     forecast = serializer_of(Record)(source="record", allow_null=True, read_only=True)
 
@@ -27,15 +27,15 @@ class StudyForecastSerializer(serializers.ModelSerializer[Forecast]):
 
 
 class AskForecastSerializer(Strict[Any]):
-    """`careless`: the share of answers that a coin might give; without it what is usual, or what the study's judgments
-    teach."""
+    """`careless`: the share of answers that a coin might give; without it the usual one, or an estimate from the
+    study's judgments."""
 
     careless = serializers.FloatField(required=False, min_value=0, max_value=1)
 
 
 class CourseSerializer(serializers.Serializer[Course]):
-    """Judgments `done` of those `wanted`; `seconds`: what one took on average, null where nobody knows; `a_day`: the
-    pace of the last seven days, null where nobody judged; `ends_at`: when the study will be done at that pace."""
+    """Judgments `done` of those `wanted`; `seconds`: the mean of one, null if unknown; `a_day`: the pace of the last
+    seven days, null without judgments; `ends_at`: when the study will be done at that pace."""
 
     done = serializers.IntegerField()
     wanted = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Who judges, what they are shown, what they answer."""
+"""Annotators, what they are shown, and what they answer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 class PairSerializer(serializers.Serializer[Any]):
     """Two sentences, or two whole summaries, to compare, without their origin. Judge them with `key` and `revision`.
 
-    `prompt`: what the summaries answer that have no source documents; empty otherwise.
+    `prompt`: what summaries without source documents answer; empty otherwise.
     """
 
     key = serializers.UUIDField()

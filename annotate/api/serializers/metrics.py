@@ -1,4 +1,4 @@
-"""What metrics say of summaries."""
+"""Metrics' scores of summaries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotate.models import MetricScore
 
 
 class MetricScoreSerializer(serializers.ModelSerializer[MetricScore]):
-    """What a metric says of a summary; `given:` comes before the names of metrics that were worked out elsewhere."""
+    """A metric's score of a summary; names of metrics computed elsewhere begin with `given:`."""
 
     topic = serializers.CharField(source="summary.topic.name", read_only=True)
     system = serializers.CharField(source="summary.system.name", read_only=True)

@@ -1,4 +1,4 @@
-"""Serializers of the records of `formats.results`, made from their annotations: the API says what is stored."""
+"""Serializers of the records of `formats.results`, made from their annotations: the API returns what is stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN: Mapping[Any, type[Fields]] = {
 
 @cache
 def serializer_of(record: type) -> type[serializers.Serializer[Any]]:
-    """A serializer of what `to_json` makes of such a record, or of the record itself."""
+    """A serializer of `to_json` of such a record, or of the record itself."""
     types = get_type_hints(record)
     fields = {json_name(field): _field(types[field.name]) for field in dataclasses.fields(record)}
     about = {"__doc__": record.__doc__, "__module__": record.__module__}
@@ -48,5 +48,5 @@ def _field(kind: Any, **options: Any) -> Fields:
 
 
 def _length(arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """A tuple of so many is a list of so many; all of a kind, as those of names are."""
+    """A tuple of fixed length is a list of that length; others, such as names, have any length."""
     return {} if arguments[-1] is ... else {"min_length": len(arguments), "max_length": len(arguments)}

@@ -26,10 +26,10 @@ from formats.results.scores import PredictedSystem
 
 
 class SentenceSerializer(serializers.ModelSerializer[Sentence]):
-    """A source sentence with its utility and the judgments behind it; null if nothing has been computed yet.
+    """A source sentence with its utility and the judgments that it rests on; null if nothing has been computed yet.
 
-    `value`: what it gives to a summary, its chance of being preferred, cleared of its length. `published_…`: as in
-    Zopf (2018). `not_judged`: why nobody is asked about it, the name of a rule or `by-hand`; empty where people are.
+    `value`: what it adds to a summary: its chance of being preferred, adjusted for its length. `published_…`: as in
+    Zopf (2018). `not_judged`: why it is not judged, the name of a rule or `by-hand`; empty if it is.
     """
 
     name = serializers.SerializerMethodField()
@@ -81,8 +81,8 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
     """A system's summary with its recommended score, its score as published, and its human scores.
 
     Null if nothing has been computed yet, or if the summary shares no word with its sources: then it has no importance.
-    `coverage`: the share of the sources' words that it has, whatever the judgments say. `ratings`: by assessor and
-    dimension, what each gave.
+    `coverage`: the share of the sources' words that it has, independent of judgments. `ratings`: each assessor's, by
+    dimension.
     """
 
     system = serializers.CharField(source="system.name", read_only=True)
@@ -133,14 +133,14 @@ class SummarySerializer(serializers.ModelSerializer[Summary]):
 
 
 class SourcesSerializer(serializers.Serializer[Any]):
-    """All words of a topic's sources: the sum of occurrences x idf, and their mean value, so weighted."""
+    """All words of a topic's sources: the sum of occurrences x idf, and their mean value, with these weights."""
 
     total = serializers.FloatField()
     mean = serializers.FloatField()
 
 
 class SummaryDetailSerializer(SummarySerializer):
-    """A summary with the terms of its scores, by which they can be followed to the last digit.
+    """A summary with the terms of its scores, which can be checked to the last digit.
 
     `words`: of the recommended score, occurrences x idf x factor / total each, with factor value - mean for importance,
     1 + 4 (value - mean) for combined and 1 for coverage; `sources`: total and mean. `parts`: of the score as published.
@@ -181,18 +181,17 @@ class FailureSerializer(serializers.Serializer[Any]):
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):
-    """A leaderboard, and the judgments behind it.
+    """A leaderboard, and the judgments that it rests on.
 
     `scored_by`: "recommended" or "published"; `score`: what the systems are ranked by. `unranked`: systems whose
-    summaries share no word with their sources. `predicted`: by win rate, those that nobody judged, with so many
-    `answers` that would tell as much; they have no rank. `behind`: topics whose judgments or texts are newer than
-    their scores; `failures`: those that could not be scored, and why. `is_old`: systems are about to be ranked by
-    newer scores of topics. `is_outdated`: the scores are those of earlier settings. `added_prior`: how many topics, as
-    published, needed a prior that the paper does not have.
-    `without_documents`: how many topics are not in these scores because nobody is asked about them. `version`
-    changes whenever anything here may have. `rests_on`: how many judgments of people, machines and simulated
-    annotators count, and how many do not. `ground`: of whom differences and intervals hold. `by_length`: how much
-    of the differences the length of sentences explains.
+    summaries share no word with their sources. `predicted`: unjudged systems by win rate, with so many `answers` that
+    would tell as much; they have no rank. `behind`: topics whose judgments or texts are newer than their scores;
+    `failures`: those that could not be scored, and why. `is_old`: topics have newer scores, not yet ranked by.
+    `is_outdated`: the scores are those of earlier settings. `added_prior`: how many topics, as published, needed a
+    prior that the paper does not have. `without_documents`: how many topics are not in these scores because they have
+    no questions. `version` changes whenever anything here may have. `rests_on`: how many judgments of people, machines
+    and simulated annotators count, and how many do not. `ground`: the population that differences and intervals hold
+    for. `by_length`: how much of the differences the length of sentences explains.
     """
 
     scored_by = serializers.ChoiceField(choices=ScoredBy.choices)
@@ -224,7 +223,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     """One revision of one answer, under a pseudonym. `counted`: it counts towards scores.
 
-    `of`: what the two are: sentences, or summaries, which are called as their systems are. `reason`: why the pair was
+    `of`: what the two are: sentences, or summaries, which are named after their systems. `reason`: why the pair was
     shown; `expected`: the expected side of a practice or gold pair.
     """
 

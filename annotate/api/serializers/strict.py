@@ -1,4 +1,4 @@
-"""For what comes in: only what is known."""
+"""Strict checks of requests: unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = TypeVar("Row")
 
 
 class Strict(serializers.Serializer[Row]):
-    """For what comes in: a key that is not known is a mistake, and is said to be one."""
+    """For requests: an unknown field is an error."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []

@@ -1,4 +1,4 @@
-"""Studies, who belongs to them, and the links that let people in."""
+"""Studies, their members, and invitation links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from formats.settings import NAMES
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
-    """A study with its settings. `role` is yours in it; `rests_on`: how many judgments count, by who made them."""
+    """A study with its settings. `role` is yours in it; `rests_on`: how many judgments count, by kind of annotators."""
 
     role = serializers.SerializerMethodField()
     topics = serializers.IntegerField(source="topic_count", read_only=True)
@@ -56,7 +56,7 @@ class StudyChangesSerializer(Strict[Study], serializers.ModelSerializer[Study]):
 
 
 class StudyCopySerializer(Strict[Any]):
-    """What the copy is called. `with_topics`: its topics come as an upload, which you confirm."""
+    """The copy's title. `with_topics`: its topics arrive as an upload, which you confirm."""
 
     title = serializers.CharField(max_length=200)
     with_topics = serializers.BooleanField(default=False)

@@ -14,8 +14,8 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
     """A topic and its state.
 
     `cut`: it is split into sentences. `up_to_date`: its scores include all judgments. `judgments`: how many they
-    include. `problem`: why the worker failed, in plain words. `needs_documents`: nobody is asked about its sentences,
-    as it has none. `base`: the topic with the earlier documents, of which this one is the update.
+    include. `problem`: why the worker failed, in plain words. `needs_documents`: its sentences cannot be judged, as it
+    has none. `base`: the topic with the earlier documents, which this one updates.
     """
 
     cut = serializers.BooleanField(source="is_cut", read_only=True)
@@ -66,7 +66,7 @@ class DocumentSerializer(TextSerializer):
 
 
 class ReportedPairSerializer(serializers.ModelSerializer[ReportedPair]):
-    """Two sentences, by their ids as they were shown, and what an annotator said is wrong with them."""
+    """Two sentences, by their ids as shown, and what an annotator reported about them."""
 
     topic = serializers.IntegerField(source="assignment.topic_id")
     left = serializers.IntegerField(source="assignment.left.pk")
@@ -80,7 +80,7 @@ class ReportedPairSerializer(serializers.ModelSerializer[ReportedPair]):
 
 
 class JudgedSerializer(Strict[Any]):
-    """Whether people are asked about a sentence."""
+    """Whether a sentence is judged."""
 
     to_judge = serializers.BooleanField()
 

@@ -1,4 +1,4 @@
-"""Who calls, and their tokens."""
+"""The caller, and their tokens."""
 
 from __future__ import annotations
 

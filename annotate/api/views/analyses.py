@@ -31,7 +31,7 @@ class _View(View):
         return Response(QuestionSerializer(opened, many=True).data)
 
     def answer(self, of: Study | Topic, name: str) -> Response:
-        """Raises `Http404` for an analysis or a choice that there is not."""
+        """Raises `Http404` for an unknown analysis or choice."""
         analysis = analyses.analyses_of(of).get(name)
         if analysis is None:
             raise Http404
@@ -63,7 +63,7 @@ class TopicAnalyses(_View):
 class OneAnalysis(_View):
     @extend_schema(operation_id="read_result", parameters=_named(OF_STUDY), responses=AnalysisSerializer)
     def get(self, request: Request, study_id: int, analysis: str) -> Response:
-        """One analysis with its verdict and its tables; 404 for a choice that there is not."""
+        """One analysis with its verdict and its tables; 404 for an unknown choice."""
         return self.answer(self.study(study_id), analysis)
 
 
@@ -71,5 +71,5 @@ class OneAnalysis(_View):
 class OneTopicAnalysis(_View):
     @extend_schema(operation_id="read_topic_result", parameters=_named(OF_TOPIC), responses=AnalysisSerializer)
     def get(self, request: Request, study_id: int, topic_id: int, analysis: str) -> Response:
-        """One analysis of the topic with its verdict and its tables; 404 for a choice that there is not."""
+        """One analysis of the topic with its verdict and its tables; 404 for an unknown choice."""
         return self.answer(get_object_or_404(Topic, pk=topic_id, study=self.study(study_id)), analysis)

@@ -1,4 +1,4 @@
-"""How people judge and agree, what the scores rest on, and what is done about it."""
+"""How annotators judge and agree, what the scores rest on, and what is done about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from annotate.reports import annotators
 
 
 def _named(study: Study, pseudonyms: list[str]) -> list[Annotator]:
-    """The annotators of these names. Raises `ValidationError` for a name that nobody has."""
+    """The annotators with these pseudonyms. Raises `ValidationError` for one that does not exist."""
     annotators = list(Annotator.objects.arrived().filter(study=study, pseudonym__in=pseudonyms).order_by("pk"))
     if missing := sorted(set(pseudonyms) - {annotator.pseudonym for annotator in annotators}):
         raise ValidationError({"annotators": [_("The study has no annotator called %(name)s.") % {"name": missing[0]}]})

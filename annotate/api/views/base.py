@@ -1,4 +1,4 @@
-"""What every view of the API begins with."""
+"""The base of every view of the API."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KEY = "Idempotency-Key"
 
 
 class View(GenericAPIView[Any]):
-    """A view for people who are signed in, with the few steps that all of them share."""
+    """A view for signed-in users, with the steps that all views share."""
 
     permission_classes = [SignedIn]
     filter_backends: list[Any] = []
     #: Whether a POST may have an `Idempotency-Key`.
     takes_key = True
-    #: What a rollback leaves to be undone.
+    #: What must be undone after a rollback.
     undo: Callable[[], object] = staticmethod(lambda: None)
 
     def setup(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
@@ -44,7 +44,7 @@ class View(GenericAPIView[Any]):
             self.post: Callable[..., Response] = partial(self._once, self.post)
 
     def _once(self, post: Callable[..., Response], request: Request, **kwargs: Any) -> Response:
-        """What `post` answers, or answered under this key to this user or token, if it may still see the study."""
+        """The answer of `post`, or the stored one for this key and user or token, if they may still see the study."""
         study = self.study(kwargs["study_id"]) if "study_id" in kwargs else None
         whose = self.user.pk, getattr(request.auth, "pk", None), request.headers[KEY]
 
@@ -61,7 +61,7 @@ class View(GenericAPIView[Any]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the address and the body; worked out once, and before the transaction, which would wait for a file."""
+        """Digest of address and body; computed once, before the transaction, which would wait for a file."""
         data = cast(dict[str, Any], self.request.data)
         digest = hashlib.sha256(json.dumps([self.request.get_full_path(), data], sort_keys=True, default=str).encode())
         for chunk in data["file"].chunks() if isinstance(data.get("file"), File) else ():
@@ -69,11 +69,11 @@ class View(GenericAPIView[Any]):
         return digest.hexdigest()
 
     def to_keep(self, answer: Any) -> Any:
-        """What is stored of it."""
+        """The part of an answer that is stored."""
         return answer
 
     def to_answer(self, kept: Any) -> Any:
-        """What is answered, if this is stored."""
+        """The answer for what is stored."""
         return kept
 
     @property
@@ -81,7 +81,7 @@ class View(GenericAPIView[Any]):
         return user_of(self.request)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Ask again where another transaction was faster; else answer the exception."""
+        """Call the view again if another transaction was faster; else answer the exception."""
         if is_lost(exc):
             try:
                 return once_more(self._ask)
@@ -90,7 +90,7 @@ class View(GenericAPIView[Any]):
         return super().handle_exception(exc)
 
     def _ask(self) -> Response:
-        self.initial(self.request, *self.args, **self.kwargs)  # permissions are looked at again, too
+        self.initial(self.request, *self.args, **self.kwargs)  # permissions are checked again, too
         handler = getattr(self, str(self.request.method).lower(), self.http_method_not_allowed)
         response: Response = handler(self.request, *self.args, **self.kwargs)
         return response
@@ -100,7 +100,7 @@ class View(GenericAPIView[Any]):
         return find_study(self.request, study_id, ability)
 
     def sent(self, serializer: type[BaseSerializer[Any]], **options: Any) -> Any:
-        """What was sent, checked. Raises `ValidationError`."""
+        """The request's data, checked. Raises `ValidationError`."""
         checked = serializer(data=self.request.data, context=self.get_serializer_context(), **options)
         checked.is_valid(raise_exception=True)
         return checked.validated_data

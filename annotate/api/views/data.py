@@ -1,4 +1,4 @@
-"""What a study has; taken out, and put back within a day."""
+"""A study's data; removing it, and restoring it within a day."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotate.reports import data
 class Data(View):
     @extend_schema(operation_id="read_data", responses=DataSerializer)
     def get(self, request: Request, study_id: int) -> Response:
-        """The systems and the dimensions of human scores of a study, with the files that brought them."""
+        """The systems and the dimensions of human scores of a study, with the names of their files."""
         study = self.study(study_id)
         what = {
             "systems": data.systems_of(study),
@@ -52,6 +52,6 @@ class Removals(View):
 class Restoration(View):
     @extend_schema(operation_id="restore_removed", request=None, responses=RemovalSerializer)
     def post(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """Put back what was removed, as it was."""
+        """Restore what was removed, as it was."""
         removal = get_object_or_404(Removal, key=key, study=self.study(study_id, "edit"))
         return self.show(RemovalSerializer, imports.restore_removed(removal, self.user))

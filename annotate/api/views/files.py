@@ -1,4 +1,4 @@
-"""Files on their way in and out."""
+"""Uploads and exports."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Baselines(View):
     def post(self, request: Request, study_id: int) -> Response:
         """Have the worker write summaries by nine standard summarizers, for all topics that have none of them.
 
-        What it writes is an upload like any other: its `state` becomes `ready`, and you confirm it.
+        The result is an upload like any other: its `state` becomes `ready`, and you confirm it.
         """
         study = self.study(study_id, "edit")
         words = self.sent(BaselinesSerializer)["words"]
@@ -83,8 +83,8 @@ class Simulated(View):
     def post(self, request: Request, study_id: int) -> Response:
         """Have the worker simulate judgments from the references or the Pyramids of all topics that have them.
 
-        They are labelled as simulated everywhere, and count only if the study's `counted_kinds` says so. What the
-        worker writes is an upload like any other: its `state` becomes `ready`, and you confirm it.
+        They are labelled as simulated everywhere, and count only if the study's `counted_kinds` says so. The result is
+        an upload like any other: its `state` becomes `ready`, and you confirm it.
         """
         study = self.study(study_id, "edit")
         upload = imports.ask_for_simulated(study, self.user, **self.sent(SimulationSerializer))
@@ -121,12 +121,12 @@ class Discard(View):
 
 @extend_schema(tags=["exports"])
 class Exports(View):
-    #: Asking for a file of what one may read changes nothing in the study: a token that may only read may.
+    #: An export of what one may read changes nothing in the study: a read-only token may request it.
     changes_nothing = True
 
     @extend_schema(operation_id="list_exports", responses=ExportSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """The exports that you requested, newest first; for owners, everybody's."""
+        """The exports that you requested, newest first; for owners, those of all members."""
         study = self.study(study_id, "export")
         return self.page(ExportSerializer, exports.exports_of(study, self.user))
 

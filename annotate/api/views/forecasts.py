@@ -1,4 +1,4 @@
-"""How many judgments does a study need, and how far is it?"""
+"""How many judgments a study needs, and its progress."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Forecasts(View):
 
     @extend_schema(operation_id="ask_forecast", request=AskForecastSerializer, responses={202: StudyForecastSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Have the worker simulate the study, to say how many judgments it needs; what waits already is given up."""
+        """Have the worker simulate the study, to say how many judgments it needs. This cancels a waiting forecast."""
         study = self.study(study_id, "edit")
         return self.show(
             StudyForecastSerializer, forecasts.ask(study, self.user, **self.sent(AskForecastSerializer)), 202
@@ -37,7 +37,7 @@ class Forecasts(View):
 class OneForecast(View):
     @extend_schema(operation_id="read_forecast", responses=StudyForecastSerializer)
     def get(self, request: Request, study_id: int, key: uuid.UUID) -> Response:
-        """The state of a forecast, with what is to be expected."""
+        """The state of a forecast, and its result."""
         return self.show(StudyForecastSerializer, get_object_or_404(Forecast, study=self.study(study_id), key=key))
 
 
@@ -45,5 +45,5 @@ class OneForecast(View):
 class StudyCourse(View):
     @extend_schema(operation_id="read_course", responses=CourseSerializer)
     def get(self, request: Request, study_id: int) -> Response:
-        """How many judgments are in, at which pace they come, and when they will be complete."""
+        """How many judgments are in, at which pace they arrive, and when they will be complete."""
         return self.show(CourseSerializer, course(self.study(study_id)))

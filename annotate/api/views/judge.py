@@ -1,4 +1,4 @@
-"""Judging by programs: the same draw and the same answer as on the page, and no more to be seen than there."""
+"""Judging by programs: the same pairs and answers as on the page, and nothing more to see."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from formats.answers import ANSWERS
 
 
 def _show(view: View, assignment: Assignment) -> Response:
-    """What a judge may know of a pair."""
+    """What an annotator may see of a pair."""
     annotator, topic = assignment.annotator, assignment.topic
     shown = {
         "key": assignment.key,
@@ -48,10 +48,10 @@ def _show(view: View, assignment: Assignment) -> Response:
 
 
 class JudgeView(View):
-    takes_key = False  # what is sent twice is known by its own key, and an answer's transaction holds nothing else
+    takes_key = False  # the pair's own key recognizes repeats, and an answer's transaction holds nothing else
 
     def assignment(self, key: uuid.UUID) -> Assignment:
-        """A pair that was drawn by the caller, in a study that their token reaches. Raises `Http404`."""
+        """A pair that was drawn by the caller, in a study within their token's scope. Raises `Http404`."""
         return get_object_or_404(Assignment.objects.to_show(), key=key, annotator__in=own_annotators(self.request))
 
 
@@ -65,10 +65,10 @@ class Annotators(JudgeView):
 
     @extend_schema(operation_id="join_as_machine", request=JoiningSerializer, responses={201: OwnAnnotatorSerializer})
     def post(self, request: Request, study_id: int) -> Response:
-        """Let a program judge in a study of which you are a member. Its judgments are stored and shown as a machine's.
+        """Let a program judge in a study that you belong to. Its judgments are stored and shown as a machine's.
 
-        If the study asks for consent, whoever runs the program agrees: 409 with the code `consent` gives the text
-        and its version, and that version as `consent` agrees to it. It is stored word for word, once a version.
+        If the study asks for consent, the person who runs the program agrees: 409 with the code `consent` gives the
+        text and its version, and that version as `consent` agrees to it. It is stored word for word, once a version.
         """
         study = find_own_study(request, study_id)
         sent = self.sent(JoiningSerializer)
@@ -123,7 +123,7 @@ class JudgePair(JudgeView):
             "key": assignment.key,
             "revision": recorded.judgment.revision,
             "answer": recorded.judgment.answer,
-            # A pair that is there to see how somebody judges must not give itself away by counting for nothing.
+            # A pair that checks an annotator must not give itself away by not counting.
             "counted": recorded.counted or not assignment.is_wanted,
         }
         return self.show(RecordedSerializer, shown, 201 if recorded.outcome == judging.Outcome.STORED else 200)
@@ -133,7 +133,7 @@ class JudgePair(JudgeView):
 class Skip(JudgeView):
     @extend_schema(operation_id="skip_pair", request=SkippingSerializer, responses={204: None})
     def post(self, request: Request, key: uuid.UUID) -> Response:
-        """Skip a pair, with a reason, and report it to the researchers if it is wrong for everybody."""
+        """Skip a pair, with a reason, and report it to the researchers if it is wrong for every annotator."""
         if not judging.skip(self.assignment(key), **self.sent(SkippingSerializer)):
             raise Refusal(_("This pair has already been answered or skipped."), "answered")
         return Response(status=204)

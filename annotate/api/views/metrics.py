@@ -1,4 +1,4 @@
-"""Scores of summaries by metrics, and those that were worked out elsewhere."""
+"""Scores of summaries by metrics, and those computed elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GivenMetrics(View):
 
     @extend_schema(operation_id="list_given_metrics", responses=MetricScoreSerializer(many=True))
     def get(self, request: Request, study_id: int) -> Response:
-        """The scores of metrics that were worked out elsewhere, by topic, system and metric."""
+        """The scores of metrics that were computed elsewhere, by topic, system and metric."""
         topics = Topic.objects.filter(study=self.study(study_id))
         rows = (
             MetricScore.objects.given()
@@ -47,8 +47,8 @@ class GivenMetrics(View):
         responses=MetricCountSerializer(many=True),
     )
     def put(self, request: Request, study_id: int) -> Response:
-        """Put a CSV file with the columns topic,system,metric,score (at most 2 MB) in the place of all that its metrics
-        said so far in this study; other metrics stay. If any row is wrong nothing is changed.
+        """Replace the study's scores of each metric in a CSV file (columns topic,system,metric,score; at most 2 MB).
+        Other metrics stay. If any row is wrong, nothing is changed.
         """
         study = self.study(study_id, "edit")
         file = cast(Mapping[str, Any], request.data).get("file")

@@ -1,4 +1,4 @@
-"""Systems in order, and the judgments that put them there."""
+"""Leaderboards, and the judgments that they rest on."""
 
 from __future__ import annotations
 

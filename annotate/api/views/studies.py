@@ -1,4 +1,4 @@
-"""Studies, who belongs to them, and the links that let people in."""
+"""Studies, their members, and invitation links."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Studies(View):
     @extend_schema(operation_id="list_studies", responses=StudySerializer(many=True))
     def get(self, request: Request) -> Response:
         """The studies that you may see, newest first."""
-        # By key: joining memberships to find them must not join them again to count.
+        # By key: the join that finds the memberships must not be repeated in the count.
         visible = Study.objects.filter(pk__in=visible_studies(request).values("pk"))
         shown = list(self.paginate_queryset(_with_counts(visible).order_by("-pk")) or [])
         context = {**self.get_serializer_context(), "rests_on": rests_on.by_study(shown)}

@@ -1,4 +1,4 @@
-"""Topics with their texts, sentences with what they are worth, summaries with their scores."""
+"""Topics with their texts, sentences with their utilities, summaries with their scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from annotate.reports import metric_scores, reported_pairs
 
 
 class SummaryFilter(serializers.Serializer[None]):
-    """Which summaries are asked for."""
+    """The summaries requested."""
 
     topic = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     system = serializers.CharField(required=False, max_length=200)
@@ -40,7 +40,7 @@ SUMMARY_CHOICE = [
 
 
 def chosen_summaries(request: Request, study: Study) -> QuerySet[Summary]:
-    """Those of a study that are asked for. Raises `ValidationError`."""
+    """The requested summaries of a study. Raises `ValidationError`."""
     wanted = SummaryFilter(data={name: request.query_params[name] for name in request.query_params})
     wanted.is_valid(raise_exception=True)
     return metric_scores.chosen(study, wanted.validated_data.get("topic"), wanted.validated_data.get("system", ""))
@@ -89,8 +89,8 @@ class OneDocument(View):
     def patch(self, request: Request, study_id: int, topic_id: int, document_id: int) -> Response:
         """Edit the sentences of a document. Those that stay keep their judgments; the others' become history.
 
-        Code 409, `judged`, says how many these are. Send their number as `lose_judgments` to go on; *restore* brings
-        them back for a day.
+        Code 409, `judged`, says how many these are. Send their number as `lose_judgments` to confirm; *restore* returns
+        them for a day.
         """
         study = self.study(study_id, "edit")
         document = get_object_or_404(SourceDocument, pk=document_id, topic__in=study.topics.filter(pk=topic_id))
@@ -112,7 +112,7 @@ class References(View):
 class Sentences(View):
     @extend_schema(operation_id="list_sentences", responses=SentenceSerializer(many=True))
     def get(self, request: Request, study_id: int, topic_id: int) -> Response:
-        """The sentences of a topic in order, each with its utility and the judgments behind it."""
+        """The sentences of a topic in order, each with its utility and the judgments that it rests on."""
         topic = get_object_or_404(Topic, pk=topic_id, study=self.study(study_id))
         rows = Sentence.objects.filter(topic=topic).select_related("document", "topic").prefetch_related("utilities")
         return self.page(SentenceSerializer, rows.order_by("position"))
