@@ -1,1 +1,1 @@
-"""The website: it writes down what people say and shows what the worker made of it."""
+"""The website: it stores what people say and shows what the worker computes from it."""

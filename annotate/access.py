@@ -1,7 +1,6 @@
-"""Who may see and do what, in one place.
+"""Permissions: who may see and do what.
 
-A thing that a person may not see answers 404, as if it were not there; a thing that they may see but not do
-answers 403.
+What a user may not see answers 404, as if it did not exist; what they may see but not do answers 403.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 Role = Membership.Role
 P = ParamSpec("P")
 
-#: What each role may do in a study. Whoever is not named may not even see it.
+#: What each role may do in a study. Without a role named here, one may not even see it.
 ABILITIES: dict[str, frozenset[str]] = {
     "see": frozenset({Role.OWNER, Role.RESEARCHER, Role.ADMIN}),  # the study, its topics, scores and leaderboard
     "edit": frozenset({Role.OWNER, Role.RESEARCHER}),  # texts: uploads and mended sentences
@@ -36,7 +35,7 @@ ABILITIES: dict[str, frozenset[str]] = {
 
 
 def visible_studies(user: User | AnonymousUser) -> QuerySet[Study]:
-    """The studies that this person may look into."""
+    """The studies that this user may see."""
     if not user.is_authenticated:
         return Study.objects.none()
     if user.is_superuser:
@@ -45,9 +44,9 @@ def visible_studies(user: User | AnonymousUser) -> QuerySet[Study]:
 
 
 def find_study(user: User | AnonymousUser, study_id: int, ability: str = "see") -> Study:
-    """The study, if this person may see it and has the ability.
+    """The study, if this user may see it and has the ability.
 
-    Raises `Http404` where they may not see it, `PermissionDenied` where they may see it and nothing more.
+    Raises `Http404` if they may not see it, `PermissionDenied` if they may see it but lack the ability.
     """
     study = visible_studies(user).filter(pk=study_id).first()
     if study is None:
@@ -58,7 +57,7 @@ def find_study(user: User | AnonymousUser, study_id: int, ability: str = "see") 
 
 
 def may(user: User | AnonymousUser, study: Study, ability: str) -> bool:
-    """Whether this person has the ability in the study; a site's superuser has every one."""
+    """Whether this user has the ability in the study; superusers have all."""
     if not user.is_authenticated:
         return False
     if user.is_superuser:
@@ -67,7 +66,7 @@ def may(user: User | AnonymousUser, study: Study, ability: str) -> bool:
 
 
 def abilities(user: User | AnonymousUser, study: Study) -> frozenset[str]:
-    """Everything that this person may do in the study, so that a page offers nothing that would be refused."""
+    """All of this user's abilities in the study, so that pages offer nothing that would be refused."""
     if not user.is_authenticated:
         return frozenset()
     if user.is_superuser:
@@ -82,10 +81,10 @@ def in_study(
     [Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, int, P], HttpResponseBase],
 ]:
-    """Let a view of `/studies/<study_id>/...` begin with the study, found for a signed-in person with the ability.
+    """Pass a view of `/studies/<study_id>/...` the study, for a signed-in user with the ability.
 
-    Whoever is not signed in is asked to. A page that is open and asks for news by itself is loaded anew for that: led
-    to the form behind its back, it would put the form where its figures stand.
+    Visitors who are not signed in must sign in. An open page that polls is reloaded for that: a redirect would put the
+    form in place of its figures.
     """
 
     def decorate(
@@ -105,7 +104,7 @@ def in_study(
 
 
 def is_partial(user: User | AnonymousUser, study: Study) -> bool:
-    """Whether this person sees the study's results, or brought its texts, and so shall not judge: but in a pilot."""
+    """Whether this user sees the study's results, or uploaded its texts, and so shall not judge, except in a pilot."""
     if study.pilot or not user.is_authenticated:
         return False
     if user.is_superuser:
@@ -115,7 +114,7 @@ def is_partial(user: User | AnonymousUser, study: Study) -> bool:
 
 
 def may_create_studies(user: User | AnonymousUser) -> bool:
-    """Whoever researches somewhere, or was given the right by the operator, may begin a study of their own."""
+    """Whether this user may create studies: researchers of any study, and users with the operator's permission."""
     if not user.is_authenticated:
         return False
     researches = Membership.objects.filter(user=user, role__in=ABILITIES["edit"])
@@ -123,7 +122,7 @@ def may_create_studies(user: User | AnonymousUser) -> bool:
 
 
 def may_see_health(user: User | AnonymousUser) -> bool:
-    """Whoever runs the installation, or looks after the annotators of a study, may see how the worker does."""
+    """Whether this user may see the worker's state: superusers, and those who manage a study's annotators."""
     if not user.is_authenticated:
         return False
     looks_after = Membership.objects.filter(user=user, role__in=ABILITIES["annotators"])
@@ -131,19 +130,19 @@ def may_see_health(user: User | AnonymousUser) -> bool:
 
 
 def account(request: HttpRequest) -> User | None:
-    """Who is signed in."""
+    """The signed-in user."""
     return request.user if request.user.is_authenticated else None
 
 
 def known_annotators(request: HttpRequest) -> dict[str, Any]:
-    """The annotators that this browser is, by study: what joining left in the session."""
+    """This browser's annotators by study, as joining stored them in the session."""
     return dict(request.session.get("annotators", {}))
 
 
 def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
     """Whether this browser is the annotator: it joined as them, or their account is signed in.
 
-    In a trial of the start page's pairs is whoever has its address; in another one, a member as long as they are one.
+    A trial of the start page's pairs belongs to anyone with its address; other trials to a member, while they are one.
     """
     if annotator.kind == Annotator.TRIAL:
         is_theirs = request.user.is_authenticated and request.user.pk == annotator.user_id
@@ -154,12 +153,12 @@ def is_annotator(request: HttpRequest, annotator: Annotator) -> bool:
 
 
 def remember_annotator(request: HttpRequest, annotator: Annotator) -> None:
-    """Let this browser be the annotator from now on."""
+    """Make this browser the annotator from now on."""
     request.session["annotators"] = known_annotators(request) | {str(annotator.study_id): str(annotator.key)}
 
 
 def forget_annotator(request: HttpRequest, annotator: Annotator) -> None:
-    """Let this browser be nobody in the annotator's study."""
+    """Forget this browser's annotator in the study."""
     others = known_annotators(request)
     others.pop(str(annotator.study_id), None)
     request.session["annotators"] = others

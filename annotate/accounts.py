@@ -1,4 +1,4 @@
-"""Accounts of people, and the tokens by which their programs sign in."""
+"""Accounts of users, and the tokens with which their programs sign in."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-#: Begins every token, so that one that leaked into a file can be found and told from other secrets.
+#: The prefix of every token, so that a leaked one can be found and distinguished from other secrets.
 PREFIX = "prf_"
 TOKENS_EACH = 50
-#: Noting every use would make every reading request a writing one.
+#: Without a pause between notes of use, every reading request would write.
 USE_NOTED_EVERY = timedelta(minutes=1)
 EMAIL_LINKS = signing.TimestampSigner(salt="e-mail address")
 EMAIL_LINK_SECONDS = 24 * 3600
@@ -43,21 +43,21 @@ EAST_ASIAN = {"CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"
 
 
 def folded(name: str) -> str:
-    """The name as names are compared: in one case and width, and letters that look like Latin ones as those."""
+    """The name as names are compared: in one case and width, with lookalike letters made Latin."""
     return _in_one_case(name).translate(LOOKALIKES)
 
 
 def username_of(typed: str) -> str:
-    """The user name that somebody who types this means; what they typed where nobody has such a name."""
+    """The user name that is meant by what was typed; unchanged if there is no such name."""
     named = Q(username=typed) | Q(account_name__folded=folded(typed))
     names = list(get_user_model().objects.filter(named).values_list("username", flat=True))
     return typed if typed in names or not names else names[0]
 
 
 def check_name(instance: User, raw: bool = False, **_signal: object) -> None:
-    """Raises `ValidationError` for a new account's name that could be taken for that of another one.
+    """Raises `ValidationError` for a new account's name that could be mistaken for another's.
 
-    Called before every account is saved: `createsuperuser` tells of the error as well.
+    Called before every account is saved, so that `createsuperuser` reports the error, too.
     """
     if raw or not instance._state.adding:
         return
@@ -70,7 +70,7 @@ def check_name(instance: User, raw: bool = False, **_signal: object) -> None:
 
 
 def keep_name(instance: User, created: bool, **_signal: object) -> None:
-    """Keep the name that is compared beside the name."""
+    """Store the compared form of the name."""
     if created:
         AccountName.objects.create(user=instance, folded=folded(instance.username))
     else:
@@ -81,9 +81,9 @@ def keep_name(instance: User, created: bool, **_signal: object) -> None:
 def create_token(
     user: User, name: str, *, study: Study | None = None, read_only: bool = False, expires_at: datetime | None = None
 ) -> tuple[Token, str]:
-    """A new token and its secret, which is shown now and never again: only its hash is kept.
+    """A new token and its secret, which is shown only now: only its hash is stored.
 
-    `study` narrows it to that study; `read_only` to requests that change nothing.
+    `study` restricts it to that study; `read_only` to requests that change nothing.
     """
     if expires_at is not None and expires_at <= timezone.now():
         raise invalid("expires_at", _("This time is in the past."))
@@ -101,9 +101,9 @@ def create_token(
 
 
 def find_token(secret: str) -> Token | None:
-    """The token with this secret, if it was not revoked and its person is still good; it may have expired.
+    """The token with this secret, if it was not revoked and its user is active; it may have expired.
 
-    Looked up by hash: we compare nothing.
+    It is looked up by hash, so that no secrets are compared.
     """
     token = (
         Token.objects.select_related("user", "study")
@@ -120,34 +120,34 @@ def find_token(secret: str) -> Token | None:
 
 @transaction.atomic
 def revoke_token(token: Token, user: User) -> None:
-    """Let nobody in by this token again. Revoking twice changes nothing."""
+    """Revoke a token. Revoking twice changes nothing."""
     if Token.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
         note(token.study, user, "revoke token", token=token.pk, name=token.name)
     token.refresh_from_db()
 
 
 def revoke_tokens(user: User, study: Study) -> int:
-    """Revoke the tokens that this person had for this study; how many there were."""
+    """Revoke this user's tokens for this study; their number."""
     return Token.objects.filter(user=user, study=study, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
 def note_sign_in(user: User, by: str) -> None:
-    """Write down that somebody signed in, with a `password` or by a `link` made at the machine."""
+    """Log that a user signed in, with a `password` or by a `link` made on the machine."""
     note(None, user, "sign in", by=by)
 
 
 @transaction.atomic
 def end_sessions(user: User, sessions: QuerySet[AccountSession]) -> None:
-    """Sign the browsers of these sessions of the person out."""
+    """End these sessions of the user."""
     _ended, rows = Session.objects.filter(account_session__in=sessions.filter(user=user)).delete()
     note(None, user, "end sessions", number=rows.get("sessions.Session", 0))
 
 
 @transaction.atomic
 def change_password(user: User, password: str, by: str = "password") -> None:
-    """Set another password, `by` the old one or by an `email`.
+    """Set a new password, authorized `by` the old one or an `email`.
 
-    Sessions end by it, and the person's tokens stay: programs know no password.
+    This ends all sessions, but keeps the user's tokens: programs know no password.
     """
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -156,16 +156,16 @@ def change_password(user: User, password: str, by: str = "password") -> None:
 
 
 def email_token(user: User, email: str) -> str:
-    """What a link to this address holds, so that opening it shows that one reads what is sent there.
+    """The token of a link to this address; opening it proves that the user reads its e-mails.
 
-    It ends with the account's password, so that it is never for another account that has the number after a restore.
+    It contains a hash of the password, so that it is never valid for another account with this number after a restore.
     """
     held = {"user": user.pk, "email": email, "before": user.email, "password": user.get_session_auth_hash()}
     return EMAIL_LINKS.sign_object(held)
 
 
 def read_email_token(user: User, token: str) -> str | None:
-    """The new address of this account; None where the link is not ours, another account's, too old, or used already."""
+    """The new address of this account; None if the link is not ours, another account's, expired or used."""
     try:
         held = EMAIL_LINKS.unsign_object(token, max_age=EMAIL_LINK_SECONDS)
     except signing.BadSignature:
@@ -176,7 +176,7 @@ def read_email_token(user: User, token: str) -> str | None:
 
 @transaction.atomic
 def set_email(user: User, email: str) -> None:
-    """Set the address to which a new password may be sent; "" for none. The log does not say which it is."""
+    """Set the address for links to a new password; "" for none. The log does not contain it."""
     user.email = email
     user.save(update_fields=["email"])
     note(None, user, "change e-mail address", has_address=bool(email))
@@ -184,16 +184,16 @@ def set_email(user: User, email: str) -> None:
 
 @transaction.atomic
 def sign_up(username: str, password: str, *, email: str = "", invited: bool = False) -> User:
-    """A new account. Raises `Refusal` where the installation is closed to those whom nobody invited.
+    """Create an account. Raises `Refusal` if the installation is closed and the visitor was not invited.
 
-    Where an installation is open, whoever signs up may begin studies; an invitation gives what it says and no more.
+    In an open installation, new users may create studies; an invitation gives its own role only.
     """
     if not (settings.SIGN_UP_OPEN or invited):
         raise Refusal(_("Sign-up is closed here. Ask for an invitation."), "closed")
     users = get_user_model()
     user = users(username=users.normalize_username(username), email=users.objects.normalize_email(email))
     try:
-        # The name first: whether a password is too much like it can only be said of one that will do.
+        # The name first: a password can only be compared with a valid name.
         user.full_clean(exclude=["password"])
         check_name(user)
         validate_password(password, user)
@@ -204,7 +204,7 @@ def sign_up(username: str, password: str, *, email: str = "", invited: bool = Fa
     try:
         with transaction.atomic():
             user.save(force_insert=True)
-    except (IntegrityError, ValidationError) as error:  # somebody else took it a moment ago
+    except (IntegrityError, ValidationError) as error:  # another visitor took the name a moment ago
         raise invalid("username", _("This name is taken.")) from error
     if settings.SIGN_UP_OPEN:
         user.user_permissions.add(Permission.objects.get(content_type__app_label="annotate", codename="add_study"))
@@ -217,5 +217,5 @@ def _in_one_case(name: str) -> str:
 
 
 def _digest(secret: str) -> str:
-    """A 256-bit secret needs no slow hash: there is nothing to guess."""
+    """A 256-bit secret cannot be guessed, so it needs no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

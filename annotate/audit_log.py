@@ -1,8 +1,8 @@
 """The audit log: who did what to which study. It is append-only.
 
-Each entry carries the SHA-256 digest of its content and of the digest before it, so that nobody can change, leave out
-or reorder one without all that follow telling. What was cut off at the end can be told only by whoever wrote down where
-the log had got to: `manage.py verify_log --heads`.
+Each entry has the SHA-256 digest of its content and of the digest before it, so that changing, removing or reordering
+one breaks the chain after it. Entries cut off at the end are missed only with an earlier record of the log's head:
+`manage.py verify_log --heads`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 #: The digest before the first entry of every log.
 BEGINNING = "0" * 64
-#: The log says that a text was changed, not what it was: whoever reads the log may not be whoever reads the texts.
+#: Longer texts are logged as changed, without their content: readers of the log may not be allowed to read the texts.
 LONGEST = 200
-#: The action by which a person changes settings; what the product sets itself has another one.
+#: The action by which a user changes settings; the product's own changes have another one.
 SETTINGS = "change settings"
-#: The action by which somebody leaves nothing behind, and what stands in entries that named them.
+#: The action that erases an annotator, and the content of entries that named them.
 ERASURE = "erase annotator"
 ERASED = {"erased": True}
-#: Tells our locks from others in the same database of PostgreSQL.
+#: Distinguishes our locks from others in the same PostgreSQL database.
 LOCK = 0x616374
 
 
 @dataclass(frozen=True)
 class Head:
-    """Where a log has got to: how many entries it has, and the digest of the last."""
+    """The end of a log: its number of entries, and the digest of the last."""
 
     number: int
     digest: str
@@ -48,7 +48,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Break:
-    """Where a log stops being what was written. `number`: the first entry that is not as it should be."""
+    """Where a log differs from what was written. `number`: the first entry that is wrong."""
 
     study: int | None
     number: int
@@ -56,7 +56,7 @@ class Break:
 
 
 class SettingChange(NamedTuple):
-    """A setting that a person changed. Long texts are their length and digest, as the log has them."""
+    """A setting that a user changed. Long texts are their length and digest, as in the log."""
 
     name: str
     before: Any
@@ -65,9 +65,9 @@ class SettingChange(NamedTuple):
 
 
 def note(study: Study | None, actor: User | None, action: str, /, **detail: Any) -> AuditEntry:
-    """Write one entry; in the transaction of what it tells about, so that neither is there without the other.
+    """Write one entry, in the transaction of what it describes, so that neither exists without the other.
 
-    The log of the study (or of the installation) is locked until that transaction ends: note last what takes long.
+    The log of the study (or installation) is locked until that transaction ends: call this after slow work.
     """
     with transaction.atomic():
         _lock(study)
@@ -87,9 +87,9 @@ def note(study: Study | None, actor: User | None, action: str, /, **detail: Any)
 
 
 def digest_of(before: str, entry: AuditEntry) -> str:
-    """The SHA-256 digest of an entry that follows the one with digest `before`: what binds it to all earlier ones.
+    """The SHA-256 digest of an entry after the one with digest `before`: it binds the entry to all earlier ones.
 
-    The names in the content never change, whatever the columns are called: old digests must come out as they were.
+    The keys of the content never change, even if columns are renamed: old digests must stay the same.
     """
     content = {
         "before": before,
@@ -104,14 +104,14 @@ def digest_of(before: str, entry: AuditEntry) -> str:
 
 
 def detail_digest_of(entry: AuditEntry) -> str:
-    """The SHA-256 digest of what an entry says, which stays when that is erased."""
+    """The SHA-256 digest of an entry's details, which stays when they are erased."""
     return _sha256(_canonical(entry.detail))
 
 
 def erase_annotator(annotator: Annotator) -> list[int]:
     """Empty the details of every entry that names this annotator, in the caller's transaction; the entries' numbers.
 
-    The chain still holds: it goes through digests. The numbers must be noted, or `verify` takes it for forgery.
+    The chain of digests still holds. The numbers must be logged, or `verify` reports a forgery.
     """
     _lock(annotator.study)
     names_them = Q(detail__annotator=annotator.pseudonym) | Q(detail__key=str(annotator.key))
@@ -123,7 +123,7 @@ def erase_annotator(annotator: Annotator) -> list[int]:
 
 
 def changes_of_settings(study: Study, since: datetime) -> list[SettingChange]:
-    """Those after this moment, in their order."""
+    """Changes after this moment, in order."""
     entries = AuditEntry.objects.filter(study=study, action=SETTINGS, at__gt=since).order_by("number")
     return [
         SettingChange(name, before, after, at)
@@ -133,9 +133,9 @@ def changes_of_settings(study: Study, since: datetime) -> list[SettingChange]:
 
 
 def verify(heads: Mapping[str, Head] | None = None) -> Iterator[Break]:
-    """Where the logs are not as they were written; nothing, if they are.
+    """Where the logs differ from what was written; nothing if they are intact.
 
-    `heads`: where they had got to at an earlier time, as `current_heads` gave it; they must still pass through there.
+    `heads`: of an earlier time, from `current_heads`; the logs must still pass through them.
     """
     heads_to_meet = dict(heads or {})
     logs = list(AuditEntry.objects.order_by("study").values_list("study", flat=True).distinct())
@@ -148,7 +148,7 @@ def verify(heads: Mapping[str, Head] | None = None) -> Iterator[Break]:
 
 
 def check(study: Study) -> Break | None:
-    """Where one study's log is not as it was written; None, if it is."""
+    """Where one study's log differs from what was written; None if it is intact."""
     return _first_break(study.pk, AuditEntry.objects.filter(study=study), None)
 
 
@@ -156,7 +156,7 @@ INSTALLATION = "installation"
 
 
 def current_heads() -> dict[str, Head]:
-    """By study (or "installation"), where each log has got to."""
+    """The head of each log, by study (or "installation")."""
     entries = AuditEntry.objects.order_by("study", "number").values_list("study", "number", "digest")
     return {_name(study): Head(number, digest) for study, number, digest in entries.iterator()}
 
@@ -180,7 +180,7 @@ def _first_break(study: int | None, entries: QuerySet[AuditEntry], head: Head | 
 
 def _is_as_written(entry: AuditEntry, before: str, erased: set[int]) -> bool:
     if entry.number in erased and entry.detail == ERASED:
-        # Of an entry that is older than digests of details, only what follows it tells that it was there.
+        # An erased entry without a digest of its details is confirmed only by the entries after it.
         return not entry.detail_digest or entry.digest == digest_of(before, entry)
     if entry.detail_digest and entry.detail_digest != detail_digest_of(entry):
         return False
@@ -188,7 +188,7 @@ def _is_as_written(entry: AuditEntry, before: str, erased: set[int]) -> bool:
 
 
 def _erased_lawfully(entries: QuerySet[AuditEntry]) -> set[int]:
-    """The numbers of the entries that a later one, bound by the chain as all are, says were erased."""
+    """The numbers of entries that a later entry, itself bound by the chain, declares erased."""
     details = entries.filter(action=ERASURE).values_list("detail", flat=True)
     return {number for detail in details for number in detail.get("entries", ())}
 
@@ -198,7 +198,7 @@ def _sha256(content: Any) -> str:
 
 
 def _lock(study: Study | None) -> None:
-    """Let nobody else add to this log until the transaction ends. A transaction of SQLite is alone anyway."""
+    """Lock this log until the transaction ends. SQLite's transactions exclude one another anyway."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, (study.pk if study else 0) % 2**31])
@@ -223,7 +223,7 @@ def _short(value: Any) -> Any:
 
 
 def _canonical(value: Any) -> Any:
-    """Numbers as both databases give them back: PostgreSQL keeps 1e22 as an integer, SQLite as it was written."""
+    """Numbers as both databases return them: PostgreSQL keeps 1e22 as an integer, SQLite as written."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

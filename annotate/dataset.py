@@ -1,4 +1,4 @@
-"""The judgments of a study as a dataset for others: with their texts, as preferences to train on, and with a card."""
+"""The judgments of a study as a dataset: with texts, as preferences for training, and with a card."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from formats.readers.lines import Sink
 from formats.readers.tables import write_rows
 from formats.records import Preference
 
-#: Bytes of lines that are held back in memory.
+#: Bytes of lines that are buffered in memory.
 HELD = 1 << 22
-#: Why a pair was shown, whose answer counts: the first, where nothing is known.
+#: Why a pair was shown, if its answer counts; the first if unknown.
 REASONS = ("imported", "random", "suggested")
 BY_LETTER = {answer.letter: key for key, answer in ANSWERS.items()}
-#: The columns of the judgments with their texts, and what they say.
+#: The columns of the judgments with texts, and their meaning.
 COLUMNS: Mapping[str, str] = {
     "topic": "the topic",
     "of": "what was compared: `sentences` of the source documents, or whole `summaries`",
@@ -75,9 +75,9 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def preferred(study: Study) -> Iterator[dict[str, Any]]:
-    """Preferences between summaries as reward models and DPO are trained on; a tie has no side that is chosen.
+    """Preferences between summaries for training reward models and DPO, without ties.
 
-    `prompt`: what the summaries answer; of those of source documents the topic's title and the documents.
+    `prompt`: what the summaries answer; for those with source documents, the topic's title and the documents.
     """
     for topic, texts, preferences in _by_topic(study):
         if not topic.compares_summaries:
@@ -102,7 +102,7 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
 
 
 def _by_topic(study: Study) -> Iterator[tuple[Topic, dict[str, str], Iterator[Preference]]]:
-    """The topics that were judged, each with its texts by their names and its judgments that count."""
+    """The judged topics, each with its texts by name and its judgments that count."""
     for (name, of), preferences in groupby(exports.preferences(study), attrgetter("topic", "of")):
         topic = Topic.asked.get(study=study, name=name, summaries_of__isnull=of == "sentences")
         texts = Sentence.objects.filter(topic=topic).select_related("topic", "document")
@@ -110,7 +110,7 @@ def _by_topic(study: Study) -> Iterator[tuple[Topic, dict[str, str], Iterator[Pr
 
 
 def write_judgments_jsonl(study: Study, file: Sink) -> None:
-    """Readers learn the type of a column from the beginning of a file: its first row has seconds, if any row has."""
+    """One line a judgment. The first has seconds, if any has, since readers infer a column's type from it."""
     lines = ((row["seconds"] is not None, strict_json.line(row).encode() + b"\n") for row in judgments(study))
     with SpooledTemporaryFile(HELD) as without_seconds:
         for has_seconds, line in lines:
@@ -124,7 +124,7 @@ def write_judgments_jsonl(study: Study, file: Sink) -> None:
 
 
 def write_judgments_csv(study: Study, file: Sink) -> None:
-    """For spreadsheets: formulas are defused."""
+    """The judgments as CSV; formulas are defused for spreadsheets."""
     write_rows(file, tuple(COLUMNS), (tuple(row.values()) for row in judgments(study)))
 
 
@@ -133,7 +133,7 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
 
 
 def write_card(study: Study, file: Sink) -> None:
-    """The README of the dataset, in Markdown, with what the Hub reads of it at its beginning."""
+    """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
     facts, of_summaries = study_facts.of_study(study), Q(assignment__topic__summaries_of__isnull=False)
     is_tie = Q(answer__in=[key for key, answer in ANSWERS.items() if answer.share == HALF])
     number = (

@@ -18,7 +18,7 @@ from annotate import markdown
 from preferendum import FILES
 
 FOLDER = FILES / "docs"
-#: Which files are pages, for whom, in their order. Their first heading is their title.
+#: The files that are pages, by audience, in order. Their first heading is their title.
 PAGES = {
     "annotators": ("annotators",),
     "researchers": ("researchers", "formats", "metrics", "model", "papers", "results", "python", "api", "not-done"),
@@ -59,7 +59,7 @@ class Doc:
 
 @cache
 def load(name: str) -> Doc:
-    """Read a page, once in a process: files of ours change with the program. Raises KeyError where there is none."""
+    """Read a page, once a process, since our files change only with the program. Raises KeyError if there is none."""
     if name not in NAMES:
         raise KeyError(name)
     tokens = PARSER.parse((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
@@ -71,12 +71,12 @@ def load(name: str) -> Doc:
 
 
 def contents() -> dict[str, list[Doc]]:
-    """All pages, by whom they are for."""
+    """All pages, by audience."""
     return {reader: [load(name) for name in names] for reader, names in PAGES.items()}
 
 
 def _give_anchors(tokens: list[Token]) -> list[Heading]:
-    """Headings with the anchors that the files' own links expect; the second of a name has a number."""
+    """Headings with the anchors that the files' links expect; repeated names get numbers."""
     headings: list[Heading] = []
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
@@ -92,7 +92,7 @@ def _give_anchors(tokens: list[Token]) -> list[Heading]:
 
 
 def _lead_within_the_site(children: list[Token]) -> list[Token]:
-    """Links to other files lead to their pages, under their titles; of a link to what is no page the text is left."""
+    """Links to other files lead to their pages, under their titles; links to other things become plain text."""
     kept: list[Token] = []
     is_left_out = False
     for token in children:
@@ -115,7 +115,7 @@ def title_of(name: str) -> str:
 
 
 def address_of(link: str) -> str | None:
-    """Where a link of a file leads here; None where that is no page of the site."""
+    """The page that a file's link leads to; None if it is no page of the site."""
     if link.startswith(("#", "https://", "http://", "mailto:")):
         return link
     match = TO_FILE.fullmatch(link)
@@ -125,7 +125,7 @@ def address_of(link: str) -> str | None:
 
 
 def _let_wide_things_scroll(html: str) -> str:
-    """Tables and code scroll by themselves, by key, too; a table's first row says what stands below."""
+    """Tables and code scroll by themselves, with keys, too; a table's first row is its heading."""
     numbers = count(1)
 
     def opened(_match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""A study on its way out: as one archive that can be taken back, and its judgments as preferences. Pseudonyms only."""
+"""Exports of a study: an archive that can be imported again, and its judgments as preferences. Pseudonyms only."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ if TYPE_CHECKING:
 
 State = Export.State
 CHUNK = 2_000
-#: A person's exports of one study that stay on the disk.
+#: A user's exports of one study that stay on the disk.
 KEPT = 5
 
 
 def exports_of(study: Study, user: User) -> QuerySet[Export]:
-    """The exports of a study that a person may fetch, the newest first: their own, for owners all of them."""
+    """The exports of a study that a user may fetch, the newest first: their own; for owners, all."""
     exports = Export.objects.filter(study=study).order_by("-pk")
     return exports if may(user, study, "members") else exports.filter(user=user)
 
@@ -89,7 +89,7 @@ def exports_of(study: Study, user: User) -> QuerySet[Export]:
 @limits.for_each_user(limits.EXPORTS)
 @transaction.atomic
 def request_export(study: Study, user: User) -> Export:
-    """Ask for the study as a file; the worker writes it. Whoever asks again while it is being written gets the same.
+    """Request the study as a file, which the worker writes. A repeated request while one is waiting returns that one.
 
     Raises `TooOften`.
     """
@@ -107,7 +107,7 @@ def request_export(study: Study, user: User) -> Export:
 
 
 def write_export(export: Export) -> None:
-    """Write the file; the export is ready once it lies there whole. One that is not waiting stays as it is."""
+    """Write the file; the export is ready once it is complete. An export that is not waiting stays as it is."""
     if export.state != State.WAITING:
         return
     with tempfile.TemporaryFile() as file:
@@ -125,7 +125,7 @@ def write_export(export: Export) -> None:
 
 
 def make_anew(study: Study) -> None:
-    """Withdraw the files that were written before now, and have them written again; in the caller's transaction."""
+    """Withdraw all files that exist, and have them written again; in the caller's transaction."""
     written = Export.objects.select_for_update().filter(study=study, state=State.READY)
     files = [(export.file.storage, str(export.file.name)) for export in written]
     written.update(state=State.WAITING, file="", sha256="")
@@ -134,7 +134,7 @@ def make_anew(study: Study) -> None:
 
 
 def download(export: Export, name: str) -> FileResponse:
-    """The file, to be kept under this name. Raises `Http404` where it is gone."""
+    """The file as a download with this name. Raises `Http404` if it is gone."""
     try:
         return FileResponse(export.file.open(), as_attachment=True, filename=name, content_type="application/zip")
     except FileNotFoundError as error:
@@ -142,7 +142,7 @@ def download(export: Export, name: str) -> FileResponse:
 
 
 def make_archive(study: Study) -> StudyArchive:
-    """The study with everything that belongs to it, in an order that is the same each time. Read it in a `snapshot`."""
+    """The study with all its data, always in the same order. Call it in a `snapshot`."""
     study = Study.objects.get(pk=study.pk)
     sentences, names = _sentences(study)
     members = _members(study)
@@ -189,7 +189,7 @@ def make_archive(study: Study) -> StudyArchive:
 
 
 def _sentences(study: Study) -> tuple[list[SentenceRecord], dict[int, str]]:
-    """Those of source documents, and the public names of these and of whole summaries by their keys."""
+    """Sentences of source documents, and the public names of these and of whole summaries by key."""
     rows = Sentence.objects.filter(topic__in=Topic.asked.filter(study=study)).order_by("topic__position", "position")
     columns = ("topic__name", "document__name", "index", "paragraph", "text", "not_judged")
     sentences, names = [], {}
@@ -201,13 +201,13 @@ def _sentences(study: Study) -> tuple[list[SentenceRecord], dict[int, str]]:
 
 
 def topics(study: Study) -> Iterator[formats.Topic]:
-    """The topics as they were uploaded, with all their texts and human scores."""
+    """The topics as uploaded, with all their texts and human scores."""
     return topic_records(Topic.objects.filter(study=study))
 
 
 def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
-    """Some of them."""
-    # Systems are joined: prefetched, more than a thousand of them would be a longer condition than SQLite takes.
+    """These topics, with all their texts and human scores."""
+    # Systems are joined: prefetching more than a thousand of them would exceed SQLite's limit on conditions.
     rows = (
         topics.order_by("position")
         .select_related("pyramid")
@@ -231,10 +231,10 @@ def topic_records(topics: QuerySet[Topic]) -> Iterator[formats.Topic]:
 
 
 def preferences(study: Study) -> Iterator[formats.Preference]:
-    """The judgments that count, topic by topic, in the order in which they came; first those about sentences.
+    """The judgments that count, by topic, in order of arrival; those about sentences first.
 
-    `kind` says who judged where it was no person, `reason` why the pair was shown where that is known, `design_weight`
-    how it counts where that is not 1, and `drawn_for` the systems it was drawn to tell apart where there are others.
+    `kind` is set for annotators who are no people, `reason` if it is known why the pair was shown, `design_weight` if
+    it is not 1, and `drawn_for` names the systems that the pair was drawn to distinguish, if any.
     """
     names = Sentence.objects.filter(topic__study=study).names()
     of_summaries = Topic.asked.filter(study=study, summaries_of__isnull=False).order_by("summaries_of__position")
@@ -291,7 +291,7 @@ def _pyramid(topic: Topic) -> Annotation | None:
 
 
 def annotation_of(row: PyramidAnnotation) -> Annotation | None:
-    """A Pyramid as it is exchanged."""
+    """A Pyramid in the format of exchange."""
     return annotation_from(Place(Complaints(), row.topic.name), row.data, {}, {})
 
 
@@ -344,7 +344,7 @@ def _assignments(study: Study, names: dict[int, str]) -> Iterable[AssignmentReco
 
 
 def _history(study: Study) -> Iterator[HistoryRecord]:
-    """Every pair that was judged and is void, of topics and of sentences that were removed or replaced."""
+    """Every judged pair that is void, of topics and sentences that were removed or replaced."""
     judged = Assignment.objects.arrived().filter(topic__study=study, revision__gt=0).exclude(topic__removal=None)
     rows = judged.select_related("topic", "annotator", "pair__first__document", "pair__second__document")
     numbers: dict[int, int] = {}
@@ -381,7 +381,7 @@ def _of_history(sentence: Sentence, numbers: dict[int, int]) -> HistorySentence:
 
 
 def _members(study: Study) -> dict[int, int]:
-    """A number for everybody who uploaded or removed something, after those of before the study was imported."""
+    """A number for each user who uploaded or removed something, after those from before an import."""
     earlier = (row["by"] for rows in study.earlier.values() for row in rows)
     uploads, removals = (table.objects.filter(study=study).order_by("pk") for table in (Upload, Removal))
     users = dict.fromkeys((*uploads.values_list("user", flat=True), *removals.values_list("user", flat=True)))

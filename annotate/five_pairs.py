@@ -1,4 +1,4 @@
-"""Five pairs of the demo's first topic for whoever has no study, and what their answers come to."""
+"""Five pairs of the demo's first topic for visitors without a study, and the result of their answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from formats.sentences import cut
 from formats.settings import QUESTION
 
 FOLDER = settings.BASE_DIR / "annotate" / "demo"
-#: Sentences that can be understood on their own and are in summaries of nine of the ten systems, by document and place.
+#: Self-contained sentences from summaries of nine of the ten systems, by document and place.
 SENTENCES = (
     ("M0008.english", 0),
     ("M0009.english", 0),
@@ -32,16 +32,16 @@ SENTENCES = (
     ("M0005.english", 0),
     ("M0001.english", 1),
 )
-#: Which of them are asked together, the left one first. Each is in two pairs, never in two that follow one another.
+#: The pairs, the left sentence first. Each sentence is in two pairs, never in two in a row.
 PAIRS = ((0, 1), (2, 3), (4, 0), (1, 2), (3, 4))
 TITLE, LANGUAGE = "Five pairs to try", "en"
-#: By which the study of the five pairs is known, and the account that owns it, which nobody can use.
+#: The key of the study of the five pairs, and its owner, an account that cannot be used.
 TOKEN, OWNER = UUID("f0f5a1c2-5e3b-4d57-9a52-6d1c1be2f5aa"), "five-pairs"
 
 
 @cache
 def topic() -> dict[str, Any]:
-    """The topic as it is kept beside the code."""
+    """The topic, from the file next to the code."""
     with (FOLDER / "wikinews.jsonl").open() as file:
         return dict(json.loads(file.readline()))
 
@@ -54,7 +54,7 @@ def sentences() -> tuple[str, ...]:
 
 
 def first_pair() -> Assignment:
-    """The first pair as the start page shows it: nothing of it is stored yet."""
+    """The first pair as the start page shows it, before anything is stored."""
     study = Study(title=TITLE, question=QUESTION, ties_allowed=True)
     first, second = (Sentence(text=sentences()[place]) for place in PAIRS[0])
     shown = Topic(study=study, title=topic()["title"])
@@ -64,11 +64,11 @@ def first_pair() -> Assignment:
 
 
 def study() -> Study:
-    """The study that the pairs belong to; it is stored when somebody tries them for the first time."""
+    """The study of the pairs; stored when a visitor first tries them."""
     stored = Study.objects.filter(form_token=TOKEN)
     try:
         return stored.first() or _store()
-    except (IntegrityError, Refusal):  # by somebody else just now
+    except (IntegrityError, Refusal):  # another process stored it just now
         return stored.get()
 
 
@@ -91,12 +91,12 @@ def start() -> Annotator:
     return judging.start_trial(own, pairs=[(asked[left], asked[right]) for left, right in PAIRS])
 
 
-# What the answers come to
+# The result of the answers
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A sentence, how often it was preferred (a tie is half), in how many answers, and systems that say it."""
+    """A sentence, how often it was preferred (a tie is half), in how many answers, and the systems that use it."""
 
     text: str
     preferred: float
@@ -106,7 +106,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Result:
-    """What the answers of a trial say of sentences, and of systems: each has (name, won less lost) of its sentences."""
+    """What a trial's answers say of sentences and systems; a system has (name, its sentences' wins less losses)."""
 
     answered: int
     sentences: tuple[Tried, ...]
@@ -119,7 +119,7 @@ class Result:
 
 
 def result_of(trial: Annotator) -> Result:
-    """What the answers come to, best first; nothing comes of pairs that were skipped, or came in place of those."""
+    """The result, best first; skipped pairs, and pairs in their place, do not count."""
     judged = Judgment.objects.filter(assignment__annotator=trial, assignment__state=Assignment.State.JUDGED)
     columns = ("answer", "assignment__swapped", "assignment__pair__first__text", "assignment__pair__second__text")
     last = judged.filter(revision=F("assignment__revision")).values_list(*columns)
@@ -142,13 +142,13 @@ def _summaries() -> dict[str, str]:
 
 
 def systems_that_say(sentence: str) -> tuple[str, ...]:
-    """The systems in whose summary the sentence stands word for word."""
+    """The systems whose summary contains the sentence word for word."""
     return tuple(name for name, text in _summaries().items() if " ".join(sentence.split()) in text)
 
 
 @cache
 def leaderboard() -> tuple[tuple[str, float, float, float], ...]:
-    """The demo's leaderboard as it was downloaded: system, score and its interval, best first."""
+    """The demo's leaderboard as downloaded: system, score and its interval, best first."""
     with (FOLDER / "leaderboard.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         return tuple((row["system"], float(row["score"]), float(row["low"]), float(row["high"])) for row in rows)

@@ -1,4 +1,4 @@
-"""How many judgments does a study need? Asked for by a person, simulated by the worker. The one writer."""
+"""Forecasts of how many judgments a study needs: requested by users, simulated by the worker. The only writer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEPT = 10
 
 @transaction.atomic
 def ask(study: Study, user: User, careless: float | None = None) -> Forecast:
-    """Have the worker simulate the study; what is being simulated already is given up. Raises `Refusal`."""
+    """Have the worker simulate the study; this cancels a waiting forecast. Raises `Refusal`."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     judged = Sentence.objects.to_judge().of_sources(study)
     if not judged.filter(position__gt=0).exists():
@@ -38,18 +38,18 @@ def ask(study: Study, user: User, careless: float | None = None) -> Forecast:
 
 
 def note_progress(forecast: Forecast, parts: Mapping[str, Any], done: int, steps: int) -> bool:
-    """Keep what is simulated so far; False where nobody waits for it any more."""
+    """Store what is simulated so far; False if the forecast is no longer waiting."""
     waiting = forecast.waiting().filter(pk=forecast.pk)
     return waiting.update(parts=dict(parts), done=done, steps=steps) > 0
 
 
 def finish(forecast: Forecast, figures: Mapping[str, Any]) -> None:
-    """Publish what is to be expected; the parts that it was put together from are not needed any more."""
+    """Publish the forecast and drop its parts."""
     forecast.waiting().filter(pk=forecast.pk).update(
         state=State.READY, figures=dict(figures), parts={}, done=F("steps"), problem=""
     )
 
 
 def latest(study: Study) -> Forecast | None:
-    """What was asked for last."""
+    """The latest request."""
     return Forecast.objects.filter(study=study).order_by("pk").last()

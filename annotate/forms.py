@@ -1,4 +1,4 @@
-"""What researchers fill in. Verbs check again and have the last word; forms say it beside the field."""
+"""Forms of researchers. Verbs check again and decide; forms show errors next to the field."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from annotate.refusal import Refusal
 from annotate.reports.method import phrase
 from formats.settings import NAMES, SETTINGS, Setting
 
-if TYPE_CHECKING:  # the class takes no parameter when it runs
+if TYPE_CHECKING:  # the class takes no parameter at run time
     StudyModelForm = forms.ModelForm[Study]
     InvitationModelForm = forms.ModelForm[Invitation]
     RecruitmentModelForm = forms.ModelForm[Recruitment]
@@ -51,7 +51,7 @@ def complain(form: forms.BaseForm, refusal: Refusal) -> None:
 
 
 class OwnPasswordForm(forms.Form):
-    """Asks for the visitor's password as well, so that nobody changes anything who only found a browser signed in."""
+    """Requires the visitor's password, to protect a browser that was left signed in."""
 
     password = forms.CharField(
         label=gettext_lazy("Your password"),
@@ -70,12 +70,12 @@ class OwnPasswordForm(forms.Form):
 
 
 class MarkdownWidget(forms.Textarea):
-    """A text in Markdown, with a preview beside it (`parts/field.html`)."""
+    """A text in Markdown, with a preview next to it (`parts/field.html`)."""
 
     is_markdown = True
 
 
-#: Settings whose values head their part of the form even where they are the recommended ones.
+#: Settings whose values head their part of the form even if they are the recommended ones.
 ALWAYS_SHOWN = {
     *(
         "compares",
@@ -87,9 +87,9 @@ ALWAYS_SHOWN = {
         "metric_names",
     )
 }
-#: Settings whose values are too long for that, or stand above the form.
+#: Settings whose values are too long for that, or are above the form.
 NEVER_SHOWN = {"title", "guidelines"}
-#: What each score says, beside its choice.
+#: What each score means, shown next to its choice.
 SCORES = {
     "importance": gettext_lazy(
         "What a summary says that people prefer, less what it says that they do not. Recommended: people decide."
@@ -105,7 +105,7 @@ SCORES = {
 }
 
 
-#: What each question costs and gives, beside its choice.
+#: What each question costs and gives, shown next to its choice.
 COMPARED = {
     "sentences": gettext_lazy(
         "Quick to read, some hundred answers a topic: they score every summary, also those that come later, and say "
@@ -124,7 +124,7 @@ COMPARED = {
 
 @dataclass(frozen=True, slots=True)
 class FieldGroup:
-    """Settings that a form shows together; `values`: what is set there, in words."""
+    """Settings that a form shows together; `values`: the present ones, in words."""
 
     name: str
     fields: Sequence[forms.BoundField]
@@ -136,7 +136,7 @@ class FieldGroup:
 
 
 class StudyForm(StudyModelForm):
-    """Everything that a researcher may set, each explained where it is set."""
+    """All settings of a study, each with its explanation."""
 
     ORDER: Sequence[str] = ("score", "asked", "judging", "quality", "scoring", "stopping", "metrics")
 
@@ -156,7 +156,7 @@ class StudyForm(StudyModelForm):
             yield FieldGroup(name, [self[setting.name] for setting in settings], list(self._values(settings)))
 
     def scores(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
-        """The choices of a score, with what each says."""
+        """The choices of a score, each with its meaning."""
         return [(choice, str(SCORES[choice.data["value"]])) for choice in self["score"]]
 
     def compared(self) -> list[tuple[forms.boundfield.BoundWidget, str]]:
@@ -171,30 +171,30 @@ class StudyForm(StudyModelForm):
 
 
 def _group_of(setting: Setting) -> str:
-    """The score stands alone, before all others."""
+    """The score is a group of its own, before all others."""
     return setting.name if setting.name == "score" else setting.group
 
 
 class OnceForm(forms.Form):
-    """A form whose second sending gets the first one's answer: both bring the token that the page was made with."""
+    """A form with a token of its page: sent twice, it gets the first answer again."""
 
     form_token = forms.UUIDField(required=False, initial=uuid4, widget=forms.HiddenInput)
 
     @property
     def token(self) -> UUID | None:
-        """What was sent; None where there is none, or what no page of ours holds."""
+        """The token; None if it is missing or not one of ours."""
         self.full_clean()
         return self.cleaned_data.get("form_token")
 
 
 class NewStudyForm(StudyForm, OnceForm):
-    """The same for a study that is not there yet, its title first; sent twice, it makes one study."""
+    """The form of a new study, its title first; sent twice, it makes one study."""
 
     ORDER = ("asked", "score", "judging", "quality", "scoring", "stopping", "metrics")
 
 
 class CopyStudyForm(OnceForm):
-    """What a copy of a study is called, and whether it gets the topics."""
+    """The title of a copy of a study, and whether it gets the topics."""
 
     title = forms.CharField(label=gettext_lazy("Title of the copy"), max_length=200)
     with_topics = forms.BooleanField(
@@ -208,7 +208,7 @@ class CopyStudyForm(OnceForm):
 
 
 class SentenceField(SentenceChoiceField):
-    """A sentence or a summary of a topic, found by words of it: browsers offer those that match what is typed."""
+    """A sentence or summary of a topic, found by its words: browsers offer those that match what is typed."""
 
     widget = forms.TextInput(attrs={"list": "sentences", "autocomplete": "off", "dir": "auto"})
     default_error_messages = {
@@ -218,7 +218,7 @@ class SentenceField(SentenceChoiceField):
     }
 
     def to_python(self, value: Any) -> Sentence | None:
-        """By its name, with or without its text behind it."""
+        """By its name, with or without its text after it."""
         if value in self.empty_values:
             return None
         wanted = _in_one_line(str(value))
@@ -229,7 +229,7 @@ class SentenceField(SentenceChoiceField):
 
 
 def in_list(sentence: Sentence) -> str:
-    """A sentence as a list of sentences names it: its public name, and its text; of a summary how it begins."""
+    """A sentence in a list of sentences: its public name and its text; for a summary, how it begins."""
     text = sentence.text[:SHOWN] if sentence.topic.compares_summaries else sentence.text
     return _in_one_line(f"{sentence.name} {text}")
 
@@ -239,7 +239,7 @@ def _in_one_line(text: str) -> str:
 
 
 class GoldPairForm(forms.Form):
-    """Two sentences of a topic, or two summaries, which of them is right, what the pair is for, and why."""
+    """Two sentences or summaries of a topic, the right one, the purpose of the pair, and the reason."""
 
     better = SentenceField(
         Sentence.objects.none(),
@@ -277,18 +277,18 @@ class GoldPairForm(forms.Form):
             field.widget.attrs["lang"] = topic.language or topic.study.language
 
     def sentences(self) -> list[str]:
-        """Those to choose from, as they are written into the fields."""
+        """The sentences to choose from, as written into the fields."""
         return [in_list(sentence) for sentence in cast(SentenceField, self.fields["better"]).queryset or ()]
 
 
 class UploadForm(forms.Form):
-    """One file in any of the forms that are read."""
+    """One file in any format that is read."""
 
     file = forms.FileField(label=gettext_lazy("File"))
 
 
 class BaselinesForm(forms.Form):
-    """How long the summaries of standard summarizers are to be."""
+    """The length of the summaries of standard summarizers."""
 
     words = forms.IntegerField(
         label=gettext_lazy("At most so many words each"),
@@ -299,7 +299,7 @@ class BaselinesForm(forms.Form):
 
 
 class SimulationForm(forms.Form):
-    """Which judgments are to be simulated."""
+    """Which judgments shall be simulated."""
 
     source = forms.ChoiceField(
         label=gettext_lazy("Simulated from"),
@@ -321,7 +321,7 @@ class SimulationForm(forms.Form):
 
 
 class InvitationForm(InvitationModelForm):
-    """A link that lets people in."""
+    """An invitation link."""
 
     class Meta:
         model = Invitation
@@ -334,7 +334,7 @@ class InvitationForm(InvitationModelForm):
         }
 
     def __init__(self, *args: Any, roles: list[str], **kwargs: Any) -> None:
-        """`roles`: what whoever invites may give."""
+        """`roles`: those that the inviting user may give."""
         super().__init__(*args, **kwargs)
         labels = dict(Membership.Role.choices)
         self.fields["role"].choices = [(role, labels[role]) for role in roles]  # type: ignore[attr-defined]
@@ -342,7 +342,7 @@ class InvitationForm(InvitationModelForm):
 
 
 class RecruitmentForm(RecruitmentModelForm):
-    """Where people come from, what they agree to, and which codes they leave with."""
+    """The platform, the consent text, and the completion codes."""
 
     class Meta:
         model = Recruitment
@@ -385,7 +385,7 @@ class RecruitmentForm(RecruitmentModelForm):
 
 
 class ForecastForm(forms.Form):
-    """What a reader of a forecast wants to be told."""
+    """What a reader of a forecast wants to know."""
 
     difference = forms.FloatField(
         label=gettext_lazy("Difference of two systems"),
@@ -413,7 +413,7 @@ class ForecastForm(forms.Form):
 
 
 class SimulateForm(forms.Form):
-    """What a forecast shall assume of annotators."""
+    """The forecast's assumption about annotators."""
 
     careless = forms.FloatField(
         label=gettext_lazy("Careless answers, in percent"),
@@ -427,15 +427,15 @@ class SimulateForm(forms.Form):
 
     @property
     def share(self) -> float | None:
-        """The share of careless answers; None where nothing is said of it."""
+        """The share of careless answers; None if not given."""
         percent = self.cleaned_data["careless"]
         return None if percent is None else float(percent) / 100
 
 
 class WorkbenchForm(forms.Form):
-    """One change to the sentences of a document as the person saw them: in `version`, by their indices from 0.
+    """One change to the sentences of a document as the user saw them: in `version`, by their indices from 0.
 
-    `split`: the index, and the character with which the second sentence begins.
+    `split`: the index, and the character where the second sentence begins.
     """
 
     MOST = 2**31 - 1
@@ -454,7 +454,7 @@ class WorkbenchForm(forms.Form):
 
 
 class MendForm(forms.Form):
-    """How a document is cut: one sentence a line. Only borders may move, no letter."""
+    """A document's split: one sentence a line. Only borders may move, no letter."""
 
     sentences = forms.CharField(
         label=gettext_lazy("One sentence per line"),
@@ -469,7 +469,7 @@ class MendForm(forms.Form):
         self.document = document
 
     def clean_sentences(self) -> list[str]:
-        """The sentences; refused, with the first place that differs, where words were changed."""
+        """The sentences. Refused, with the first place that differs, if words were changed."""
         lines = [" ".join(line.split()) for line in self.cleaned_data["sentences"].splitlines()]
         sentences = [line for line in lines if line]
         document = " ".join(self.document.sentences or [self.document.text])
@@ -479,7 +479,7 @@ class MendForm(forms.Form):
 
 
 def _difference(sentences: list[str], document: str) -> str:
-    """Which line is the first that does not read as the document does, and from where on."""
+    """The first line that differs from the document, and from where on."""
     wanted = _letters(document)
     at = 0
     for number, sentence in enumerate(sentences, 1):
@@ -503,7 +503,7 @@ def _difference(sentences: list[str], document: str) -> str:
 
 
 def _common(a: str, b: str) -> int:
-    """How many letters two texts share at their beginnings."""
+    """The length of the common prefix of two texts."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
@@ -513,7 +513,7 @@ def _letters(text: str) -> str:
 
 
 def _from(text: str, letters: int) -> str:
-    """What comes after so many letters, cut short, with its white space."""
+    """The text after so many letters, cut short, with its white space."""
     for start, letter in enumerate(text):
         if not letter.isspace():
             if not letters:

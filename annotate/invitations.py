@@ -1,7 +1,7 @@
-"""Letting people into a study, and the links that carry a signed word of ours.
+"""Letting annotators and members into a study, and signed links.
 
-What is signed is a random value of the row, not its number: after a backup was restored, numbers are given anew, and a
-link must not open what somebody else made since.
+A link signs a random value of the row, not its number: numbers are reused after a backup is restored, and a link must
+not open another row.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 Role = Membership.Role
-#: For how long a link is good that makes somebody more than an annotator, where nobody says otherwise.
+#: How long a link to a role above annotator is valid by default.
 DEFAULT_TERM = timedelta(days=7)
-#: As long as somebody may try the demo before starting it anew.
+#: As long as a demo can be tried before it must be started again.
 SIGN_IN_LINK_HOURS = 24
 Row = TypeVar("Row", bound=Model)
 
@@ -45,9 +45,9 @@ def invite(
     expires_at: datetime | None = None,
     max_uses: int | None = None,
 ) -> Invitation:
-    """A link that lets people in (`invitation_path`). Whoever manages annotators invites annotators only.
+    """Create an invitation link (`invitation_path`). Managers of annotators may invite annotators only.
 
-    Where nothing else is said, a link to a higher role than annotator is for one person and expires after a week.
+    By default, a link to a role above annotator is for one person and expires after a week.
     """
     _may_give(user, study, role)
     if role != Role.ANNOTATOR:
@@ -77,9 +77,9 @@ def revoke(invitation: Invitation, user: User) -> None:
 
 
 def use(invitation: Invitation) -> None:
-    """Count one more person in, in the caller's transaction. Raises `Refusal` where the link is no longer usable.
+    """Count one more use, in the caller's transaction. Raises `Refusal` if the link is no longer usable.
 
-    The database counts, so that two people cannot take the last place.
+    The database counts, so that two visitors cannot take the last place.
     """
     if not Invitation.objects.usable().filter(pk=invitation.pk).update(uses=F("uses") + 1):
         invitation.refresh_from_db()
@@ -92,9 +92,9 @@ def is_usable(invitation: Invitation) -> bool:
 
 
 def end_links(study: Study, invitation: Invitation | None) -> None:
-    """Let nobody in any more by the link that a member came by who was removed, or given a lesser role.
+    """Revoke the link by which a member joined who was removed, or given a lesser role.
 
-    Where it is not known (`invitation` is None): by any used link to a role above annotator.
+    If it is unknown (`invitation` is None): revoke every used link to a role above annotator.
     """
     used = Invitation.objects.filter(study=study, uses__gt=0).exclude(role=Role.ANNOTATOR)
     ended = used.filter(pk=invitation.pk) if invitation else used
@@ -102,37 +102,36 @@ def end_links(study: Study, invitation: Invitation | None) -> None:
 
 
 def invitation_path(invitation: Invitation) -> str:
-    """The path that lets people in; whoever may see the invitation may see it again at any time."""
+    """The path of the invitation, for users who may see it."""
     return reverse("join", args=[_signed("invitation", invitation.link_key)])
 
 
 def find_invitation(token: str) -> Invitation | None:
-    """The invitation that a link names, or None where the link is not one of ours."""
+    """The invitation of a link, or None if the link is not ours."""
     return _find("invitation", token, Invitation.objects.select_related("study"))
 
 
 def crowd_path(recruitment: Recruitment) -> str:
-    """The path by which the people of a crowd platform come; the platform adds who they are."""
+    """The path for a crowd platform, which adds its participant's id."""
     return reverse("crowd", args=[_signed("crowd", recruitment.link_key)])
 
 
 def find_crowd(token: str) -> Study | None:
-    """The study that a crowd's link leads to, or None where the link is not one of ours."""
+    """The study of a crowd's link, or None if the link is not ours."""
     recruitment = _find("crowd", token, Recruitment.objects.select_related("study"))
     return recruitment.study if recruitment else None
 
 
 def sign_in_path(user: User, page: str = "/") -> str:
-    """A path that signs a person of the demo in and leads to `page`, as often as anybody wants; only the demo asks.
+    """A path that signs a user of the demo in and leads to `page`, any number of times; only for the demo.
 
-    It ends with the person's password, so that it never opens the account of another who has the number since.
+    It contains a hash of the password, so that it never opens another account with the same number.
     """
     return reverse("sign_in_link", args=[signing.dumps([user.pk, page, user.get_session_auth_hash()], salt="sign-in")])
 
 
 def read_sign_in(token: str) -> tuple[User, str] | None:
-    """Whom a link signs in and to which page it leads; None where it is not ours, of somebody who is gone, or too
-    old."""
+    """The user whom a link signs in, and its page; None if it is not ours, its user is gone, or it has expired."""
     try:
         user_id, page, password = signing.loads(token, salt="sign-in", max_age=60 * 60 * SIGN_IN_LINK_HOURS)
     except (signing.BadSignature, ValueError, TypeError):
@@ -146,7 +145,7 @@ def _signed(purpose: str, value: str) -> str:
 
 
 def _find(purpose: str, token: str, rows: QuerySet[Row]) -> Row | None:
-    """The row whose link this is, if it was signed for this purpose."""
+    """The row of this link, if it was signed for this purpose."""
     try:
         value = signing.Signer(salt=purpose).unsign(token)
     except signing.BadSignature:
@@ -155,7 +154,7 @@ def _find(purpose: str, token: str, rows: QuerySet[Row]) -> Row | None:
 
 
 def _may_give(user: User, study: Study, role: str) -> None:
-    """Whoever manages annotators lets annotators in; only owners let in those who see or change more."""
+    """Managers of annotators may invite annotators; only owners may give other roles."""
     if not access.may(user, study, "annotators" if role == Role.ANNOTATOR else "members"):
         raise PermissionDenied
 

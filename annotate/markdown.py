@@ -1,4 +1,4 @@
-"""Markdown, as researchers write guidelines in it, made HTML that is safe to show: no HTML of theirs, no images."""
+"""Researchers' Markdown as HTML that is safe to show: no HTML of theirs, no images."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 LAST_HEADING = 6
-#: What guidelines may come to; everything else that a parser may ever let through is taken out.
+#: The tags that guidelines may contain; all others are removed.
 TAGS = {
     *("p", "br", "hr", "strong", "em", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
     *("h2", "h3", "h4", "h5", "h6"),
 }
 
-#: Lines end where they were ended, as in the texts that people wrote before there was Markdown.
+#: Line breaks are kept, as in texts from before there was Markdown here.
 PARSER = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable("image")
 CLEANER = nh3.Cleaner(
     tags=TAGS,
@@ -30,14 +30,14 @@ CLEANER = nh3.Cleaner(
 
 @lru_cache(maxsize=64)
 def as_html(text: str, level: int = 2) -> str:
-    """What somebody gave us, as HTML. Its largest headings become headings of this level. Links leave their page."""
+    """A user's Markdown as HTML. Its largest headings get this level. Links open outside the page."""
     tokens = PARSER.parse(text)
     lower_headings(tokens, level)
     return mark_safe(CLEANER.clean(PARSER.renderer.render(tokens, PARSER.options, {})))  # noqa: S308 (just cleaned)
 
 
 def lower_headings(tokens: list[Token], level: int) -> None:
-    """Make the largest headings of a text of this level, and the others follow without a gap."""
+    """Give a text's largest headings this level, and the others the next ones without a gap."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     levels = {tag: f"h{min(level + rank, LAST_HEADING)}" for rank, tag in enumerate(sorted({t.tag for t in headings}))}
     for token in headings:

@@ -1,4 +1,4 @@
-"""Who belongs to a study, and in which role."""
+"""Members of a study, and their roles."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RANK = {Role.ANNOTATOR: 0, Role.ADMIN: 1, Role.RESEARCHER: 2, Role.OWNER: 3}
 
 @transaction.atomic
 def accept(invitation: Invitation, user: User) -> Membership:
-    """Make a person with an account a member in the invitation's role; a higher role that they have already stays.
+    """Make a user a member in the invitation's role; a higher role that they have already stays.
 
-    The invitation is locked: however often somebody accepts at once, they use it up once.
+    The invitation is locked, so that a user who accepts several times at once uses it up once.
     """
     study, role = invitation.study, invitation.role
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -40,7 +40,7 @@ def accept(invitation: Invitation, user: User) -> Membership:
 
 @transaction.atomic
 def set_role(study: Study, user: User, member: User, role: str) -> Membership:
-    """Give somebody another role, or a first one. A study keeps at least one owner."""
+    """Give a user another role, or a first one. A study keeps at least one owner."""
     if role not in Role.values:
         raise invalid("role", _("This role does not exist."))
     if not access.may(user, study, "members"):
@@ -57,9 +57,9 @@ def set_role(study: Study, user: User, member: User, role: str) -> Membership:
 
 @transaction.atomic
 def remove_member(study: Study, user: User, member: User) -> None:
-    """End a membership, with it the tokens for this study and the link that they came by.
+    """End a membership, with its tokens for this study and the link that the member joined by.
 
-    Anybody may leave by themselves but the last owner.
+    All members may leave, except the last owner.
     """
     if user != member and not access.may(user, study, "members"):
         raise PermissionDenied
@@ -75,7 +75,7 @@ def remove_member(study: Study, user: User, member: User) -> None:
 
 
 def give_role(study: Study, user: User, role: str, invitation: Invitation | None = None) -> Membership:
-    """Make somebody a member in this role, whatever they were before; who may do so is for the caller to know."""
+    """Make a user a member in this role, whatever they were before; the caller checks permissions."""
     membership, _new = Membership.objects.update_or_create(
         study=study, user=user, defaults={"role": role, "invitation": invitation}
     )
@@ -83,7 +83,7 @@ def give_role(study: Study, user: User, role: str, invitation: Invitation | None
 
 
 def _keep_an_owner(study: Study, member: User, role: str = "") -> None:
-    """Raises `Refusal` where only this member owns the study, and would no longer. No other owner leaves meanwhile."""
+    """Raises `Refusal` if the change would leave no owner. Locks out other owners' leaving meanwhile."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     owners = Membership.objects.filter(study=study, role=Role.OWNER)
     if role != Role.OWNER and list(owners.values_list("user_id", flat=True)) == [member.pk]:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import segno
 
-#: Light modules that a reader needs around the code, by the standard (ISO/IEC 18004).
+#: The margin of light modules that a reader needs, by the standard (ISO/IEC 18004).
 QUIET_ZONE = 4
 
 

@@ -1,4 +1,4 @@
-"""The answer of a verb that cannot be done as things stand, or with such a value."""
+"""The answer of a verb that cannot be done in the present state, or with such a value."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from formats.checks.complaints import Complaints, Place
 
 
 class Refusal(ValueError):
-    """A wrong state or a value that will not do. The message is for the person who asked; `code` is for programs.
+    """A wrong state or an unsuitable value. The message is for users; `code` is for programs.
 
-    `fields` says which value is at fault, by the name of the field.
+    `fields` names the values at fault.
     """
 
     def __init__(self, message: str, code: str = "refused", fields: dict[str, list[str]] | None = None) -> None:
@@ -24,12 +24,12 @@ class Refusal(ValueError):
 
 
 def invalid(field: str, message: str) -> Refusal:
-    """A value of this field will not do."""
+    """A refusal of this field's value."""
     return Refusal(message, "invalid", {field: [message]})
 
 
 def check(row: Model) -> None:
-    """What the model's validators say of a row, as a refusal with its fields."""
+    """Raise the errors of a row's validators as a refusal with its fields."""
     try:
         row.full_clean()
     except ValidationError as error:
@@ -38,9 +38,9 @@ def check(row: Model) -> None:
 
 
 def cleaned(field: str, typed: str) -> str:
-    """The text without space around it, in NFC, its lines ending in \\n, as texts from files are stored.
+    """The text without space around it, in NFC, with lines ending in \\n, as texts from files are stored.
 
-    Of invisible characters alone nothing is left: what must not be empty is refused then.
+    Invisible characters alone become "", which is refused where a text is required.
 
     Raises `Refusal` for what would break a database, a page or a normaliser: control characters, half surrogates,
     mountains of combining marks.

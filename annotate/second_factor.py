@@ -1,6 +1,6 @@
-"""The second factor of an account: codes of an app (TOTP, RFC 6238), and recovery codes for when the app is lost.
+"""The second factor of an account: codes of an app (TOTP, RFC 6238), and recovery codes in case the app is lost.
 
-Each code is taken once. Of a recovery code only the hash is kept; its 120 bits need no slow one.
+Each code works once. Recovery codes are stored as hashes; with 120 bits, they need no slow one.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 RECOVERY_CODES = 10
-#: So many steps of half a minute a clock may be ahead or behind.
+#: So many steps of half a minute a clock may be off in either direction.
 DRIFT = 1
 
 
 def new_secret() -> str:
-    """What an app and the site share, in base 32."""
+    """The secret that app and site share, in base 32."""
     return pyotp.random_base32()
 
 
 def link(user: User, secret: str) -> str:
-    """What an app reads from a QR code."""
+    """The link that an app reads from a QR code."""
     issuer = f"Preferendum {urlsplit(settings.ORIGIN).hostname}"
     return pyotp.TOTP(secret).provisioning_uri(name=user.get_username(), issuer_name=issuer)
 
 
 def is_on(user: User) -> bool:
-    """Whether the account asks for a code."""
+    """Whether the account requires a code."""
     return SecondFactor.objects.filter(user=user).exists()
 
 
 @transaction.atomic
 def switch_on(user: User, secret: str, code: str) -> list[str]:
-    """Ask for codes from now on; the recovery codes. Raises `Refusal` where `code` shows that the app is not set up."""
+    """Require codes from now on; the recovery codes. Raises `Refusal` for a wrong `code`: the app is not set up."""
     step = _step_of(secret, code, after=0)
     if step is None:
         raise wrong_code()
@@ -62,7 +62,7 @@ def switch_on(user: User, secret: str, code: str) -> list[str]:
 
 @transaction.atomic
 def switch_off(user: User, code: str) -> None:
-    """Ask for no codes any more. Raises `Refusal` for a wrong code."""
+    """Require no codes any more. Raises `Refusal` for a wrong code."""
     if not take(user, code):
         raise wrong_code()
     remove(user)
@@ -70,7 +70,7 @@ def switch_off(user: User, code: str) -> None:
 
 @transaction.atomic
 def remove(user: User) -> None:
-    """What an operator does for somebody who has lost app and recovery codes."""
+    """Switch off the second factor of a user who has lost app and recovery codes."""
     SecondFactor.objects.filter(user=user).delete()
     note(None, user, "switch off second factor")
 
@@ -93,7 +93,7 @@ def take(user: User, code: str) -> bool:
 
 
 def _step_of(secret: str, code: str, after: int) -> int | None:
-    """The step of half a minute whose code this is, of those around now that are later than `after`."""
+    """The half-minute step of this code, among those around now and later than `after`."""
     totp = pyotp.TOTP(secret)
     now = int(time.time()) // totp.interval
     for step in range(max(now - DRIFT, after + 1), now + DRIFT + 1):
@@ -111,5 +111,5 @@ def _digest(code: str) -> str:
 
 
 def wrong_code() -> Refusal:
-    """What is said of every code that is not taken."""
+    """The refusal of every wrong code."""
     return invalid("code", _("This code is wrong, or was used already. Wait for the next one."))

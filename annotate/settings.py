@@ -1,4 +1,4 @@
-"""Every setting once, from the environment, with defaults that are safe on one machine.
+"""All settings, from the environment, with defaults that are safe on one machine.
 
 docs/operators.md lists the variables. Without any of them: SQLite and an embedded broker under `data/`, bound to
 this machine only. `PREFERENDUM_ORIGIN=https://...` turns on everything that needs TLS.
@@ -34,14 +34,14 @@ def flag(name: str) -> bool:
 
 
 def security_contact() -> str:
-    """Whom to tell of holes in this installation. Raises `ImproperlyConfigured` for what RFC 9116 does not know."""
+    """The contact for reporting vulnerabilities. Raises `ImproperlyConfigured` for one that RFC 9116 does not allow."""
     contact = os.environ.get("PREFERENDUM_SECURITY_CONTACT", "")
     if contact and not re.fullmatch("(mailto:|https://)[!-~]+", contact):
         raise ImproperlyConfigured("PREFERENDUM_SECURITY_CONTACT begins with mailto: or https://, and has no spaces.")
     return contact
 
 
-# Where this installation keeps what it knows.
+# Where this installation keeps its data.
 TESTING = "pytest" in sys.modules
 SERVING = "gunicorn" in sys.modules
 _data = BASE_DIR / ("build" if TESTING else "data") if IS_CLONE else platformdirs.user_data_path("preferendum")
@@ -71,7 +71,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # Outermost, so that no answer goes out without their headers: not a static file, a redirect or an error before us.
+    # Outermost, so that every answer has their headers, even static files, redirects and errors before our code.
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotate.server.middleware.security_headers",
@@ -110,7 +110,7 @@ TEMPLATES = [
 
 
 def _database() -> dict[str, Any]:
-    """PostgreSQL as DATABASE_URL says, or SQLite set up so that nothing is lost and nobody meets a locked file."""
+    """PostgreSQL from DATABASE_URL, or SQLite set up so that nothing is lost and no request meets a locked file."""
     url = os.environ.get("DATABASE_URL", f"sqlite:///{DATA_DIR / 'preferendum.sqlite3'}")
     database: dict[str, Any] = dict(dj_database_url.parse(with_password(url, "DATABASE_PASSWORD_FILE")))
     # Kept open: the last connection to close makes SQLite write its whole log back, 20 ms on every request.
@@ -137,26 +137,25 @@ def _database() -> dict[str, Any]:
     else:
         database["ENGINE"] = "annotate.database.postgresql"
         database["CONN_HEALTH_CHECKS"] = True
-        # Whoever vanishes in the middle of a transaction must not hold a topic; the worker, storing a large file, may
-        # think for seconds between two of its statements.
+        # A client that vanishes in a transaction must not hold a topic; the worker, storing a large file, may think for
+        # seconds between two of its statements.
         idle = 10 if SERVING else 60
         limits = f"-c lock_timeout=10s -c idle_in_transaction_session_timeout={idle}s"
-        # A server that vanished is given up: at once when connecting, after half a minute on an open connection.
+        # A vanished server is given up: at once when connecting, after half a minute on an open connection.
         ours = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 30_000}
-        # Planning the queries of a click costs the server more than answering them: it keeps the plans of those that
-        # come again and again.
+        # Planning the queries of a click costs more than answering them: the server keeps the plans of repeated ones.
         ours |= {"server_side_binding": True, "prepare_threshold": 5}
         database["OPTIONS"] = {**ours, **database.get("OPTIONS", {}), "options": limits}
-        database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run side by side
+        database["TEST"] = {"NAME": f"test_preferendum_{os.getpid()}"}  # parts of the tests run in parallel
     return database
 
 
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# The worker's broker: nothing on disk to lose by default, Redis where many machines share the work.
+# The worker's broker: nothing on disk to lose by default, Redis if many machines share the work.
 BROKER_URL = with_password(os.environ.get("BROKER_URL", "memory://"), "BROKER_PASSWORD_FILE")
-# How many tasks one worker works on at once, besides one that takes long.
+# How many tasks one worker runs at once, in addition to a long one.
 WORKER_PROCESSES = int(os.environ.get("PREFERENDUM_WORKER_PROCESSES", "1"))
 # Bytes that each of its processes may take, given in megabytes. Topics that would need more are refused.
 WORKER_MEMORY = int(os.environ.get("PREFERENDUM_WORKER_MEMORY", "1536")) << 20
@@ -192,7 +191,7 @@ SECURE_HSTS_PRELOAD = SECURE
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Through how many proxies visitors come, and whether what those say of a request is believed.
+# The number of proxies before us, and whether their headers are trusted.
 PROXIES = int(os.environ.get("PREFERENDUM_PROXIES", "0"))
 BEHIND_PROXY = PROXIES > 0
 if BEHIND_PROXY:
@@ -215,7 +214,7 @@ CONTENT_SECURITY_POLICY = {
 
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "annotate" / "locale"]
-# Django knows a hundred; a page in English that says of itself that it is another language is read out wrongly.
+# Django knows a hundred; screen readers misread an English page that claims to be in another language.
 LANGUAGES = [
     (code, name)
     for code, name in global_settings.LANGUAGES
@@ -226,7 +225,7 @@ TIME_ZONE = "UTC"
 STATIC_URL = "static/"
 STATIC_ROOT = Path(os.environ.get("PREFERENDUM_STATIC", DATA_DIR / "static"))
 STATICFILES_DIRS = [FILES / "static"]
-WHITENOISE_ALLOW_ALL_ORIGINS = False  # nobody else's pages need our files
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites' pages need none of our files
 MEDIA_ROOT = Path(os.environ.get("PREFERENDUM_FILES", DATA_DIR / "files"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -276,30 +275,30 @@ SPECTACULAR_SETTINGS = {
 # How long a drawn pair is kept for its annotator, in seconds.
 LEASE_SECONDS = int(os.environ.get("PREFERENDUM_LEASE_SECONDS", "1200"))
 
-# How far apart one person's answers must come, in seconds; a browser that is asked to wait sends the same one again.
+# Least seconds between one person's answers; a browser that must wait sends the same one again.
 PACE_SECONDS = float(os.environ.get("PREFERENDUM_PACE_SECONDS", "1"))
 
-# How old the newest backup may be before `manage.py doctor` says so; 0 where backups are made in another way.
+# How old the newest backup may be before `manage.py doctor` warns; 0 if backups are made in another way.
 BACKUP_HOURS = float(os.environ.get("PREFERENDUM_BACKUP_HOURS", "24"))
 
-# Whom /.well-known/security.txt names; without it there is no such page.
+# The contact in /.well-known/security.txt; without it there is no such page.
 SECURITY_CONTACT = security_contact()
 
-# The server through which e-mails go, for forgotten passwords; without it there are none.
+# The server for e-mails about forgotten passwords; without it there are none.
 EMAIL_SERVER = os.environ.get("PREFERENDUM_EMAIL", "")
 globals().update(email.read_server(EMAIL_SERVER))
 DEFAULT_FROM_EMAIL = os.environ.get("PREFERENDUM_EMAIL_FROM", f"preferendum@{_host}")
-PASSWORD_RESET_TIMEOUT = 3600  # seconds that a link to a new password is good for
+PASSWORD_RESET_TIMEOUT = 3600  # seconds that a link to a new password is valid
 
-# What a scraper shows to read /metrics; without it only superusers may.
+# The token that a scraper sends to read /metrics; without it only superusers may.
 METRICS_TOKEN = load_metrics_token()
 
 LOGGING = logs.configuration()
 
 SILENCED_SYSTEM_CHECKS = [] if SECURE else ["security.W004", "security.W008", "security.W012", "security.W016"]
 if TESTING:
-    PACE_SECONDS = 0.0  # tests judge faster than people do; those about pace set it
-    # Hashing slowly on purpose is what a password hasher is for, and what a test suite is not.
+    PACE_SECONDS = 0.0  # tests judge faster than people; those about pace set it
+    # Slow hashing is the purpose of a password hasher, and not of a test suite.
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_AUTOREFRESH = True

@@ -1,4 +1,4 @@
-"""What is done to a study as a whole: it is made, set up, opened and closed, deleted."""
+"""Verbs on a study as a whole: create, set up, open and close, delete."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from formats.settings import NAMES, SETTINGS, StudySettings
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-#: What a study asks for of each sentence unless it says otherwise, and of each topic at least.
+#: Judgments that a study wants of each sentence by default, and of each topic at least.
 JUDGMENTS_A_SENTENCE, FEWEST = 5, 20
 
 
 def create_study(user: User, form_token: UUID | None = None, **fields: Any) -> Study:
-    """A new study, owned by `user`; the one that is there where the form with this token was sent before.
+    """A new study, owned by `user`; the existing one if the form with this token was sent before.
 
-    Raises `Refusal` for a value that will not do, `PermissionDenied` for a person.
+    Raises `Refusal` for an unsuitable value, `PermissionDenied` if the user may not create studies.
     """
     if not access.may_create_studies(user):
         raise PermissionDenied
@@ -56,7 +56,7 @@ def create_study(user: User, form_token: UUID | None = None, **fields: Any) -> S
 def make_study(
     user: User, *, extra: Mapping[str, Any] | None = None, form_token: UUID | None = None, **fields: Any
 ) -> Study:
-    """Like `create_study`, for an operator at the machine, who may give a study to anybody."""
+    """Like `create_study`, for an operator at the machine, who may give a study to any user."""
     study = Study(created_by=user, extra=dict(extra or {}), form_token=form_token, **_only_settings(fields))
     check(study)
     study.save(force_insert=True)
@@ -70,9 +70,9 @@ def make_study(
 def copy_study(
     study: Study, user: User, *, title: str, with_topics: bool = False, form_token: UUID | None = None
 ) -> Study:
-    """A new study with the settings and the text of consent of another one, owned by `user`; without its people.
+    """A new study with the settings and the consent text of another one, owned by `user`; without its members.
 
-    Its topics come as an upload, which the worker writes, to be looked at and confirmed. Raises `Refusal` and
+    Its topics arrive as an upload, which the worker writes, to be checked and confirmed. Raises `Refusal` and
     `PermissionDenied` as `create_study` does, and `TooOften`.
     """
     settings = {name: getattr(study, name) for name in NAMES}
@@ -90,7 +90,7 @@ def copy_study(
 
 
 def write_copied_topics(upload: Upload, study: Study) -> None:
-    """Every sentence as it was cut: what is uploaded in sentences is not split again."""
+    """Every sentence as it is split: a document uploaded in sentences is not split again."""
     with Path(upload.file.path).open("wb") as file, snapshot():
         cuts: dict[tuple[str, str], list[str]] = {}
         rows = Sentence.objects.filter(topic__in=study.topics.all()).order_by("position")
@@ -101,7 +101,7 @@ def write_copied_topics(upload: Upload, study: Study) -> None:
 
 
 def _as_cut(topic: formats.Topic, cuts: Mapping[tuple[str, str], list[str]]) -> formats.Topic:
-    """The topic with its documents in these sentences, by topic and document; one without keeps its text."""
+    """The topic with its documents in these sentences, by topic and document; documents without any keep their text."""
     documents = [
         replace(document, text=None, sentences=tuple(cut)) if cut else document
         for document in topic.documents
@@ -112,7 +112,7 @@ def _as_cut(topic: formats.Topic, cuts: Mapping[tuple[str, str], list[str]]) -> 
 
 @transaction.atomic
 def change_settings(study: Study, user: User, **fields: Any) -> Study:
-    """Set what is given, leave the rest. Scores follow by themselves where they depend on what was changed."""
+    """Set the given settings, leave the rest. Scores that depend on them are updated automatically."""
     study = _locked(study)
     changes = {
         name: [getattr(study, name), value]
@@ -141,9 +141,9 @@ def change_settings(study: Study, user: User, **fields: Any) -> Study:
 
 @transaction.atomic
 def set_state(study: Study, user: User | None, state: str) -> Study:
-    """Open, pause or close a study; while it is not open nobody draws a pair. Answers on their way are still taken.
+    """Open, pause or close a study; unless it is open, no pairs are drawn. Answers to drawn pairs are still stored.
 
-    `user` None: it closes by itself.
+    `user` None: it closes automatically.
     """
     if state not in Study.State.values:
         raise invalid("state", _("This state does not exist."))
@@ -157,8 +157,8 @@ def set_state(study: Study, user: User | None, state: str) -> Study:
 
 @transaction.atomic
 def plan_judgments(study: Study) -> None:
-    """Ask for as many judgments as suits the study's sentences, while nobody has said how many, or has judged; about
-    whole summaries alone where no topic has documents."""
+    """Set as many judgments as suits the study's sentences, unless a number was set or judging has begun; compare whole
+    summaries alone if no topic has documents."""
     study = _locked(study)
     if Assignment.objects.lasting().filter(topic__study=study).exists():
         return
@@ -188,8 +188,8 @@ def _compare_what_there_is(study: Study) -> None:
 
 
 def close_if_decided(study_id: int, differences: Collection[Difference], *, by_summaries: bool = False) -> None:
-    """Close an open study that closes by itself, once the stop rule has a verdict on every two of its systems: by
-    answers about summaries, where it asks for any."""
+    """Close an open study that closes automatically, once the stop rule has a verdict on every pair of its systems: by
+    answers about summaries, if it asks for any."""
     wanted = Study.objects.filter(state=Study.State.OPEN, stop_rule=True, closes_when_decided=True)
     wanted = wanted.exclude(compares="sentences") if by_summaries else wanted.filter(compares="sentences")
     study = wanted.filter(pk=study_id).first()
@@ -201,11 +201,11 @@ def close_if_decided(study_id: int, differences: Collection[Difference], *, by_s
 
 @transaction.atomic
 def delete_study(study: Study, user: User) -> None:
-    """Delete a study with everything in it, its files too. The log keeps who did it.
+    """Delete a study with everything in it, its files too. The log records who did it.
 
-    Whoever draws or judges there is waited for, and whoever comes later finds nothing.
+    It waits for requests that draw or judge; later ones find nothing.
     """
-    Study.objects.select_for_update().get(pk=study.pk)  # with its key: nobody refers to it any more
+    Study.objects.select_for_update().get(pk=study.pk)  # with its key: no new row refers to it
     if not access.may(user, study, "members"):
         raise PermissionDenied
     judging.lock_study(study.pk)

@@ -1,4 +1,4 @@
-"""Every address. One file a visitor below `annotate/views/` holds its own."""
+"""All addresses. Each file below `annotate/views/` lists its own."""
 
 from django.urls import include, path
 
