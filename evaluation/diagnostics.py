@@ -63,7 +63,7 @@ def examine(evidence: Evidence, settings: Settings, similarity: Similarity) -> D
 
 
 def coverage(judgments: Judgments, n: int) -> Coverage:
-    """How much of n sentences was judged, and whether it hangs together. A tie leads both ways."""
+    """How much of n sentences was judged, and whether it is connected. A tie connects both ways."""
     a, b = judgments.a, judgments.b
     judged = np.bincount(np.concatenate([a, b]), minlength=n)
     winner = np.concatenate([a[judgments.outcome > 0], b[judgments.outcome < 1]])

@@ -83,7 +83,7 @@ class SummaryResult:
 class TopicResult:
     """A topic's utilities and scores with what they rest on.
 
-    `judgments`: how many; with none all utilities are equal, and scores stand that say nothing. `settings`: those that
+    `judgments`: how many; with none all utilities are equal, and the scores mean nothing. `settings`: those that
     it was fitted with, the prior among them. Arrays run over the topic's sentences: `strengths` sum to 1, `utilities`
     are their logarithms, centred on 0; `se`, `low`, `high` are the utilities' standard errors and 95% intervals (None
     without judgments); `values` is what a sentence gives to a summary: its strength as published, otherwise its chance
@@ -182,7 +182,7 @@ def prepare(evidence: Evidence, compared: Similarity, settings: Settings) -> Tex
 
 
 def score(texts: Texts, estimated: preference_matrix.Estimate | None, settings: Settings) -> Scores:
-    """The scores that `settings` name; without judgments all sentences are alike."""
+    """The scores that `settings` name; without judgments all sentences count equally."""
     if isinstance(texts, Matched):
         return texts.score(estimated)
     assert settings.score != "published", "texts are prepared for the score that is asked for"
@@ -196,7 +196,7 @@ def values(texts: Texts, estimated: preference_matrix.Estimate | None, settings:
 
 
 def bounds_of(kind: ScoreChoice) -> tuple[float, float]:
-    """Between which scores of the kind lie, and so the intervals that are shown."""
+    """The bounds of scores of the kind, and of the intervals that are shown."""
     return (-np.inf if kind in ("importance", "combined") else 0.0), np.inf
 
 
@@ -208,9 +208,9 @@ def curve(
     texts: Texts | None = None,
     points: int = 10,
 ) -> tuple[CurvePoint, ...]:
-    """How the scores came to be: the systems' scores after each tenth (`points`) of the judgments, in their order.
+    """The systems' scores after each tenth (`points`) of the judgments, in their order.
 
-    Numbers of judgments that leave the utilities without a finite maximum are passed over.
+    Numbers of judgments without a finite maximum of the utilities are left out.
     """
     settings = settings or Settings()
     evidence = weighed(evidence, settings)

@@ -1,7 +1,7 @@
-"""The plain values that go into the mathematics and come out of it.
+"""The plain values that the mathematics takes.
 
-Sentences are integers inside: index i is the i-th sentence of the topic in document order. Names such as
-`d1:0` (document, index from 0) belong to the borders: files, tables, pages.
+Inside, sentences are integers: index i is the i-th sentence of the topic in document order. Names such as
+`d1:0` (document, index from 0) are for the outside: files, tables, pages.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ class Evidence:
 
 
 def evidence(topic: Topic, preferences: Sequence[Preference] = ()) -> Evidence:
-    """A topic and what people said of it, as they are exchanged, made ready for the mathematics.
+    """A topic and its judgments, as they are exchanged, made ready for the mathematics.
 
-    Preferences of other topics are passed over. Raises `KeyError` for a sentence that the topic does not have.
+    Preferences of other topics are ignored. Raises `KeyError` for a sentence that the topic does not have.
     """
     sentences = {
         f"{document.name}:{index}": sentence
@@ -174,9 +174,9 @@ def with_bases(topics: Sequence[Evidence]) -> list[Evidence]:
 def reference_name(
     sentences: Sequence[str], name: str | None, person: bool, references: Mapping[str, Sequence[str]]
 ) -> str | None:
-    """The reference that a summary is: the one it names, or for a person that of equal text, white space aside.
+    """The reference that a summary is: the one it names, or for a person that of equal text, ignoring white space.
 
-    A machine may come upon a reference's words by itself.
+    A machine's text may equal a reference by chance.
     """
     if name is not None or not person:
         return name

@@ -68,10 +68,10 @@ TYPICAL_TIES = 0.24
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """What one simulation of a topic came to, by number of judgments.
+    """The errors in one simulation of a topic, by number of judgments.
 
     `variance`: of the difference of two systems, the mean over every two; `sentence`: the mean standard error of a
-    utility. None where nothing can be said.
+    utility. None where it is unknown.
     """
 
     variance: tuple[float | None, ...]
@@ -100,7 +100,7 @@ class Prepared:
 
 
 def sample(lengths: Sequence[int], most: int = TOPICS) -> list[int]:
-    """Which topics stand for all, by their numbers of sentences: evenly spaced from the shortest to the longest."""
+    """The topics that represent all, by their numbers of sentences: evenly spaced from the shortest to the longest."""
     able = [place for place in np.argsort(lengths, kind="stable").tolist() if lengths[place] > 1]
     places = np.linspace(0, len(able) - 1, min(most, len(able))).round().astype(int)
     return sorted(able[place] for place in places)
@@ -116,7 +116,7 @@ def usual_sizes(lengths: Sequence[int], *others: int) -> tuple[int, ...]:
 def simulate(
     topic: Prepared, settings: Settings, sizes: Sequence[int], assumed: Assumed, seed: int, run: int
 ) -> Errors:
-    """One study's judgments of the topic, and what the first so many of them come to."""
+    """Simulate one study's judgments of the topic; the errors after the first so many of them."""
     rng = np.random.default_rng((*seed_for(seed, topic.evidence.topic_id), run))
     judged = _judged(topic, max(sizes), assumed, rng)
     errors = [errors_of(topic, judged.some(slice(size)), settings) for size in sizes]
@@ -212,7 +212,7 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyToSimulate:
-    """A study as it is simulated: `topics` stand for all, whose numbers of sentences are `lengths`."""
+    """A study as it is simulated: `topics` represent all; `lengths`: the numbers of sentences of all."""
 
     topics: Sequence[Prepared]
     lengths: Sequence[int]
@@ -231,7 +231,7 @@ class StudyToSimulate:
 
     @property
     def steps(self) -> list[Step]:
-        """What there is to simulate."""
+        """Every simulation to run."""
         return [(run, place) for run in range(self.runs) for place in range(len(self.topics))]
 
     def simulate(self, step: Step) -> Errors:
@@ -274,7 +274,7 @@ def forecast(
 ) -> Forecast:
     """What to expect of a study of these topics, which have sentences, with so many judgments a topic.
 
-    `watched` counts the simulations for who waits.
+    `watched` shows progress over the simulations.
     """
     lengths = [len(topic.sentences) for topic in topics]
     summarized, are_standard = with_systems([topics[place] for place in sample(lengths)], topics)
@@ -321,7 +321,7 @@ def _judged(topic: Prepared, count: int, assumed: Assumed, rng: np.random.Genera
 
 
 def queue_of(topic: Prepared, count: int, random_share: float, seed: int) -> Queue:
-    """So many pairs as the worker asks for them: those that tell systems apart with random ones, or these alone."""
+    """So many pairs, as the worker draws them: those that separate systems and random ones, or random ones alone."""
     if random_share < 1 and isinstance(topic.texts, SharedWords):
         return telling_pairs(topic.texts.telling, count, random_share, seed)
     return equally_likely_pairs(len(topic.similarity), count, seed)

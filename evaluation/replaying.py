@@ -31,7 +31,7 @@ RUNS = 5
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What so many judgments a topic of one order came to; `standings`: by topic, where anything can be said."""
+    """The result of so many judgments a topic in one order; `standings`: by topic, where there are scores."""
 
     variances: tuple[float | None, ...]
     sentence_errors: tuple[float | None, ...]
@@ -58,7 +58,7 @@ def replay(
     seed: int = 0,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> Replay:
-    """Topics with judgments; `sizes` ascend. `watched` counts the orders for who waits."""
+    """Topics with judgments; `sizes` ascend. `watched` shows progress over the orders."""
     prepared = [Prepared.of(topic, settings) for topic in topics]
     whole = _look(prepared, [topic.judgments for topic in topics], settings)
     looks = [_looks(prepared, settings, sizes, seed, run) for run in watched(range(runs))]
@@ -108,7 +108,7 @@ def replay_summaries(
 
 
 def _first_answers(answers: Answers, sizes: Sequence[int], seed: int, run: int) -> Iterator[Answers]:
-    """The first so many answers of each topic in one order; all of them in the order in which they came."""
+    """The first so many answers of each topic in one random order; they are yielded in their original order."""
     turn = np.empty(len(answers), dtype=np.int64)
     for topic in np.unique(answers.topic):
         own = np.flatnonzero(answers.topic == topic)

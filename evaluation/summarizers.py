@@ -71,7 +71,7 @@ def standard_summaries(
 ) -> dict[str, tuple[str, ...]]:
     """By the name of the summarizer, the sentences of its summary, in document order.
 
-    `background`: what tells topic words; without it nobody summarizes by them. A topic without words has no summaries.
+    `background`: identifies topic words; without it none are made by these. A topic without words has no summaries.
     """
     sentences = sentences_of(topic, background, seed)
     if not sentences.counts.nnz:

@@ -166,7 +166,7 @@ STATISTICS: Mapping[str, Statistic] = {"percent": _percent, "alpha": _alpha, "ka
 
 
 def _by_chance(totals: Vector) -> Vector:
-    """(b,): how likely two answers are alike that anybody gave, to whatever pair, in whatever direction."""
+    """(b,): how likely any two answers are equal, to any pairs, in either direction."""
     n = totals.sum(axis=1, keepdims=True)
     both_ways = (totals + totals[:, ::-1]) / 2
     shares = np.divide(both_ways, n, out=np.full(totals.shape, np.nan), where=n > 0)

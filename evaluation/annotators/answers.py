@@ -16,10 +16,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was answered in one topic, in the order of time: `judgments` (a is the left sentence) and, for each of them,
+    """The answers of one topic, in the order of time: `judgments` (a is the left sentence) and, for each of them,
     `seconds` read (nan if unknown), the `least` seconds that reading takes, whether it is `counted` in fits, whether it
     is a `repeat` of a pair that the same annotator had seen before, and the `expected` share of the left sentence (nan
-    where nobody knows the answer).
+    where it is unknown).
 
     `time` (m,) orders answers over topics.
     """
@@ -46,7 +46,7 @@ class Sheet:
         return np.concatenate(parts).astype(np.float64)[order] if parts else np.zeros(0)
 
     def in_time(self, topics: Sequence[Answers]) -> Numbers:
-        """The order in which the answers came."""
+        """The order of the answers in time."""
         return np.argsort(self.column([answers.time for answers in topics]), kind="stable")
 
 
@@ -61,7 +61,7 @@ def sheets(topics: Sequence[Answers], annotators: int) -> list[Sheet]:
 
 
 def rows_of_each(annotator: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """Everybody who is named in (m,), with the rows that name them, in their order."""
+    """Each annotator in (m,), with their rows, in order."""
     order = np.argsort(annotator, kind="stable")
     numbers, starts = np.unique(annotator[order], return_index=True)
     return zip(numbers.tolist(), np.split(order, starts[1:]), strict=False)

@@ -78,7 +78,7 @@ class Ratings:
         return Ratings(self.names, self.assessor[kept], self.system[kept], self.topic[kept], self.score[kept])
 
     def means(self, shape: tuple[int, int]) -> Matrix:
-        """(systems, topics): the mean over assessors; nan where nobody gave a score."""
+        """(systems, topics): the mean over assessors; nan without a score."""
         totals, counts = self._summed(shape)
         return _divided(totals, counts).reshape(shape)
 
@@ -173,7 +173,7 @@ def agreement(ratings: Ratings, shape: tuple[int, int], draws: int, seed: int = 
 
 
 def ranked(figures: Iterable[AssessorFigure]) -> tuple[AssessorFigure, ...]:
-    """The best first, equals by name; then those of whom too little is known."""
+    """The best first, equals by name; then those with too few data."""
     return tuple(
         sorted(figures, key=lambda figure: (not figure.is_ranked, -(figure.value.value or 0.0), figure.assessor))
     )

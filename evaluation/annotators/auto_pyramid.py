@@ -1,8 +1,8 @@
-"""Annotating a summary by what was annotated in the others: does an assessor find an SCU wherever its words stand?
+"""Annotate a summary by the annotations of the others: does an assessor find an SCU wherever its words occur?
 
 K. Owczarzak, P. Rankel, H. Dang & J. Conroy, "Assessing the effect of inconsistent assessors on summarization
 evaluation", ACL 2012, section 2: manual less automatic Pyramid scores (mP - aP, figure 1). Below 0 the assessor
-overlooked what was annotated elsewhere, or annotated elsewhere what is not repeated here.
+overlooked SCUs that were annotated elsewhere, or annotated SCUs elsewhere that are not repeated here.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ MOST_SENTENCES = 400
 
 
 def repeats(topics: Sequence[Answers], sheet: Sheet) -> Figure:
-    """How often the same sentence was preferred again when the same pair came again."""
+    """How often the same sentence was preferred again when the same pair was repeated."""
     same, seen_twice = 0, 0
     for topic, rows in zip(sheet.topics, sheet.rows, strict=True):
         answers = topics[topic]

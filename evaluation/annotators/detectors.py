@@ -72,10 +72,10 @@ class Honesty:
 
 
 def suspect(left: Vector, mean: Vector, variance: Vector, honest: Honesty | None = None) -> Suspicion:
-    """What one person's answers look like, in the order in which they came.
+    """The suspicion that one annotator's answers raise, in the order of time.
 
-    `left` (m,): 1 the left sentence was preferred, 0 the right one, 0.5 a tie (says nothing here); `mean`, `variance`
-    (m,): of utility left minus right, had the person judged nothing.
+    `left` (m,): 1 the left sentence was preferred, 0 the right one, 0.5 a tie (ignored); `mean`, `variance`
+    (m,): of utility left minus right, without the annotator's own judgments.
     """
     honest = Honesty() if honest is None else honest
     decided = left != 0.5
@@ -93,10 +93,10 @@ def suspect(left: Vector, mean: Vector, variance: Vector, honest: Honesty | None
 
 
 def honesty(everybody: Sequence[Responses]) -> Honesty:
-    """The slope and the lapses that are usual among people, from everybody's (left, mean, variance), see `suspect`.
+    """The usual slope and lapses of annotators, from the (left, mean, variance) of each, see `suspect`.
 
-    Some of them may click: everybody is honest or else one of `KINDS`, and what is honest is the mean of what may be,
-    weighed by how well it explains the crowd and by a weak prior, which decides where hardly anybody judged.
+    Some of them may click: each is honest or one of `KINDS`. The result is the mean over possible slopes and lapses,
+    weighed by how well they explain the crowd and by a weak prior, which decides where there are few judgments.
     """
     decided = [tuple(column[left != 0.5] for column in (left, mean, variance)) for left, mean, variance in everybody]
     decided = [responses for responses in decided if len(responses[0])]
@@ -175,7 +175,7 @@ def _no_better_than_a_coin(left: Vector, p: Vector) -> int:
 def _adaptive(events: Vector) -> Vector:
     """(m,): log-likelihood of each toss of a coin whose bias is learnt as it is tossed (Krichevsky & Trofimov 1981).
 
-    nan: a first answer, which nothing can be said of, counts half and half.
+    nan: a first answer, which has no event, counts 1/2.
     """
     happened = np.nan_to_num(events)
     is_told = np.isfinite(events)

@@ -27,7 +27,7 @@ FAST_Z, FAST_N = -3.5, 10
 
 
 def describe(topics: Sequence[Answers], annotators: int, reliability: Reliability) -> tuple[AnnotatorFigures, ...]:
-    """Everybody's figures. `reliability`: with the differences without each annotator, of the same topics."""
+    """Each annotator's figures. `reliability`: of the same topics, with the differences without each annotator."""
     own = sheets(topics, annotators)
     speeds = _speeds(topics, annotators)
     responses = [_responses(topics, sheet, reliability) for sheet in own]
@@ -47,7 +47,7 @@ def _responses(topics: Sequence[Answers], sheet: Sheet, reliability: Reliability
 
 
 def _speeds(topics: Sequence[Answers], annotators: int) -> Vector:
-    """(K,): robust z of each annotator's median log seconds among everybody's."""
+    """(K,): robust z of each annotator's median log seconds among all annotators'."""
     who = np.concatenate([answers.judgments.annotator for answers in topics] or [np.zeros(0, dtype=np.int64)])
     seconds = np.concatenate([answers.seconds for answers in topics] or [np.zeros(0)])
     timed = np.isfinite(seconds) & (seconds > 0)
@@ -97,7 +97,7 @@ def _describe_one(
 
 
 def _times(topics: Sequence[Answers], sheet: Sheet, order: Numbers, speed: float | None) -> dict[str, Figure]:
-    """How long, how fast among everybody, and how often faster than one can read."""
+    """How long, how fast compared with all annotators, and how often faster than one can read."""
     seconds = sheet.column([answers.seconds for answers in topics], order)
     hasty = seconds < sheet.column([answers.least for answers in topics], order)
     timed = np.isfinite(seconds)
@@ -129,9 +129,9 @@ def _even_odds(happened: NDArray[np.bool_]) -> Figure:
 
 
 def _fit(left: Vector, p: Vector) -> Figure:
-    """Log-likelihood of the answers under the others' strengths, less n ln 1/2, an answer: 0 is what a coin gets.
+    """Mean log-likelihood of an answer under the others' strengths, less ln 1/2, so that a coin has 0.
 
-    `p`: that an honest person prefers the left one; 1/2 where the others say nothing, and such answers do not count.
+    `p`: chance that an honest annotator prefers the left one; answers with 1/2 are left out: the others are no guide.
     """
     left, p = left[p != 0.5], p[p != 0.5]
     return mean(left * np.log(p) + (1 - left) * np.log1p(-p) + math.log(2), chance=0.0)

@@ -4,9 +4,8 @@ The model: annotator k prefers a to b with probability s(beta_k (theta_a - theta
 Annotators are of four kinds, and what is known of beta_k before they answer is a mixture: most are attentive, around a
 slope that is usual in this crowd, some careless (around half of it), some toss coins (0), some answer the wrong way
 round. How many of each and what is usual is learnt from the crowd (empirical Bayes), so that a crowd without clickers
-loses nothing. Nobody is judged by a standard that they set themselves: beta_k is fitted to the differences of theta as
-they are without k (the cavity of expectation propagation), with their variance. A batch relative of Crowd-BT (Chen et
-al. 2013).
+loses nothing. No annotator sets the standard for their own answers: beta_k is fitted to the differences of theta
+without k (the cavity of expectation propagation), with their variance. A batch relative of Crowd-BT (Chen et al. 2013).
 """
 
 from __future__ import annotations
@@ -155,8 +154,8 @@ class _Posterior:
 @dataclass(frozen=True, slots=True)
 class Reliability:
     """`beta`, `sd` (K,): each annotator's slope, posterior means and standard deviations, and which one is `usual`;
-    `mean`, `variance`: by topic, at each judgment, of theta_a - theta_b had the one who gave it judged nothing;
-    `topics`: the utilities that go with it."""
+    `mean`, `variance`: by topic, at each judgment, of theta_a - theta_b without its annotator's judgments; `topics`:
+    the utilities estimated with it."""
 
     beta: Vector
     sd: Vector

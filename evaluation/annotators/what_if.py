@@ -26,8 +26,7 @@ def compare(
 ) -> WhatIf:
     """The rankings over two versions of the same topics; topics without judgments do not count.
 
-    `ends`: scores lie between them, and so do the intervals that are shown. Without `is_tested` nothing is
-    significant.
+    `ends`: the bounds of scores, and of the intervals that are shown. Without `is_tested` nothing is significant.
     """
     before, after = _judged(before), _judged(after)
     comparisons = [Comparison(topics, is_tested=is_tested) for topics in (before, after)]

@@ -63,7 +63,7 @@ COMMAND = Command(
 
 
 def _backgrounds(topics: Sequence[Evidence], path: Path | None) -> list[WordCounts | None]:
-    """What tells each topic's own words, if anything does."""
+    """The background that identifies each topic's own words, if there is one. Raises `InputError`."""
     if path is not None:
         try:
             return [read_background(str(path), topic.language) for topic in topics]

@@ -26,7 +26,7 @@ NOTE = 100
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns. Numbers stand to the right, `None` is nothing to say.
+    """Rows under columns. Numbers are right-aligned, `None` is an empty cell.
 
     `title` and `notes` are lines for people; a column of floats is shown with so many decimals that its largest number
     has `digits` significant ones, a column of p-values always with four, and the columns named in `shows` as these say.
@@ -81,7 +81,7 @@ def _latex(table: Table | shown.Table) -> str:
 
 
 def _laid_out(table: Table | shown.Table) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Heads and cells as people read them, and which columns stand to the right."""
+    """Heads and cells as people read them, and which columns are right-aligned."""
     if isinstance(table, shown.Table):
         return table.heads, table.texts(), [not column.is_text for column in table.read]
     return list(table.columns), _shown(table), _numeric(table)

@@ -34,7 +34,7 @@ SHOWS: Mapping[str, Show] = dict.fromkeys((LABEL, "low", "high"), percent)
 @dataclass(frozen=True, slots=True)
 class Rated:
     """`summaries`: by topic and system, the win rate within the topic, the best first; `answers`: by topic or system,
-    how many are about it; `predicted`: the systems that nobody judged."""
+    how many are about it; `predicted`: the systems without judgments."""
 
     rates: WinRates
     systems: tuple[SystemResult, ...]

@@ -1,1 +1,1 @@
-"""From judgments to utilities: preference matrix, similarity, Zermelo fit, uncertainty, and which pairs to ask."""
+"""From judgments to utilities: preference matrix, similarity, Zermelo fit, uncertainty, and which pairs to show."""

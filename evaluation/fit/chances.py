@@ -114,11 +114,11 @@ class Chances:
 
     @classmethod
     def without_judgments(cls, n: int) -> Chances:
-        """All sentences alike."""
+        """Equal for all sentences."""
         return cls(np.full(n, 0.5), np.full(n, 0.5))
 
     def covariance(self, weights: Matrix) -> Matrix:
-        """(s, s): of weights @ values, for weights (s, n) whose rows sum to 0; nan where nobody can say."""
+        """(s, s): of weights @ values, for weights (s, n) whose rows sum to 0; nan where it is unknown."""
         if self.unequal is not None:
             return self.unequal.covariance(weights)
         square = np.nan if self.error is None else self.error**2
@@ -332,7 +332,7 @@ def _expected(gaps: Vector, wins: Vector | float, judged: Vector | float, varian
 
 
 def _excess(judged: Vector, n: int) -> float:
-    """D - 1; 0 where pairs come again no more often than chance may have it."""
+    """D - 1; 0 where chance may explain how often pairs were repeated."""
     total = float(judged.sum())
     excess = float(judged @ judged) / total - total / _pairs(n) - 1
     return excess if excess > _BY_CHANCE * np.sqrt(2 / _pairs(n)) else 0.0

@@ -1,4 +1,4 @@
-"""Who won how often against whom: what Zermelo's score equations ask of a preference matrix, dense or sparse.
+"""Who won how often against whom: what Zermelo's score equations need of a preference matrix, dense or sparse.
 
 With M the preference matrix, N = M + M' without its diagonal holds how often two sentences were compared.
 """

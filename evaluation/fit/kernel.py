@@ -185,7 +185,7 @@ def mode(
 ) -> Mode:
     """The utilities of greatest posterior density under a prior with these parameters, by Newton's method.
 
-    g(theta) is 0 for a sentence that nobody judged: the equations are those of the others, and it follows from them.
+    g(theta) is 0 for a sentence without judgments: the equations are those of the others, and its utility follows.
     Raises `newton.NotConverged`.
     """
     if not len(pairs):

@@ -32,9 +32,9 @@ class NotConverged(ArithmeticError):
 
 
 class Equations(Protocol):
-    """What a model says of itself; theta and gradient are arrays of one shape.
+    """What `solve` needs of a model; theta and gradient are arrays of one shape.
 
-    At its start `solve` asks for the Hessian first, for it may hold what makes the gradient there cheap.
+    At its start `solve` computes the Hessian first, for it may hold what makes the gradient there cheap.
     """
 
     def gradient(self, theta: Array) -> Array:

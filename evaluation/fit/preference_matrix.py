@@ -24,8 +24,8 @@ MOST_SMOOTHED = 4000
 def wins(judgments: Judgments, n: int) -> Sparse:
     """W (n, n): the weight with which row was preferred to column; a tie is half a win each way.
 
-    Equal judgments give equal bits in whatever order they come: sums of weights that are not exact in floating point
-    run from the smallest to the largest.
+    Equal judgments in any order give equal bits: sums of weights that are not exact in floating point run from the
+    smallest to the largest.
     """
     row = np.concatenate([judgments.a, judgments.b])
     col = np.concatenate([judgments.b, judgments.a])

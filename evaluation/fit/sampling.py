@@ -1,7 +1,7 @@
-"""Which pairs of sentences to ask about next.
+"""Which pairs of sentences to show next.
 
 The paper draws pairs at random (section 4.1). Random pairs keep every figure about annotators unbiased, so a study that
-asks cleverer questions, about the pairs whose answers would tell most, still wants a share of these.
+shows the most informative pairs still needs a share of these.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LEAST_VARIANCE = 1e-9
 
 
 def random_pairs(n: int, count: int, seed: int, taken: Collection[tuple[int, int]] = ()) -> Pairs:
-    """(count, 2): different pairs i < j of n sentences, in the order in which to ask them, every pair equally likely.
+    """(count, 2): different pairs i < j of n sentences, in the order in which to show them, every pair equally likely.
 
-    `taken`: pairs i < j that are not to come again. Fewer pairs come back where fewer are left. The same seed gives
+    `taken`: pairs i < j to leave out. The result has fewer pairs where fewer are left. The same seed gives
     the same pairs, and a shorter queue is the beginning of a longer one.
     """
     every = n * (n - 1) // 2
@@ -68,15 +68,15 @@ def informative_pairs(
     seed: int,
     taken: Collection[tuple[int, int]] = (),
 ) -> Pairs:
-    """(count, 2): pairs i < j whose answers tell most of the order of sentences, in the order in which to ask them.
+    """(count, 2): the pairs i < j most informative on the order of sentences, in the order in which to show them.
 
-    `utilities` (n,) and their `covariance` C (n, n) come from a fit. An answer about sentences that differ by d takes
+    `utilities` (n,) and their `covariance` C (n, n) are a fit's. An answer about sentences that differ by d takes
 
         h / (1 + h v) sum over s < t of w_st ((C d)_s - (C d)_t)^2
 
     from the variances of all differences, with v = d' C d, h = p (1 - p) and p the expected chance of either answer.
-    Close sentences matter most: w_st = exp(-z^2 / 2) / sd, z and sd being those of the difference of s and t. What a
-    chosen pair will tell is taken from C, so that no two tell the same. `taken`: pairs i < j that are not to come.
+    Close sentences matter most: w_st = exp(-z^2 / 2) / sd, z and sd being those of the difference of s and t. The
+    information of a chosen pair is taken from C, so that no two give the same. `taken`: pairs i < j to leave out.
     """
     first, second = random_pairs(len(utilities), TRIED, seed, taken).T
     own = np.diag(covariance)

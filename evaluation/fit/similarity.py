@@ -41,7 +41,7 @@ _AT_ONCE = 1 << 20
 
 
 class Similarity(Protocol):
-    """What the rest of the mathematics asks of a similarity; everything lies in [0, 1].
+    """What the rest of the mathematics needs of a similarity; all values are in [0, 1].
 
     The similarities of the topic's n sentences are symmetric, with ones on the diagonal.
     """
@@ -99,7 +99,7 @@ def nearest_to(compared: Similarity, texts: Sequence[str]) -> tuple[Places, NDAr
 
 
 class KnownSimilarity:
-    """Similarities that are at hand: `matrix` (n, n)."""
+    """Similarities that are known already: `matrix` (n, n)."""
 
     def __init__(self, matrix: NDArray[np.float64]) -> None:
         self.matrix = np.ascontiguousarray(matrix)

@@ -1,8 +1,8 @@
-"""How sure an estimate of the utilities is (docs/model.md, Uncertainty).
+"""The uncertainty of an estimate of the utilities (docs/model.md, Uncertainty).
 
-Everything speaks of utilities centred on 0, so of differences: the level of all sentences together says nothing. A
-standard error is the square root of the mean squared error to be expected, spread and bias: an estimate that leans on
-a prior or on smoothed judgments is off even where it hardly varies.
+All utilities are centred on 0, since only their differences mean anything. A standard error is the square root of the
+expected mean squared error, which includes spread and bias: an estimate that rests on a prior or on smoothed judgments
+is biased even where it hardly varies.
 """
 
 from __future__ import annotations
@@ -153,10 +153,9 @@ def about(
 ) -> Covariance:
     """The mean squared errors of any estimate of the utilities (n,).
 
-    The judgments as they were observed, with a Gaussian prior whose parameters they choose, say where the truth may
-    be: around `mean` with `covariance`. Around the estimate that is the covariance plus the outer product of
-    mean - estimate with itself, which holds what smoothing and pseudo-wins have moved. `mode`: the prior's mode, if it
-    is at hand.
+    The observed judgments, with a Gaussian prior whose parameters they choose, say where the truth may be: around
+    `mean` with `covariance`. Around the estimate that is the covariance plus the outer product of mean - estimate with
+    itself, the shift due to smoothing and pseudo-wins. `mode`: the prior's mode, if it is known.
     """
     mode = mode or kernel.mode(pairs, similarity, kernel.parameters(pairs, similarity))
     if pairs.n > DENSE and (similarity is None or len(pairs) > MOST_PAIRS):

@@ -1,7 +1,7 @@
 """Does a metric order summaries as people do?
 
-Scores stand in matrices, one row a system and one column a topic; nan marks a summary without a score. Every figure
-is worked out for many resamples at once: resample b draws system s `resamples.systems[b, s]` times and topic t
+Scores are matrices, one row a system and one column a topic; nan marks a summary without a score. Every figure
+is computed for many resamples at once: resample b draws system s `resamples.systems[b, s]` times and topic t
 `resamples.topics[b, t]` times.
 """
 

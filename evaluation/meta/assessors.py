@@ -43,7 +43,7 @@ DRAWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """What single assessors said of summaries: scores, and Pyramids by topic. `texts`: by system and topic."""
+    """Single assessors' scores of summaries, and Pyramids by topic. `texts`: by system and topic."""
 
     ratings: tuple[Rating, ...]
     texts: Mapping[tuple[str, str], str]
@@ -68,9 +68,9 @@ def assessed(topics: Iterable[Evidence]) -> Assessed:
 
 
 def without_assessors(topics: Iterable[Evidence], names: Collection[str]) -> list[Evidence]:
-    """The topics as if these had scored no summary: for training without the worst (table 5).
+    """The topics without the scores of these assessors: for training without the worst (table 5).
 
-    Human scores are means of the others' ratings; what nobody else rated has none. Those that name nobody stay.
+    Human scores are means of the others' ratings; a summary without any has none. Scores without an assessor stay.
     """
     return [
         replace(topic, summaries=tuple(_without_ratings(summary, names) for summary in topic.summaries))
@@ -166,7 +166,7 @@ def without_worst(
 ) -> Iterator[WithoutWorst]:
     """The scores of all, without the worst assessor, without the two worst; as long as one of those ranked is left.
 
-    `human`, `metrics` (systems, topics): scores whose assessor nobody knows stay.
+    `human`, `metrics` (systems, topics): scores of unknown assessors stay.
     """
     before = _scores(human, ratings, ratings)
     for k in LEFT_OUT:
@@ -177,7 +177,7 @@ def without_worst(
 
 
 def _scores(human: Matrix, ratings: Ratings, kept: Ratings) -> Matrix:
-    """The means of the ratings that are kept, and the human scores of what nobody is known to have rated."""
+    """The means of the kept ratings, and the human scores of summaries without ratings."""
     is_rated = np.isfinite(ratings.means(human.shape))
     return np.where(is_rated, kept.means(human.shape), human)
 
@@ -218,7 +218,7 @@ def _of_systems(human: Matrix, metric: Matrix) -> Figure:
 def _of_assessors(ratings: Ratings, metric: Matrix) -> Figure:
     """Pearson's r of the summaries that an assessor scored, all topics together; the mean over assessors (table 4).
 
-    Its interval is the normal one of so many assessors, as far as correlations go.
+    Its interval is the normal one of so many assessors, within -1 and 1.
     """
     scores = metric[ratings.system, ratings.topic]
     present = np.isfinite(scores)

@@ -1,7 +1,7 @@
 """How many judgments does agreement with people take? Figure 3 of Zopf (2018).
 
-In each of so many runs the judgments of a topic are put in a random order; what the first n of them say is scored and
-held against people (equation 1). Metrics without judgments are flat lines.
+In each run the judgments of a topic are put in a random order; the scores by the first n of them are compared with
+people's (equation 1). Metrics without judgments are flat lines.
 """
 
 from __future__ import annotations

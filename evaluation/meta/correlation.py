@@ -1,7 +1,7 @@
-"""How two rows of scores go together, for many resamples at once.
+"""How two rows of scores are correlated, for many resamples at once.
 
 Every function takes `x` and `y` of shape (b, n) or (1, n) and weights `w` (b, n), and gives (b,) coefficients. A
-weight says how often an item was drawn in that resample; 0 leaves it out. Not a number stands where a coefficient is
+weight says how often an item was drawn in that resample; 0 leaves it out. A coefficient is not a number where it is
 undefined, because fewer than two items remain or all of them are tied.
 
 With weights of 1 these are scipy's `pearsonr`, `spearmanr` and `kendalltau` (tau-b); scipy has no weighted forms of
@@ -60,7 +60,7 @@ def spearman(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
 
 
 def kendall(x: Rows, y: Rows, w: Rows) -> NDArray[np.float64]:
-    """Kendall's tau-b: pairs ordered alike less pairs ordered otherwise, ties set aside on both sides."""
+    """Kendall's tau-b: pairs in the same order less pairs in opposite order, corrected for ties on both sides."""
     if x.shape[1] > _ITEMS:
         return _one_by_one(lambda x, y: float(stats.kendalltau(x, y).statistic), x, y, w)
 

@@ -121,7 +121,7 @@ def _error(without: Vector) -> float:
 
 def _widened(interval: Bounded, without: Vector, within: tuple[float, float]) -> Bounded:
     """The wider of two intervals: from resamples, and between annotators, without whom the figure has these values.
-    `within`: no figure of the kind lies outside."""
+    `within`: the bounds of such a figure."""
     if interval.value is None or interval.low is None or interval.high is None or len(without) < 2:
         return interval
     margin = float(stdtrit(len(without) - 1, 1 - LEVEL / 2)) * _error(without)

@@ -255,7 +255,7 @@ def _absolute_w(drawn: Matrix, signs: Matrix, differences: Matrix, below: Halves
 
 
 def _at_least(statistics: Matrix, observed: Vector) -> NDArray[np.int64]:
-    """(pairs,): how many of (b, pairs) statistics reach the observed ones, but for the order of additions."""
+    """(pairs,): how many of (b, pairs) statistics reach the observed ones, up to rounding."""
     counts: NDArray[np.int64] = np.sum(statistics >= observed * (1 - _DUST), axis=0)
     return counts
 

@@ -39,7 +39,7 @@ def sentence_report(
 ) -> SentenceReport:
     """The topics that have `values` (n,), ranked by people's judgments and by so many simulated ones from each source.
 
-    A ranking is left out where no topic has what it rests on. `watched` counts topics for who waits.
+    A ranking is left out where no topic has what it rests on. `watched` shows progress.
     """
     own = [topic for topic in topics if topic.topic_id in values]
     judged: dict[Judged, list[Evidence]] = {

@@ -48,7 +48,7 @@ class SampledTopic:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is worked out of a topic by now, and how many numbers of judgments are still to come."""
+    """The samples of a topic so far, and how many numbers of judgments remain."""
 
     samples: tuple[SampledAgreement, ...]
     remaining: int

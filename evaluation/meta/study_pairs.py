@@ -56,7 +56,7 @@ def scorers(scores: Scores) -> Iterator[Scorer]:
 
 
 def _is_tested(metric: str) -> bool:
-    """All are, but for those of the study's own scores on which no systems are called different."""
+    """All are, except those of the study's own scores that are never tested."""
     score = metric.removeprefix(PREFERENCES)
     return score == metric or is_tested(score)
 

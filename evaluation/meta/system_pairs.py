@@ -30,7 +30,7 @@ def all_system_pairs(
 ) -> tuple[SystemPairs, ...]:
     """Every two systems by people in each dimension, then by each metric, which may have a dimension's name.
 
-    `watched` counts these for who waits.
+    `watched` shows progress over these.
     """
     draws = draws_for(len(scores.systems), draws)
     scorers = [*scores.human.items(), *scores.metrics.items()]

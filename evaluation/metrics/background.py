@@ -1,4 +1,4 @@
-"""How often words occur elsewhere: what tells a topic's own words from everybody's."""
+"""How often words occur elsewhere, to distinguish a topic's own words from common ones."""
 
 from __future__ import annotations
 

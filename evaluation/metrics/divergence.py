@@ -74,7 +74,7 @@ def words(sentences: Iterable[str], language: str) -> Counter[str]:
 
 
 def unstemmed(sentences: Iterable[str], language: str) -> list[str]:
-    """The words that count, as they are written but for capitals."""
+    """The words that count, in lower case."""
     text = "\n".join(sentences)
     if not _is_english(language):
         return tokens(text)
@@ -92,7 +92,7 @@ def _is_english(language: str) -> bool:
 
 @lru_cache(maxsize=2)
 def words_of_documents(sentences: tuple[str, ...], language: str) -> Counter[str]:
-    """The same of a topic's documents, which several metrics ask for one after the other."""
+    """The same of a topic's documents, cached, since several metrics need them one after the other."""
     return words(sentences, language)
 
 

@@ -64,7 +64,7 @@ def topic_words(
 class Counts:
     """Words of one topic over their vocabulary: of the documents c (v,), of the summaries d (s, v).
 
-    `idf` (v,): inverse document frequency; `topic` (v,): which are topic words. Both None where nobody asks for them.
+    `idf` (v,): inverse document frequency; `topic` (v,): which are topic words. Both None unless requested.
     """
 
     c: Vector

@@ -1,4 +1,4 @@
-"""Summaries made worse on purpose, so that a preference between two of them is known without asking anybody.
+"""Summaries made worse on purpose, so that preferences between them are known without annotators.
 
 PrefScore (the paper of `evaluation.papers.prefscore`), section 2.2. Where it leaves details open they are as in the
 program that its authors released.

@@ -96,7 +96,7 @@ def _past_or_progressive(word: str) -> str:  # step 1b
 
 
 def _mended(rest: str) -> str:
-    """What stands before -ed and -ing, made into a word again: conflat(e), hop(p), fil(e)."""
+    """The part before -ed and -ing, made into a word again: conflat(e), hop(p), fil(e)."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
     if _DOUBLE.search(rest):

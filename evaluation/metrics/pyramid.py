@@ -58,7 +58,7 @@ def _share(matched: Collection[str], size: int, weights: Mapping[str, int]) -> f
 
 @dataclass(frozen=True, slots=True)
 class PyramidScore:
-    """The metric: not a number for summaries that nobody annotated."""
+    """The metric: not a number for summaries without an annotation."""
 
     name: str
     kind: Literal["original", "modified"]

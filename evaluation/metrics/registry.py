@@ -1,7 +1,7 @@
 """What a metric is, and how one is found by its name.
 
-Adding a metric is adding a file to this package, or to `evaluation.papers`: it defines a class that keeps the promises
-of `Metric` and calls `register`. Nothing else has to know of it; `evaluate agree` can use it at once.
+To add a metric, add a file to this package, or to `evaluation.papers`: it defines a class that keeps the promises
+of `Metric` and calls `register`. Nothing else has to change; `evaluate agree` can use it at once.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Options = Mapping[str, str]
 
 
 class Need(StrEnum):
-    """What a topic must have for a metric to say anything about its summaries.
+    """What a topic must have so that a metric can score its summaries.
 
-    Other topics are no metric's need: with some there are too few to compare with.
+    `OTHER_TOPICS` is no metric's need: it says that there are too few others to compare with.
     """
 
     DOCUMENTS = "documents"

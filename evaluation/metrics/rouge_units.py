@@ -1,6 +1,6 @@
 """What ROUGE-1.5.5 counts: n-grams, skip-bigrams and common subsequences, for all summaries of a topic at once.
 
-Where the program does something that no paper says it is followed all the same, and a comment says so.
+Where the program does what no paper says, the code follows it, and a comment says so.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SPACE = re.compile(rb"[ \t\n\r\f\v]+")
 
 @dataclass(frozen=True, slots=True)
 class RougeOptions:
-    """The program's options. `words` and `bytes` cut summaries and references alike; None cuts nothing.
+    """The program's options. `words` and `bytes` cut both summaries and references; None cuts nothing.
 
     `jackknife`: the mean over the k sets that leave one of the k references out, so that a person's summary, scored
     against the k - 1 others, can be compared with a system's. `alpha`: the weight of precision in F, from 0 to 1;
@@ -90,7 +90,7 @@ class Overlap:
 class Texts:
     """The references and summaries of one topic as numbers, end to end; the references come first.
 
-    `tokens`: the number of each token's stem, -1 for stems that no reference has; `owner`: which text it stands in;
+    `tokens`: the number of each token's stem, -1 for stems that no reference has; `owner`: the text of each token;
     `lengths`: tokens of each text.
     """
 
@@ -189,7 +189,7 @@ class Texts:
         return self._among_references(codes, first_owner)
 
     def _joined(self, first: _Ints, second: _Ints, unbroken: NDArray[np.bool_]) -> _Ints:
-        """One code for two numbers that are both known and stand in one text; else -1."""
+        """One code for two numbers that are both known and in one text; else -1."""
         return np.where(unbroken & (first >= 0) & (second >= 0), first * self._known + second, -1)
 
     def _among_references(self, codes: _Ints, owner: _Ints) -> _Ints:

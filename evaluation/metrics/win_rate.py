@@ -25,7 +25,7 @@ class WinRate:
 
     @property
     def needs(self) -> frozenset[Need]:
-        """None of a single topic: one without answers is judged by what was said of its systems elsewhere."""
+        """Nothing in a single topic: without answers, the win rates of its systems in others count."""
         return frozenset()
 
     @property
@@ -42,7 +42,7 @@ class WinRate:
         )
 
     def score(self, topic: Evidence) -> NDArray[np.float64]:
-        """Not a number for a system that nobody judged."""
+        """Not a number for a system without judgments."""
         if self.rates is None:
             return self.prepared([topic]).score(topic)
         own = self.rates[topic.topic_id]

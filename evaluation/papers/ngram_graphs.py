@@ -55,7 +55,7 @@ def value_similarity(graph: Graph, other: Graph, normalized: bool = False) -> fl
 
 
 def merged(parts: Sequence[Graph]) -> Graph:
-    """All edges of the graphs; one that is there already moves towards the k-th graph's weight by 1/k of the way."""
+    """All edges of the graphs; an existing edge moves towards the k-th graph's weight by 1/k of the way."""
     edges = np.unique(np.concatenate([part.edges for part in parts]))
     weights = np.zeros(len(edges))
     for k, part in enumerate(parts, start=1):

@@ -43,10 +43,10 @@ MOST_SENTENCES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Pairs i < j (k, 2) in the order in which to ask them; `is_random` (k,): drawn as if all were equally likely;
+    """Pairs i < j (k, 2) in the order in which to show them; `is_random` (k,): drawn as if all were equally likely;
     `design` (k,): how many times likelier they would have been drawn if all that were left had been equally likely, 0
-    for pairs not drawn by lot; `drawn_for`: the systems that they are to tell apart, None where there are none;
-    `is_told`: whether next to nothing is left that would tell systems apart."""
+    for pairs not drawn by lot; `drawn_for`: the systems that they are to separate, None where there are none;
+    `is_told`: whether next to nothing is left that would separate systems."""
 
     pairs: Pairs
     is_random: NDArray[np.bool_]
@@ -87,7 +87,7 @@ class Telling:
 
     @property
     def tells(self) -> bool:
-        """Whether any answer can tell two of the systems apart."""
+        """Whether any answer can separate two of the systems."""
         return len(self.systems) > 1 and bool(np.any(np.abs(self._apart) > 1e-12))
 
     @cached_property
@@ -133,7 +133,7 @@ def telling_pairs(
     taken: Collection[tuple[int, int]] = (),
 ) -> Queue:
     """At most `count` pairs drawn by lot, none twice. `random_share`: of them, drawn as if all were equally likely;
-    `taken`: pairs i < j that are not to come."""
+    `taken`: pairs i < j to leave out."""
     rng = np.random.default_rng(seed)
     candidates = random_pairs(telling.importance.shape[1], CANDIDATES, int(rng.integers(1 << 32)), taken)
     i, j = candidates.T

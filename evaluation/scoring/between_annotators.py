@@ -96,8 +96,7 @@ class Panel:
 def squares_away(standings: Sequence[Standing], systems: Sequence[str], has: Matrix) -> Matrix:
     """(s, s): sum_k (sum_t e_kt)^2 of how far the row is ahead of the column, over the topics that have both.
 
-    Of annotators who are known. `has` (T, s): whether the topic has the system. A column that no system is of stands
-    for a score of 0.
+    Of known annotators. `has` (T, s): whether the topic has the system. A column without a system has a score of 0.
     """
     pairs = np.zeros((has.shape[1],) * 2)
     for of_annotator in _away(standings, systems, has.shape[1]):

@@ -1,6 +1,6 @@
 """What a summary says that people prefer: importance, coverage, and both in one (docs/model.md, Scores).
 
-Of a topic: x_jw, how often word w stands in source sentence j; n_w = sum_j x_jw, in all of them; i_w its IDF;
+Of a topic: x_jw, how often word w occurs in source sentence j; n_w = sum_j x_jw, in all of them; i_w its IDF;
 T = sum_w n_w i_w. Words are stems without stop words (`evaluation.scoring.content`). Of the judgments: value_j, the
 chance that sentence j is preferred to another one of the topic (`evaluation.fit.chances`), cleared of its length. Then
 
@@ -13,21 +13,20 @@ and, for a summary with the set S of distinct words,
     importance  I(S) = sum_{w in S} n_w i_w (b_w - m) / T     of the judgments alone
     combined         = sum_{w in S} n_w i_w (1 + 4 (b_w - m)) / T = C(S) + 4 I(S)
 
-Importance is what the summary says that people prefer, less what it says that they do not. It is 0 for everybody where
-all values are equal, and for the whole source; to say a thing twice adds nothing. Text of average worth adds nothing
-either, however long: that is what m is for. A summary that shares no word with the sources has no importance.
+Importance is what the summary says that people prefer, less what it says that they do not. It is 0 for all summaries
+where all values are equal, and for the whole source; repetition adds nothing. Neither does text of average value,
+however long: m ensures that. A summary that shares no word with the sources has no importance.
 
-Combined is coverage in which a word counts as often as its sentences are preferred for each time that they are not: the
-odds b / (1 - b), which near 1/2 are 1 + 4 (b - 1/2). It is coverage where all values are equal, and 1 for the whole
-source.
+Combined is coverage in which a word counts by the odds that its sentences are preferred, b / (1 - b), which near 1/2
+are 1 + 4 (b - 1/2). It is coverage where all values are equal, and 1 for the whole source.
 
-**Cleared of length.** People tend to prefer the longer of two sentences. What a sentence's length alone would lead one
-to expect is taken out of its value, so that words are not paid for the length of the sentences that they stand in:
+**Cleared of length.** People tend to prefer the longer of two sentences. The expected effect of a sentence's length is
+subtracted from its value, so that words gain nothing from the length of the sentences that they occur in:
 value = 1/2 + c - e, with c the chance and e its regression on the logarithm of the number of characters, standardized,
-and the square of that. Two pseudo-sentences without any effect, one for each slope, hold the regression down where
+and the square of that. Two pseudo-sentences without any effect, one for each slope, shrink the regression where
 sentences are few.
 
-Importance and combined are linear in the chances, with weights that rest on texts alone: row a_S of
+Importance and combined are linear in the chances, with weights that depend on texts alone: row a_S of
 `SharedWords.importance` gives I(S) = a_S c and its variance, error^2 |a_S|^2 where all pairs are equally likely.
 """
 

@@ -1,4 +1,4 @@
-"""Win rates of systems that nobody judged, predicted from the texts of judged summaries (docs/model.md, Later systems).
+"""Win rates of systems without judgments, predicted from the texts of judged summaries (docs/model.md, Later systems).
 
 Three features of a summary, each less its mean over the judged summaries of its topic, and then the mean over topics:
 
@@ -6,8 +6,8 @@ Three features of a summary, each less its mean over the judged summaries of its
     preferred    the same, each of these weighted with exp(theta)
     coverage     the share of the words of the sources, by occurrences, that it has
 
-A system's alpha is predicted by linear regression on one of them: the one that predicts the judged systems best where
-each is left out in turn, if more of it is better, or none. How far that misses says how sure a prediction is. Within a
+A system's alpha is predicted by linear regression on one of them: the one that best predicts judged systems that are
+left out in turn, if more of it is better, or none. Its errors there give the uncertainty of a prediction. Within a
 topic summaries are expected in the order of `preferred`.
 """
 
@@ -40,7 +40,7 @@ FEWEST_JUDGED = 4
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """A system that nobody judged, with its predicted win rate against the judged ones; `low`, `high`: 95%."""
+    """A system without judgments, with its predicted win rate against the judged ones; `low`, `high`: 95%."""
 
     system: str
     win_rate: float
@@ -51,9 +51,9 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """`systems`: those that nobody judged; `feature`: what they are predicted from, None where nothing predicts;
-    `error`: how far that misses judged systems that are left out, in alpha; `summaries`: by topic, then by system, the
-    more the better."""
+    """`systems`: those without judgments; `feature`: what they are predicted from, None where nothing predicts;
+    `error`: of the prediction of judged systems that are left out, in alpha; `summaries`: by topic, then by system,
+    the more the better."""
 
     systems: tuple[Predicted, ...]
     feature: str | None
@@ -64,7 +64,7 @@ class Prediction:
 def predict(rates: WinRates, topics: Sequence[Evidence]) -> Prediction | None:
     """Predict the systems that have summaries and no answers; None where too few others are judged.
 
-    `topics`: with the texts of all summaries; those with fewer than two judged systems say nothing.
+    `topics`: with the texts of all summaries; those with fewer than two judged systems are ignored.
     """
     alpha = dict(zip(rates.standing.systems, rates.effects.alpha.tolist(), strict=True))
     tables = {

@@ -39,10 +39,10 @@ TOO_WELL = 0.01
 
 @dataclass(frozen=True)
 class _Estimates:
-    """Means over topics, of any shape: with standard errors, nan where nothing can be said, and how many topics.
+    """Means over topics, of any shape, with standard errors, nan where they are unknown, and numbers of topics.
 
-    `between`: standard errors that hold for other annotators of the kind, nan where nobody can say, with so many
-    `annotators`, as if all answered equally often. Of both errors the one that says less counts. `stop_rule`, after so
+    `between`: standard errors that hold for other annotators of the kind, nan where they are unknown, with so many
+    `annotators`, as if all answered equally often. The more cautious of both errors counts. `stop_rule`, after so
     many `judgments`: intervals and p-values hold at every look, not at one.
     """
 
@@ -140,8 +140,8 @@ class Comparison:
     def ranked(self, lowest: float = -np.inf, highest: float = np.inf) -> tuple[SystemResult, ...]:
         """The systems by mean score, best first, with the ranks that significant differences leave them.
 
-        Topics without judgments do not count, but for a system that has no others. `lowest`, `highest`: scores lie
-        between them, and so do the intervals that are shown.
+        Topics without judgments count only for a system that has no others. `lowest`, `highest`: the bounds of scores,
+        and of the intervals that are shown.
         """
         significant = self._significant
         better = dict(zip(self.systems, significant.sum(axis=0).tolist(), strict=True))
@@ -273,7 +273,7 @@ class Comparison:
         return spread + spread.T - 2 * covariance
 
     def _between(self, standings: Sequence[Standing], panel: Panel | None, has: Matrix, variances: Matrix) -> Matrix:
-        """Those that hold for other annotators, too; nan where nobody can say."""
+        """Variances that hold for other annotators, too; nan where they are unknown."""
         if panel is None or not panel.is_informative:
             return np.full(variances.shape, np.nan)
         away = squares_away(standings, self.systems, has)
@@ -311,7 +311,7 @@ def _agree_too_well(squares: Matrix, variance: Matrix, freedom: Matrix) -> Flags
 
 
 def _over_topics(left: Matrix, right: Matrix) -> Matrix:
-    """(s, s): the sums over topics of products. (Zeros that nobody reads take no memory.)"""
+    """(s, s): the sums over topics of products. (Zeros that are never read take no memory.)"""
     return left.T @ right if len(left) else np.zeros((left.shape[1], right.shape[1]))
 
 

@@ -35,7 +35,7 @@ class Scores:
 
     @property
     def standing(self) -> Standing:
-        """What a ranking of the systems needs to know, where nobody knows who judged."""
+        """What a ranking of the systems needs, where the annotators are unknown."""
         return self.standing_by(())
 
     def standing_by(self, annotators: Sequence[Key]) -> Standing:

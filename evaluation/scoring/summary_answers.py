@@ -1,4 +1,4 @@
-"""What was said of whole summaries in exchanged files, as answers about all topics."""
+"""The judgments of whole summaries in exchanged files, as answers about all topics."""
 
 from __future__ import annotations
 

@@ -42,10 +42,10 @@ LEAST_DISPERSION = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What annotators said of summaries of all topics, one entry an answer.
+    """The judgments of summaries of all topics, one entry an answer.
 
-    `topic`, `first`, `second` (m,): indices of the topic and of the two systems; `outcome` (m,): the share of the win
-    of the first (1, 0, .5 a tie); `weight` (m,): how much it counts; `annotator` (m,): who, by one number in the whole
+    `topic`, `first`, `second` (m,): indices of the topic and of the two systems; `outcome` (m,): the first one's share
+    of the win (1, 0, .5 a tie); `weight` (m,): how much it counts; `annotator` (m,): who, by one number in the whole
     study, -1 where that is not known.
     """
 

@@ -49,7 +49,7 @@ Tell = Callable[[int, str, bool], object]
 
 
 def tell_the_log(_key: int, _problem: str, _is_given_up: bool) -> None:
-    """Leave the problem to the log: nobody waits for the task, and it is tried again."""
+    """Only log the problem: no user waits for the task, and it is tried again."""
 
 
 #: The worker's tasks, by their names in `agenda.KINDS`.

@@ -207,7 +207,7 @@ def rank_study(study_id: int) -> None:
 
 @task(partial(records.note_ranking_problem, scored_by=ScoredBy.WIN_RATE))
 def rank_by_summaries(study_id: int) -> None:
-    """Fit what was said of whole summaries, of all topics at once, and rank the study's systems by their win rates."""
+    """Fit the judgments of whole summaries, of all topics at once, and rank the study's systems by their win rates."""
     began = time.perf_counter()
     compared = records.load_compared(study_id)
     if compared is not None:

@@ -1,4 +1,4 @@
-"""Load what annotators said of whole summaries, over all topics at once, and save the win rates that follow."""
+"""Load the judgments of whole summaries, over all topics at once, and save the win rates that follow."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ComparedTopic:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSummaries:
-    """What was said of the summaries of a study, at one moment. `annotators`: their keys, by number; `leading`: the
+    """The judgments of a study's summaries, at one moment. `annotators`: their keys, by number; `leading`: the
     numbers of those of the kind whose influence is computed; `judgments`: the keys of the answers; `planned`:
     so many a topic.
     """
@@ -143,7 +143,7 @@ def load_summarized(study_id: int) -> list[Evidence]:
 
 
 def _with_version(studies: QuerySet[Study]) -> QuerySet[Study]:
-    """It rises with every topic, so that pairs of it are suggested before anybody has answered."""
+    """It rises with every topic, so that pairs of it are suggested before there are answers."""
     versions = Sum(F("topics__tally__data_version") + 1, filter=Q(topics__tally__of_summaries=True))
     return studies.annotate(wanted=Coalesce(versions, 0) + F("removed_version"))
 
@@ -155,7 +155,7 @@ def _version_of(study_id: int) -> int:
 def load_compared(
     study_id: int, but: Collection[int] = (), also: Collection[int] = (), kind: str = ""
 ) -> ComparedSummaries | None:
-    """Everything as it was at one moment; None where nobody compares summaries. Annotators `but` are left out, `also`
+    """Everything as it was at one moment; None where summaries are not compared. Annotators `but` are left out, `also`
     are included although they are excluded; a `kind` of annotators, if given, counts alone."""
     with snapshot():
         study = Study.objects.filter(pk=study_id).first()
@@ -247,7 +247,7 @@ def save_win_rates(
     """Publish the win rates of systems and of summaries, and the pairs to suggest by topic, all at once; False if these
     or newer ones are there.
 
-    `rates` None: nobody has answered yet, or no answer counts.
+    `rates` None: there are no answers that count.
     """
     standings = () if rates is None else (standing_by_keys(compared, rates.standing),)
     comparison = Comparison(standings, stop_rule=compared.stop_rule)
