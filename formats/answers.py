@@ -18,9 +18,8 @@ class Answer:
     """One answer. If it prefers a sentence, its key names the side on which that one was shown.
 
     `key`: its name in tables, forms, archives and the API. `share`: of a win, for the sentence on the left. `letter`:
-    its name in files of preferences. `keyboard`: what stands on the keys that give it. `name`: what
-    annotators read; `meaning`, `advice`: what the guidelines say. `relation`: what stands between the sentence that is
-    preferred and the other one.
+    its name in files of preferences. `keyboard`: the labels of the keys that give it. `name`: what annotators read;
+    `meaning`, `advice`: what the guidelines say. `relation`: the words between the preferred sentence and the other.
     """
 
     key: str

@@ -26,7 +26,7 @@ _ESCAPED = {character: "\\" + character for character in "&%$#_{}"} | {
 def write_latex(
     columns: Sequence[str], alignment: str, rows: Iterable[Sequence[str]], comments: Iterable[str] = ()
 ) -> str:
-    """A table of texts, in which no character means anything to LaTeX; `alignment`: a letter for each column."""
+    """A table of plain texts, which are escaped; `alignment`: a letter for each column."""
     lines = [f"% {one_line(comment)}" for comment in comments]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _row(columns), r"\midrule"]
     lines += [_row(row) for row in rows]
@@ -41,7 +41,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text in which no character means anything to LaTeX."""
+    """The text with LaTeX's special characters escaped."""
     return "".join(_ESCAPED.get(character, character) for character in text)
 
 

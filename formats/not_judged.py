@@ -1,8 +1,8 @@
 """Why a piece of a source document is not to be judged: named rules for what looks like no sentence.
 
-People compare sentences, so a date, a byline or a heading among them wastes an answer. The rules are cautious: what
-none of them is sure of is judged. They rest on form (marks, capitals, length, the line that a piece stands on) where
-they can; bylines, captions and notices are known by words of a few languages.
+Annotators compare sentences, so a date, a byline or a heading among them wastes an answer. The rules are cautious: in
+doubt a piece is judged. They rest on form (marks, capitals, length, the line of a piece) where they can; bylines,
+captions and notices are recognised by words of a few languages.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ _SHORT_NOTICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A piece with what is around it.
+    """A piece and its surroundings.
 
-    `words`: how many it has; `alone`: whether nothing else is on its line, in a document of longer lines; `is_first`
+    `words`: how many it has; `alone`: whether it is alone on its line, in a document of longer lines; `is_first`
     and `is_last`: of its document; `in_marked_text`: whether what is surely text there ends in marks.
     """
 
@@ -108,7 +108,7 @@ def _looks_like_a_notice(piece: _Piece) -> bool:
 
 
 def _looks_like_a_fragment(piece: _Piece) -> bool:
-    """One that leads to the next by a colon, breaks off at a comma, or is a single word without a mark."""
+    """Whether it ends with a colon or a comma, or is a single word without a mark."""
     text = piece.text.rstrip("\"'”’»")
     return text.endswith((":", ",")) or (piece.in_marked_text and not piece.has_end and piece.words == 1)
 

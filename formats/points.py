@@ -31,7 +31,7 @@ class Unit:
         return None if score is None else self.times * score
 
     def named(self, label: str) -> str:
-        """A heading that says the unit, where scores do not stand as they are."""
+        """A heading that says the unit, unless scores are shown as they are."""
         if self.sign:
             return f"{label} ({self.sign})"
         return _("%(label)s (points)") % {"label": label} if self.times == POINTS else label

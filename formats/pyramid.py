@@ -22,7 +22,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Contributor:
-    """What expresses an SCU in one place, in one part or several. `model`: index of the model summary it stands in."""
+    """What expresses an SCU in one place, in one part or several. `model`: index of its model summary."""
 
     parts: tuple[Part, ...]
     model: int | None = None
@@ -38,7 +38,7 @@ class Scu:
 
     @property
     def models(self) -> frozenset[int]:
-        """The models that express it; a contributor that stands nowhere is a model of its own (-1, -2, ...)."""
+        """The models that express it; a contributor without a place is a model of its own (-1, -2, ...)."""
         places = enumerate(self.contributors, 1)
         return frozenset(-i if contributor.model is None else contributor.model for i, contributor in places)
 
@@ -92,7 +92,7 @@ class AnnotatedText:
         self._backwards = self._squeezed[::-1]
 
     def find(self, label: str, near: int) -> tuple[int, int] | None:
-        """Where the words of `label` stand: the place nearest to the claimed one, white space aside."""
+        """The place of the words of `label` that is nearest to the claimed one, ignoring white space."""
         wanted = "".join(label.split())
         start = self._nearest(wanted, bisect_left(self._places, near)) if wanted else None
         return None if start is None else (self._places[start], self._places[start + len(wanted) - 1] + 1)

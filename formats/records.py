@@ -85,7 +85,7 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class LateSummary:
-    """A summary for a topic that is there already, as a CSV of summaries brings it."""
+    """A summary for an existing topic, such as those in a CSV of summaries."""
 
     topic: str
     summary: Summary
@@ -104,7 +104,7 @@ class HumanScore:
 
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """What a metric that was worked out elsewhere says of one summary."""
+    """The score of one summary by a metric that was computed elsewhere."""
 
     topic: str
     system: str
@@ -114,7 +114,7 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a reader passed over or mended, to be shown with what it found. `said` is a template like a complaint's."""
+    """What a reader ignored or repaired, to be shown with its result. `said` is a template like a complaint's."""
 
     file: str
     line: int
@@ -145,7 +145,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class ExistingTopic:
-    """What is there already of one topic: the number of sentences of each document, who summarized it, references."""
+    """What exists of one topic: the number of sentences of each document, the systems, the references."""
 
     documents: Mapping[str, int]
     systems: frozenset[str] = frozenset()
@@ -165,10 +165,10 @@ class Existing:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Why a file cannot be taken: where, what was found, what was expected.
+    """Why a file is refused: where, what was found, what was expected.
 
     `found` and `expected` are templates for `%`-formatting with `params`, so that a page can translate them and
-    the command line can print them as they stand. `line` counts from 1; 0 where a line says nothing.
+    the command line can print them as they are. `line` counts from 1; 0 where there is no line to name.
     """
 
     file: str

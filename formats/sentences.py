@@ -56,7 +56,7 @@ class Cut:
 
 
 def cut(text: str, language: str = "") -> tuple[Cut, ...]:
-    """Cut `text` into sentences and say where each of them stands.
+    """Cut `text` into sentences, each with its place.
 
     Line breaks are hard borders. Between them nupunkt cuts English, and a piece that begins in lower case is joined to
     the one before it; sentencex cuts every other language. A piece without a word belongs to the sentence before it,
@@ -79,7 +79,7 @@ def cut(text: str, language: str = "") -> tuple[Cut, ...]:
 def cut_text(text: Text, language: str = "") -> tuple[Cut, ...]:
     """The sentences of a document, a reference or a summary.
 
-    What was given cut is never cut again: its sentences stand as if each were a line of its own.
+    A text that was given in sentences is not cut again; each sentence counts as a line of its own.
     """
     if text.sentences is None:
         return cut(text.text or "", language)
@@ -164,7 +164,7 @@ def _other_spans(line: str, language: str) -> Sequence[tuple[int, int]]:
 
 
 def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:
-    """Where the sentences of a line of any length stand; sentencex takes quadratic time over open quotations.
+    """The places of the sentences of a line of any length; sentencex takes quadratic time over open quotations.
 
     The last sentence of a window may be a piece of one, so the next window begins with it; a sentence that is
     longer than a window continues in the next.
@@ -185,13 +185,13 @@ def _in_windows(line: str, language: str) -> Sequence[tuple[int, int]]:
 
 
 def _unquoted(window: str) -> str:
-    """The window as it is; without its quotation marks where they are too many to quote anything."""
+    """The window, without its quotation marks where there are too many to quote anything."""
     unquoted, marks = _ANY_QUOTATION_MARK.subn(" ", window)
     return unquoted if marks > MOST_QUOTATION_MARKS else window
 
 
 def _sentencex_spans(line: str, readable: str, language: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of `line` stand, without white space, if it is read as `readable` (of the same length)."""
+    """The places of the sentences of `line`, without white space, if it is read as `readable` (of the same length)."""
     for border in sentencex.get_sentence_boundaries(primary_language(language), readable):
         piece = line[border["start_index"] : border["end_index"]]
         text = piece.strip()

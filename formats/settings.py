@@ -41,11 +41,11 @@ SUMMARY_QUESTION = "Which summary tells you more of what is important?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is declared of one setting.
+    """The declaration of one setting.
 
-    `low`, `high`: bounds of a number, or of the length of a text. `group`: the part of a form that asks for it.
+    `low`, `high`: bounds of a number, or of the length of a text. `group`: the part of a form with it.
     `changes_fits`: whether the same judgments give other scores.
-    Of scoring: `published`, its value in Zopf (2018); `idle`, values of others under which it says nothing; `about`,
+    Of scoring: `published`, its value in Zopf (2018); `idle`, values of others with which it has no effect; `about`,
     what it does, for the command line.
     """
 
@@ -165,7 +165,7 @@ class StudySettings(Scoring):
 
 
 def _declared(settings: StudySettings) -> tuple[Setting, ...]:
-    """In the order in which a form asks for them."""
+    """The settings in the order of a form."""
     declared = []
     for name, hint in get_type_hints(StudySettings, include_extras=True).items():
         if isinstance(setting := getattr(hint, "__metadata__", (None,))[0], Setting):

@@ -64,7 +64,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Texts stand at the left, numbers at the right."""
+        """Whether cells are texts, which are left-aligned; numbers are right-aligned."""
         return self.show is as_text
 
 
@@ -79,7 +79,7 @@ class Table:
 
     `name`: of its files; `note`: what its columns mean, in sentences; `links`: of each row, what a click on its first
     cell chooses, or None; `leads_to`: the page of the study that it opens instead, with the keys of its address in
-    `links`; `marked`: the rows that stand out; `folded`: pages and terminals leave it to the files.
+    `links`; `marked`: the rows to highlight; `folded`: pages and terminals leave it to the files.
     """
 
     name: str

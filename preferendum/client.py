@@ -29,7 +29,7 @@ PAGE = 200
 class ApiError(Exception):
     """What the API did not do, and why, in its words.
 
-    `status`: of HTTP, 0 where no answer came; `code`: for programs; `fields`: by value, what is wrong with it.
+    `status`: of HTTP, 0 without an answer; `code`: for programs; `fields`: by value, what is wrong with it.
     """
 
     def __init__(self, status: int, code: str, message: str, fields: Mapping[str, list[str]] | None = None) -> None:
@@ -97,7 +97,7 @@ class Api:
 
 
 def _error(answer: urllib.error.HTTPError) -> ApiError:
-    """What the API says of it; of a proxy before it, or a redirect, what HTTP says."""
+    """The API's own error; for a proxy or a redirect, the status of HTTP."""
     with answer:
         try:
             error = json.loads(answer.read())["error"]
@@ -220,7 +220,7 @@ def _is_whole(shown: Row) -> bool:
 
 
 def _until(ask: Callable[[], Row], is_done: Callable[[Row], object], timeout: float) -> Row:
-    """Ask again and again. Raises `TimeoutError`."""
+    """Repeat the request until it is done. Raises `TimeoutError`."""
     ends, pause = time.monotonic() + timeout, 0.1
     while not is_done(answer := ask()):
         if time.monotonic() > ends:

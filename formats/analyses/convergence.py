@@ -43,7 +43,7 @@ def show(report: Curves, _asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict(report: Convergence) -> str:
-    """Where the first metric passes ROUGE-2, or without it the metric that agrees best; else how far it has come."""
+    """Where the first metric passes ROUGE-2, or without it the metric that agrees best; else its lead so far."""
     defined = {flat.metric: value for flat in report.baselines if (value := flat.agreement) is not None}
     best = max(defined, key=defined.__getitem__, default="")
     against = next((metric for metric in LEADING if metric in defined), best)

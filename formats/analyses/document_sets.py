@@ -159,7 +159,7 @@ def _in_order(scorer: DocumentSets) -> list[DocumentSet]:
 
 
 def _topics_figure(scorer: DocumentSets, own: Mapping[str, str], chosen: str) -> list[Figure]:
-    """A click chooses the topic that others are held against."""
+    """A click chooses the topic that others are compared with."""
     against = next((topic for topic in scorer.sets if topic.topic == chosen), None)
     rows = [_row(topic, against, own) for topic in _in_order(scorer)]
     name = scorer_name(scorer.by, scorer.by_human)

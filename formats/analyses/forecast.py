@@ -20,9 +20,9 @@ NUMBERS = {"difference": (1e-6, 100.0), "seconds": (0.1, 3600.0), "pay": (0.0, 1
 
 @dataclass(frozen=True, slots=True)
 class StudyForecast:
-    """What was simulated, of a `score`; of win rates it is worked out from variances. `planned`: judgments a topic
-    that the study asks for; `seconds`: what one took so far, or is taken to; `is_outdated`: the study is not the one
-    that was simulated any more. `ground`: who has judged so far."""
+    """What was simulated, of a `score`; for win rates it is computed from variances. `planned`: the study's planned
+    judgments a topic; `seconds`: what one took so far, or is assumed to take; `is_outdated`: the study has changed
+    since it was simulated. `ground`: who has judged so far."""
 
     record: Forecast | SummaryForecast
     score: str

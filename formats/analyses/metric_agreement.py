@@ -196,7 +196,7 @@ def _note(dimension: DimensionAgreement, report: AgreementReport) -> str:
 
 
 def _unscored(metrics: Sequence[MetricAgreement]) -> Iterable[str]:
-    """Which metrics say nothing of summaries that others score."""
+    """The metrics without scores of summaries that others score."""
     scored = {title_of(metric.metric): sum(topic.summaries for topic in metric.topics) for metric in metrics}
     most = max(scored.values(), default=0)
     if counts := [f"{title} {most - number}" for title, number in scored.items() if number < most]:

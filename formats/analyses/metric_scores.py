@@ -56,7 +56,7 @@ def show(record: ScoresTable, asked: Mapping[str, str]) -> Shown:
 
 
 def _verdict_of_several(record: ScoresTable) -> str:
-    """How many of them anything is said of."""
+    """How many summaries have scores."""
     by_people = sum(bool(row.human) for row in record.summaries)
     scored = sum(any(score is not None for score in row.metrics.values()) for row in record.summaries)
     about = {"n": len(record.summaries), "people": by_people, "scored": scored}

@@ -1,4 +1,4 @@
-"""Every analysis, in the order in which the page of results asks their questions."""
+"""Every analysis, in the order of the page of results."""
 
 from __future__ import annotations
 

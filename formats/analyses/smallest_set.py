@@ -27,7 +27,7 @@ class AnswerOfSet:
 
 @dataclass(frozen=True, slots=True)
 class FoundSet:
-    """The set, None where none was found, and its judgments that still stand."""
+    """The set, None where none was found, and its judgments that were not changed or taken back since."""
 
     smallest: SmallestSet | None
     answers: Sequence[AnswerOfSet]

@@ -166,7 +166,7 @@ class _Summed:
 
 
 def _entry(called: str) -> zipfile.ZipInfo:
-    """An entry without anything that differs from one day or machine to another."""
+    """An entry that is the same on every day and machine."""
     entry = zipfile.ZipInfo(called, _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = 3

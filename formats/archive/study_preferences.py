@@ -12,8 +12,8 @@ from formats.settings import KINDS_COUNTED
 
 
 def counted(archive: StudyArchive) -> Iterator[Preference]:
-    """Those that the study's scores rest on, in the order in which they came: the last revision of each answer that was
-    not taken back, in its place, by nobody excluded, of a kind of annotators that the study counts."""
+    """Those that the study's scores rest on, in order: the last revision of each answer that was not taken back, in its
+    place, by annotators who are not excluded and of a kind that the study counts."""
     kinds = {
         row.pseudonym: row.kind
         for row in archive.annotators

@@ -99,8 +99,8 @@ class JudgmentRecord:
 
 @dataclass(frozen=True, slots=True)
 class HistorySentence:
-    """A sentence, or a system's summary, that was judged, in words: it may be gone. `number` tells it from others, from
-    0 in an archive; `document`: where it stood, or the system."""
+    """The words of a judged sentence or system's summary, which may be gone. `number` identifies it, from 0 in an
+    archive; `document`: where it was, or the system."""
 
     number: int
     document: str

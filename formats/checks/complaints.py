@@ -20,7 +20,7 @@ SUGGESTIONS = 20
 
 @dataclass(slots=True)
 class Complaints:
-    """What was found wrong so far, and what is worth a remark. Raises `Refused` once there is too much to go on."""
+    """All faults so far, and remarks. Raises `Refused` once there are too many to continue."""
 
     collected: list[Complaint] = dataclasses.field(default_factory=list)
     remarks: list[Remark] = dataclasses.field(default_factory=list)
@@ -50,7 +50,7 @@ class Complaints:
         return Refused(tuple(self.collected))
 
     def nearest(self, kind: str, name: str, names: Iterable[str]) -> str:
-        """The known names most like `name`, ready to be shown; empty where none is alike or enough were suggested."""
+        """The known names most like `name`, ready to be shown; empty where none is similar or enough were suggested."""
         if (kind, name) not in self._suggested:
             if len(self._suggested) >= SUGGESTIONS:
                 return ""
@@ -82,7 +82,7 @@ class Place(NamedTuple):
         self.complaints.add(Complaint(self.file, self.line, self.field, actual, expected, params))
 
     def remark(self, text: str, **params: Any) -> None:
-        """Say what was passed over or mended here, while it can be read by people."""
+        """Say what was ignored or repaired here, up to a number that people can read."""
         if len(self.complaints.remarks) < limits.REMARKS:
             self.complaints.remarks.append(Remark(self.file, self.line, self.field, text, params))
 

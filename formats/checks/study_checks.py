@@ -182,7 +182,7 @@ _A_TEXT: Mapping[Of, str] = {
 
 
 def check_whole(archive: StudyArchive, place: Place) -> None:
-    """Every name stands for something, and what must be unique is."""
+    """Check that every name refers to something, and that what must be unique is."""
 
     def at(file: str) -> Callable[[int], Place]:
         # Blank lines are refused, so that the i-th record stands on line i + 1.

@@ -47,7 +47,7 @@ _NAMED = {
 
 
 def decode(place: Place, data: bytes, *, start: bool) -> str | None:
-    """UTF-8 or nothing. `start`: these bytes open the file, so that a byte order mark may come first."""
+    """The text, which must be UTF-8. `start`: the file begins with these bytes, maybe with a byte order mark."""
     if start and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         place.refuse("UTF-16 text", "UTF-8 (in Excel: save as “CSV UTF-8”)")
         return None
@@ -92,7 +92,7 @@ def clean(place: Place, text: str) -> str | None:
 def without_c1(place: Place, text: str) -> str:
     """A long text with a space for each C1 control character that means nothing in Windows-1252, which is remarked on.
 
-    Texts crawled from the web hold a stray one now and then; nobody should lose a whole collection over it.
+    Texts crawled from the web sometimes contain one; that is no reason to refuse a whole collection.
     """
     if text.isascii():
         return text
@@ -103,7 +103,7 @@ def without_c1(place: Place, text: str) -> str:
 
 
 def replace_forbidden(text: str) -> tuple[str, int]:
-    """The text with a space for each character that is not taken and old Windows quotes mended, and how many spaces."""
+    """The text with a space for each forbidden character and old Windows quotes repaired, and how many spaces."""
     return _FORBIDDEN.subn(" ", text.translate(_WINDOWS) if not text.isascii() else text)
 
 

@@ -1,4 +1,4 @@
-"""One family of plots for pages, papers and the command line: drawn once, as SVG, at the width of where they stand."""
+"""One family of plots for pages, papers and the command line: drawn once, as SVG, at the width of their place."""
 
 from formats.plots.axes import Scale, decimals, sparkline
 from formats.plots.cells import GridWords, score_grid

@@ -1,4 +1,4 @@
-"""Where numbers lie along an axis: scales and round ticks. Plain arithmetic for every plot there is."""
+"""Positions of numbers on an axis: scales and round ticks. Plain arithmetic for every plot."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def round_step(width: float) -> float:
 
 
 def spread(ticks: Sequence[Tick], apart: float) -> tuple[Tick, ...]:
-    """The last tick, and of those before it as many as stand apart enough to be read."""
+    """The last tick, and as many of those before it as are far enough apart to be read."""
     kept: list[Tick] = []
     for tick in reversed(ticks):
         if not kept or kept[-1].at - tick.at >= apart:

@@ -34,7 +34,7 @@ CELL, WIDEST, NAMED, APART, SWATCH = 17.0, 64.0, 11.0, 10.0, 24.0
 
 @dataclass(frozen=True, slots=True)
 class GridWords:
-    """What stands around a grid."""
+    """The words around a grid."""
 
     label: str
     machines: str

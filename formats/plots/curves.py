@@ -61,9 +61,9 @@ def convergence_lines(report: Convergence, name: Callable[[str], str] = str) -> 
 
 
 def curve_plot(lines: Sequence[Line], label: str, x_title: str, y_title: str, *, width: float = PAPER) -> Drawing:
-    """Lay the lines out; dashed ones come first, so that the others lie over them.
+    """Lay the lines out; dashed ones are drawn first, under the others.
 
-    Where names would take more than a third of the width, they stand below, in the order of the lines' ends.
+    Where names would take more than a third of the width, they are below, in the order of the lines' ends.
     """
     lines = [line for line in lines if line.points]
     numbers = sorted({x for line in lines for x, _y in line.points}) or [1.0]

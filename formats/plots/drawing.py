@@ -62,7 +62,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rectangle in which marks lie, with what stands along its sides. All are positions."""
+    """The rectangle of the marks, with the ticks along its sides. All are positions."""
 
     width: float
     left: float
@@ -194,7 +194,7 @@ def wrapped(words: str, room: float) -> Iterator[str]:
 
 
 def apart(heights: Sequence[float], low: float, high: float, distance: float) -> list[float]:
-    """As near to these as names may stand one below the other, from `low` to `high` as far as there is room."""
+    """The heights nearest to these with `distance` between them, from `low` to `high` as far as there is room."""
     order = sorted(range(len(heights)), key=lambda k: heights[k])
     placed = list(heights)
     below = low - distance

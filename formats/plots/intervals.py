@@ -41,8 +41,8 @@ _COLOURS = {"": MARK, "chosen": CHOSEN, "differs": DIFFERS}
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:
-    """A line of the plot. `rank`: where it stands among the others; `href`: where a click on it leads;
-    `more`: what else it says under the pointer; `shown`: its numbers there, if not with four digits."""
+    """A line of the plot. `rank`: among the others; `href`: the target of a click on it; `more`: further words under
+    the pointer; `shown`: its numbers there, if not with four digits."""
 
     label: str
     value: float
@@ -122,7 +122,7 @@ def _heads(heads: tuple[str, str], layout: _Layout) -> Iterator[str]:
 
 
 def _reference(reference: float | None, scale: Scale, bottom: float, layout: _Layout) -> Iterator[str]:
-    """Down the plot; where names stand above the lines, not through the names."""
+    """A line down the plot; where names are above the lines, not through the names."""
     if reference is None:
         return
     x, style = scale.at(reference), {"stroke": "currentColor", "stroke_opacity": ".6", "stroke_dasharray": "4 3"}

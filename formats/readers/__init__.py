@@ -1,1 +1,1 @@
-"""Files that come in and go out, one file a form."""
+"""Reading and writing files, one module a form."""

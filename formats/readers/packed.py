@@ -129,7 +129,7 @@ class Archive:
 
 
 class _Counted(io.RawIOBase):
-    """An entry's bytes, counted as they come out."""
+    """An entry's bytes, counted as they are unpacked."""
 
     def __init__(self, stream: BinaryIO, archive: Archive) -> None:
         super().__init__()

@@ -63,10 +63,10 @@ def write_preferences(
     *,
     with_of: bool = False,
 ) -> None:
-    """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and of other keys only
-    those are there that say who judged (`kind`), why the pair was shown (`reason`) and its `design_weight`.
+    """JSON Lines are exact and for analysis. CSV is for spreadsheets: formulas are defused, and the only other keys are
+    who judged (`kind`), why the pair was shown (`reason`) and its `design_weight`.
 
-    `with_of`: in CSV a column says of each what it is about; without it all must be about sentences.
+    `with_of`: in CSV a column says what each is about; without it all must be about sentences.
     """
     of = ("of",) if with_of else ()
     if form == "csv":

@@ -68,7 +68,7 @@ def annotation_from(
 
 
 def located(annotation: Annotation, references: Mapping[str, str], summaries: Mapping[str, str]) -> Annotation:
-    """The same with its stretches looked for in the topic's texts, where it came without any."""
+    """The same with its stretches located in the topic's texts, where it has no texts of its own."""
     if annotation.pyramid.text or any(peer.text for peer in annotation.peers.values()):
         return annotation
     given = _unsaid(
@@ -78,7 +78,7 @@ def located(annotation: Annotation, references: Mapping[str, str], summaries: Ma
 
 
 def _unsaid(given: Any) -> Any:
-    """Without what says that a stretch stands nowhere."""
+    """Without the marks that a stretch has no place."""
     if isinstance(given, list):
         return [_unsaid(item) for item in given]
     if isinstance(given, dict):
@@ -240,7 +240,7 @@ def _ends_soon(place: Place, given: Any, characters: int) -> bool:
 
 
 def _unplaced(given: Any) -> int:
-    """How many stretches do not say where they stand, or a few more."""
+    """How many stretches have no place, or a few more."""
     if isinstance(given, list):
         return sum(map(_unplaced, given))
     if isinstance(given, dict):

@@ -1,7 +1,7 @@
 """Reading Pyramid annotations as DUCView writes them: .pyr (the model summaries) and .pan (one summary against them).
 
-Offsets in real files are often wrong: a stretch is where its words stand. A faulty file is survived: what is wrong
-with it is remarked on, and the rest is used.
+Offsets in real files are often wrong: a stretch is where its words are. Faults do not stop reading: remarks name them,
+and the rest is used.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _label(element: Element) -> str:
 
 
 def _models(text: str, pattern: str, place: Place) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Names and beginnings of the model summaries: where their names stand, else where the file's pattern matches."""
+    """Names and beginnings of the model summaries: where their names are, else where the file's pattern matches."""
     for named in (_name_of, _by_pattern(pattern)):
         starts: dict[str, int] = {}
         offset = 0

@@ -1,4 +1,4 @@
-"""Scores by assessor: how they stand in JSON, and what they come to.
+"""Scores by assessor: their form in JSON, and their means.
 
     "ratings": [{"assessor": "A", "responsiveness": 4, "fluency": 3}, ...]
 
@@ -41,7 +41,7 @@ def ratings_from(place: Place, given: Mapping[str, Any]) -> Ratings:
 
 
 def raters_from(given: Mapping[str, Any]) -> Ratings | None:
-    """What stands under `raters`, if that is ratings, and if there are no others."""
+    """The value of `raters`, if that is ratings, and if there are no others."""
     if "raters" not in given or given.get("ratings") is not None:
         return None
     quiet = Complaints()

@@ -109,7 +109,7 @@ def _read_file(path: Path, place: Place, draft: Draft) -> None:
 
 
 def _read_sources(sources: list[Source], place: Place, draft: Draft) -> None:
-    """Each file by what it is; what belongs to no form is complained of, what nobody meant to send is remarked on."""
+    """Read each file by its form; unknown forms get a complaint, files that were sent by accident a remark."""
     wanted = [source for source in sources if not source.is_debris()]
     debris = [source for source in sources if source.is_debris()]
     if recognised(wanted) and not any("topics" in source.parts[:-1] for source in wanted):
@@ -163,7 +163,7 @@ def _read_table_or_lines(source: Source, place: Place, draft: Draft) -> None:
 
 
 def _reader(source: Source, beginning: bytes, line: bytes, place: Place) -> Reader | None:
-    """Who reads a file that begins like this; None and a complaint where nobody does."""
+    """The reader of a file that begins like this; None and a complaint where there is none."""
     if not line:
         place.refuse("an empty file", KINDS)
         return None

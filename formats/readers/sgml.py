@@ -114,7 +114,7 @@ def _flat(text: str) -> str:
 
 
 def _between(text: str, tag: str) -> str | None:
-    """What stands in the first element of that name, closed or not; None where there is none."""
+    """The content of the first element of that name, closed or not; None where there is none."""
     start = re.search(rf"<{tag}\b[^<>]*>", text, re.IGNORECASE)
     if start is None:
         return None

@@ -1,4 +1,4 @@
-"""Where bytes come from: one file, the files of a directory, the entries of a zip, all read in the same way."""
+"""Sources of bytes: one file, the files of a directory, the entries of a zip, all read in the same way."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def natural(source: Source) -> list[tuple[tuple[int, int, str], ...]]:
 
 
 def unwrapped(sources: list[Source]) -> list[Source]:
-    """Without the one folder that everything lies in, which many programs add when they pack one."""
+    """Without the one folder around everything, which many programs add when they pack one."""
     tops = {source.parts[0] for source in sources}
     if len(tops) == 1 and all(len(source.parts) > 1 for source in sources) and tops != {"topics"}:
         return [source.below(1) for source in sources]

@@ -133,9 +133,9 @@ def optional_text(place: Place, given: Mapping[str, Any], key: str, characters: 
 
 
 def checked_text(place: Place, text: str, *, empty: bool) -> str | None:
-    """A document, reference or summary whole, cleaned; None and a complaint where it cannot be taken.
+    """A document, reference or summary whole, cleaned; None and a complaint where it is refused.
 
-    `empty`: it may show nothing, as the summary of a system that says nothing; that is remarked on.
+    `empty`: it may be empty, such as the summary of a system that wrote nothing; that gets a remark.
     """
     if len(text) > limits.TEXT or (not text.isascii() and len(text.encode("utf-8", "surrogatepass")) > limits.TEXT):
         place.refuse("a text larger than %(limit)s MB", "shorter texts", limit=limits.TEXT // limits.MEGABYTE)
@@ -239,7 +239,7 @@ def check_reference(place: Place, summary: Summary, references: Collection[str])
 
 
 def _content(place: Place, given: Mapping[str, Any], *, empty: bool) -> tuple[str | None, tuple[str, ...] | None]:
-    """`text` or `sentences`, whichever is there."""
+    """Either `text` or `sentences`."""
     text, sentences = given.get("text"), given.get("sentences")
     if text is not None and sentences is not None:
         place.refuse("both text and sentences", "one of them: sentences are not split again")

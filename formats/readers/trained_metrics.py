@@ -1,4 +1,4 @@
-"""A metric that was trained: a linear combination of what is read of a summary, with what it was learnt from.
+"""A metric that was trained: a linear combination of a summary's features, with what it was learnt from.
 
     {"format": 1, "kind": "classy", "method": "canon", "target": "responsiveness", "peers": "all",
      "intercept": 1.5, "features": {"rouge-su4": [37.0, null], ...},
@@ -7,7 +7,7 @@
      "left_out": [{"topics": ["77b1...", ...], "intercept": 1.4, "features": {...}}, ...],
      "options": {}, "program_version": "1.0.0"}
 
-A score is intercept + sum of coefficient x feature; `features` gives each coefficient and what stands in for a feature
+A score is intercept + sum of coefficient x feature; `features` gives each coefficient and the substitute of a feature
 that is not a number: its mean, or null where there is then no score.
 """
 

@@ -1,6 +1,6 @@
 """How often words occur in a large collection: the number of its documents, then a line `word count [documents]` each.
 
-It is what SIMetrix calls background counts. Words stand as they are written, or stemmed by nobody yet.
+SIMetrix calls them background counts. Words are as they are written, not stemmed.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ UNKNOWN = Bounded(None, None, None)
 class Agreement:
     """`pairs` judged by two or more annotators, `comparisons` of two judgments of the same pair, and what they show.
 
-    `percent` of the comparisons that came out alike; `alpha`: Krippendorff's; `kappa`: Fleiss'. Both are
+    `percent` of the comparisons with equal judgments; `alpha`: Krippendorff's; `kappa`: Fleiss'. Both are
     direction-free: chance counts every answer half in each direction.
     """
 

@@ -1,4 +1,4 @@
-"""What is said of assessors, who score summaries: how consistent each is, and what the worst of them change."""
+"""Records of assessors, who score summaries: how consistent each is, and what the worst of them change."""
 
 from __future__ import annotations
 

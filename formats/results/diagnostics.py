@@ -10,12 +10,12 @@ from formats.results.serialization import written_as
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a topic was judged, and whether it hangs together.
+    """How much of a topic was judged, and whether it is connected.
 
     `judgments`: how many sentences have 0, 1, 2, ... judgments; `pairs`: how many different ones were compared.
-    `parts`: how many sentences each part has that comparisons tie together, the largest first, and
-    `strong_components` those within which every sentence is, over others, preferred to every other one (Ford 1957):
-    more than one, and without a prior there are no finite utilities. Sentences that nobody judged are in neither.
+    `parts`: the numbers of sentences in the parts that comparisons connect, the largest first; `strong_components`:
+    those in the parts where every sentence is preferred to every other one, directly or over others (Ford 1957). With
+    more than one and no prior there are no finite utilities. Sentences without judgments are in neither.
     """
 
     sentences: int
@@ -88,7 +88,7 @@ class TopicDiagnostics(TopicInfluence):
 class SystemInfluence:
     """One system: its rank, the ranks that leaving out any one annotator can give it, and its largest change.
 
-    `change` is that of the mean score, when `annotator` is left out (None where nobody changes anything).
+    `change` is that of the mean score, when `annotator` is left out (None where no annotator changes anything).
     """
 
     system: str
@@ -101,7 +101,7 @@ class SystemInfluence:
 
 @dataclass(frozen=True, slots=True)
 class SmallestSet:
-    """The fewest judgments, as far as was found, without which `instead` is first and no longer `first`.
+    """The smallest set of judgments found without which `instead` is first and no longer `first`.
 
     `judgments`: which; `among`: how many there are.
     """

@@ -1,4 +1,4 @@
-"""What verdicts on systems rest on, and of whom they hold: one record, made by the worker."""
+"""What verdicts on systems rest on, and for which annotators they hold: one record, made by the worker."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ EARLIEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`annotators`: how many have judged (0: nobody is named); `effective`: as many who answer equally often (Kish
+    """`annotators`: how many have judged (0: none is named); `effective`: as many who answer equally often (Kish
     1965).
 
     `spread`: how far a difference of two systems varies from one annotator to the next, as a standard deviation (root
-    mean square over every two); None where the answers do not tell. `is_early`: nothing is tested yet.
+    mean square over every two); None where it is unknown. `is_early`: nothing is tested yet.
     """
 
     annotators: int = 0

@@ -423,9 +423,9 @@ class SampledAgreement:
 
 @dataclass(frozen=True, slots=True)
 class TopicSamples:
-    """How a topic agrees with people when it has fewer judgments, as far as that is worked out.
+    """A topic's agreement with people from fewer judgments, as far as it is computed.
 
-    `judgments`: how many the topic has, by kind of annotators; `remaining`: how many numbers of judgments are to come.
+    `judgments`: how many the topic has, by kind of annotators; `remaining`: how many numbers of judgments remain.
     """
 
     judgments: Mapping[str, int]
@@ -446,7 +446,7 @@ class TopicMixtures:
 
 @dataclass(frozen=True, slots=True)
 class SentenceAgreement:
-    """One topic: so many pairs of sentences have different values; the share of them that the utilities order alike."""
+    """One topic: the pairs of sentences with different values; the share of them in the order of the utilities."""
 
     topic: str
     judgments: int

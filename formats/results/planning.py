@@ -1,4 +1,4 @@
-"""How many judgments a study needs, as worked out on its own texts (`evaluation.planning`), and what replays say."""
+"""How many judgments a study needs, computed from its own texts (`evaluation.planning`), and what replays say."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHARACTERS_A_WORD = 6
 
 
 def seconds_of(words: float) -> float:
-    """That reading two texts of so many words together and choosing one takes, where nobody's own pace is known."""
+    """To read two texts of so many words together and choose one, where the annotators' pace is unknown."""
     return SECONDS_TO_CHOOSE + words * 60 / WORDS_A_MINUTE
 
 
@@ -57,15 +57,15 @@ class Telling:
 
     @property
     def comparisons(self) -> int:
-        """Every two systems, once."""
+        """The number of pairs of systems."""
         return self.systems * (self.systems - 1) // 2
 
     def margin(self, se: float) -> float:
-        """To how far on either side the 95% interval of one difference reaches, once all judgments are in."""
+        """Half the width of the 95% interval of one difference, once all judgments are in."""
         return min(se * quantile(1.0 if self.stop_rule else None), self.most)
 
     def margin_of(self, se: float, spread: float, annotators: int) -> float:
-        """The same for annotators of their kind, who differ by `spread` in it: a standard deviation."""
+        """The same for all annotators of the kind; `spread`: the standard deviation between them."""
         error = math.hypot(se, spread / math.sqrt(annotators))
         return min(error * PANELS[annotators][self.stop_rule], self.most)
 

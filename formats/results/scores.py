@@ -49,7 +49,7 @@ class WordTerm:
     """What one word of a summary adds to its score: occurrences x idf x factor / total.
 
     `factor`: value - mean for importance, 1 for coverage, 1 + `ODDS` (value - mean) for combined. `sentences`: the
-    source sentences that the word stands in, and how often; the mean of their values over these occurrences is `value`.
+    source sentences with the word, and how often it occurs; the mean of their values over these occurrences is `value`.
     """
 
     word: str
@@ -208,8 +208,8 @@ class SystemResult:
 
 @dataclass(frozen=True, slots=True)
 class PredictedSystem:
-    """A system that nobody judged, with its win rate as the texts of judged summaries predict it, and its 95% interval;
-    `answers`: so many about it tell as much."""
+    """A system without judgments, its win rate as predicted from the texts of judged summaries, and its 95% interval;
+    `answers`: so many answers about it would be as informative."""
 
     system: str
     score: float
@@ -259,8 +259,8 @@ class Difference:
     planned_share: float | None = None
 
     def verdict(self, equal_within: float) -> Verdict:
-        """What may be said of the two: that they are apart; by the stop rule, that they differ by less than
-        `equal_within`; nothing yet; or that it is too early, or untested, to ask."""
+        """Whether the two differ; by the stop rule, whether they differ by less than `equal_within`; "open" where
+        neither is certain, "early" where nothing is tested."""
         if self.significant is None:
             return "early"
         if self.significant:

@@ -12,7 +12,7 @@ from formats.results.scores import ScoreCovariance, SystemResult
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A ranking and an agreement, with what they rest on. `ground`: of whom differences of the systems hold."""
+    """A ranking and an agreement, with what they rest on. `ground`: for whom differences of the systems hold."""
 
     judgments: int
     topics: int
