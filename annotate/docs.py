@@ -92,7 +92,7 @@ def _give_anchors(tokens: list[Token]) -> list[Heading]:
 
 
 def _lead_within_the_site(children: list[Token]) -> list[Token]:
-    """Links to other files lead to their pages, under their titles; links to other things become plain text."""
+    """Links to other files lead to their pages, under their titles; links to files without a page become text."""
     kept: list[Token] = []
     is_left_out = False
     for token in children:
@@ -115,7 +115,7 @@ def title_of(name: str) -> str:
 
 
 def address_of(link: str) -> str | None:
-    """The page that a file's link leads to; None if it is no page of the site."""
+    """The address of a file's link on the site; None if its file is no page of the site."""
     if link.startswith(("#", "https://", "http://", "mailto:")):
         return link
     match = TO_FILE.fullmatch(link)

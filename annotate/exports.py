@@ -125,7 +125,7 @@ def write_export(export: Export) -> None:
 
 
 def make_anew(study: Study) -> None:
-    """Withdraw all files that exist, and have them written again; in the caller's transaction."""
+    """Withdraw the files of all ready exports, and have them written again; in the caller's transaction."""
     written = Export.objects.select_for_update().filter(study=study, state=State.READY)
     files = [(export.file.storage, str(export.file.name)) for export in written]
     written.update(state=State.WAITING, file="", sha256="")

@@ -234,7 +234,7 @@ def _lagging(study: Study) -> Iterator[str]:
 
 
 def _agreement_of(study: Study, row: Result) -> AgreementReport:
-    """The same intervals as the worker's: over systems and topics, with 1,000 resamples."""
+    """Intervals are the worker's: over systems and topics, with 1,000 resamples."""
     intervals = Result.objects.of_study(study, "intervals").filter(choice=row.choice).first()
     bounded = intervals.read(DimensionAgreement) if intervals else None
     figures = from_json(DimensionAgreement, row.record).with_intervals(bounded)

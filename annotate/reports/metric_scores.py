@@ -20,7 +20,7 @@ BATCH = 1000
 
 
 def table_of(summaries: Sequence[Summary]) -> ScoresTable:
-    """Scores of these summaries, whose topics and their `metrics` must be loaded."""
+    """Scores of these summaries, whose topics are loaded with their `metrics`."""
     rows = tuple(scores_of(summaries))
     topics = {summary.topic_id: summary.topic for summary in summaries}.values()
     scored = [topic.metrics for topic in topics if hasattr(topic, "metrics")]

@@ -37,12 +37,12 @@ def score_of(study: Study) -> str:
 
 
 def changes(what_if: WhatIf) -> tuple[SystemChange, ...]:
-    """The systems in the order after, then those that would be gone."""
+    """The systems as they would be ordered, then those that would be gone."""
     return _changes(what_if, (*what_if.after.systems, *what_if.before.systems))
 
 
 def beside(what_if: WhatIf) -> tuple[SystemChange, ...]:
-    """The systems in the present order, then those that only the what-if would rank."""
+    """The systems as they are ordered now, then those that only the what-if would rank."""
     return _changes(what_if, (*what_if.before.systems, *what_if.after.systems))
 
 

@@ -76,7 +76,7 @@ def _entry(request: HttpRequest, study: Study, recruitment: Recruitment) -> str:
 
 
 def _outcomes(study: Study) -> list[tuple[str, int]]:
-    """Participants by outcome, in words."""
+    """Outcomes in words, with their numbers of participants."""
     counted = dict(study.participations.values_list("outcome").annotate(Count("pk")).order_by())
     return [(str(label), counted[value]) for value, label in Outcome.choices if counted.get(value)]
 

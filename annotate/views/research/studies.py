@@ -107,7 +107,7 @@ def study_state(request: HttpRequest, study: Study) -> HttpResponse:
 @access.in_study("settings")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_copy(request: HttpRequest, study: Study) -> HttpResponse:
-    """Create a study with the same settings."""
+    """Create a copy of the study."""
     if not access.may_create_studies(request.user):
         raise PermissionDenied
     form = CopyStudyForm(request.POST or None, initial={"title": _("Copy of %(title)s") % {"title": study.title}})

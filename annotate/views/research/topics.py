@@ -39,7 +39,7 @@ MARGIN = 4.0
 @require_safe
 @snapshot()
 def topic(request: HttpRequest, study: Study, topic_id: int) -> HttpResponse:
-    """The topic's sentences, the most useful first, with their judgments."""
+    """The topic's sentences, the most useful first, with what each rests on."""
     topic = get_object_or_404(Topic, study=study, pk=topic_id)
     fit = leaderboard.newest_fit(topic)
     state = topic_states(study, study.topics.filter(pk=topic.pk))[0]

@@ -173,7 +173,7 @@ def _are_simulated_uncounted(study: Study, preview: Mapping[str, Any]) -> bool:
 
 
 def _planned(study: Study, topics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many judgments the study wants of these topics, and how long annotators will take at their usual pace."""
+    """How many judgments the study wants of these topics, and how long they will take by the words to read."""
     paces = Sentence.objects.paces(study)
     sentences = sum(wanted_of(study, topic["sentences"] - topic.get("not_judged", 0)) for topic in topics)
     summaries = sum(wanted_of(study, topic["summaries"], of_summaries=True) for topic in topics)
