@@ -27,7 +27,7 @@ TOPIC = f"{STUDY}topics/<id:topic_id>/"
 
 urlpatterns = [
     path("schema/", docs.schema, name="api_schema"),
-    path("docs/", docs.docs, name="api_docs"),
+    path("docs/", docs.Docs.as_view(), name="api_docs"),
     path("me/", account.Me.as_view(), name="api_me"),
     path("tokens/", account.Tokens.as_view(), name="api_tokens"),
     path("tokens/<id:token_id>/", account.OneToken.as_view(), name="api_token"),

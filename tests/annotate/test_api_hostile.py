@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import get_resolver
+from django.urls import get_resolver, reverse
 
 from annotate import exports
-from annotate.api import reference
 from annotate.models import Export
 from tests.annotate import making
 from tests.annotate.everything import BODIES, World, everything, undone
@@ -138,19 +137,25 @@ def addresses() -> dict[str, str]:
     return found
 
 
-def taking_values() -> list[tuple[str, str, str]]:
+def described() -> Any:
+    return json.loads(Client().get(reverse("api_schema")).content)
+
+
+def calls() -> Iterator[tuple[str, str, Any]]:
+    """Every call of the description: method, path, and what is said of it."""
+    for path, operations in described()["paths"].items():
+        for method, operation in operations.items():
+            yield method.upper(), path, operation
+
+
+def taking_values() -> Iterator[tuple[str, str, str]]:
     """Every value that a body may hold: method, name of the address, name of the value."""
-    names = addresses()
-    return [
-        (operation.method, names[operation.path], field.name)
-        for group in reference.reference()
-        for operation in group.operations
-        if operation.example
-        for table in operation.tables
-        if table.sent
-        for field in table.fields
-        if field.name not in {name for _place, one in operation.inputs for name in [one.name]}
-    ]
+    names, schemas = addresses(), described()["components"]["schemas"]
+    for method, path, operation in calls():
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+        if body:
+            for value in schemas[body["$ref"].rsplit("/", 1)[1]]["properties"]:
+                yield method, names[path], value
 
 
 def body_of(method: str, name: str, values: Mapping[str, str]) -> bytes:
@@ -249,27 +254,26 @@ def test_no_address_and_no_question_makes_us_fall(world: World) -> None:
     fallen, tried = [], 0
     client = world.clients["owner"]
     names = addresses()
-    for group in reference.reference():
-        for operation in group.operations:
-            holes = [field.name for place, field in operation.inputs if place == "path"]
-            real = {hole: str(world.keys[hole, names[operation.path]]) for hole in holes}
-            for hostile in IN_ADDRESSES:
-                for hole in holes:
-                    path = operation.path.format(**{**real, hole: hostile})
-                    with undone():
-                        status = client.generic(operation.method, path).status_code
+    for method, address, operation in calls():
+        holes = [given["name"] for given in operation.get("parameters", ()) if given["in"] == "path"]
+        real = {hole: str(world.keys[hole, names[address]]) for hole in holes}
+        for hostile in IN_ADDRESSES:
+            for hole in holes:
+                path = address.format(**{**real, hole: hostile})
+                with undone():
+                    status = client.generic(method, path).status_code
+                tried += 1
+                if status >= 500 or (status < 300 and method != "GET"):
+                    fallen.append((method, path[:100], status))
+            if method == "GET":
+                asked = "&".join(f"{name}={hostile}" for name in ASKED)
+                for question in (asked, f"format={hostile}") if hostile in IN_ADDRESSES[::8] else (asked,):
+                    response = client.get(f"{address.format(**real)}?{question}")
+                    if response.streaming:
+                        assert b"".join(response.streaming_content)
                     tried += 1
-                    if status >= 500 or (status < 300 and operation.method != "GET"):
-                        fallen.append((operation.method, path[:100], status))
-                if operation.method == "GET":
-                    asked = "&".join(f"{name}={hostile}" for name in ASKED)
-                    for question in (asked, f"format={hostile}") if hostile in IN_ADDRESSES[::8] else (asked,):
-                        response = client.get(f"{operation.path.format(**real)}?{question}")
-                        if response.streaming:
-                            assert b"".join(response.streaming_content)
-                        tried += 1
-                        if response.status_code >= 500:
-                            fallen.append(("GET", operation.path, question[:60], response.status_code))
+                    if response.status_code >= 500:
+                        fallen.append(("GET", address, question[:60], response.status_code))
     print(f"\n{tried} addresses")
     assert fallen == []
 
