@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.filter
 def markdown(text: str, level: int = 2) -> str:
-    """A text that somebody gave us, its largest headings at this level."""
+    """A user's text as HTML, its largest headings at this level."""
     return as_html(text, level)

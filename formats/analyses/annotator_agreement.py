@@ -199,7 +199,7 @@ def _two_by_two(named: NamedAgreement) -> Table:
 
 
 def _disputed(named: NamedAgreement) -> Table:
-    """Folded, since pages show the sentences themselves."""
+    """Folded, since pages link to the sentences."""
     columns = tuple(map(Column, ("topic", "first", "second", "preferred_first", "preferred_second", "ties")))
     disputed = [pair for pair in named.agreement.disputed if pair.pair in named.pairs]
     rows = tuple((*named.pairs[pair.pair], pair.first, pair.second, pair.ties) for pair in disputed)

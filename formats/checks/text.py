@@ -47,7 +47,7 @@ _NAMED = {
 
 
 def decode(place: Place, data: bytes, *, start: bool) -> str | None:
-    """The text, which must be UTF-8. `start`: the file begins with these bytes, maybe with a byte order mark."""
+    """The text; None and a complaint unless it is UTF-8. `start`: of the file, maybe with a byte order mark."""
     if start and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         place.refuse("UTF-16 text", "UTF-8 (in Excel: save as “CSV UTF-8”)")
         return None
