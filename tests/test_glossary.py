@@ -1,4 +1,4 @@
-"""The words of the project, held: one word for one thing, in names of code, pages and addresses. Prose is free."""
+"""The words of the project, held: one word for one thing, in names of code, pages and addresses; plain docstrings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.test_house import ROOT, patterns, tree
+from tests.test_house import modules as product
 
 ROOMS = ("annotate", "evaluation", "formats", "preferendum", "lab", "benchmarks")
 
@@ -44,6 +45,9 @@ INSTEAD = {
 }
 #: What says nothing of what is held: no name is one of these alone.
 EMPTY = {"found", "one", "said", "there", "known", "nothing"}
+
+#: Words of riddles, which no docstring of the product has, except in `names` of code.
+RIDDLES = re.compile(r"\b(whoever|anew|somebody|of which|goes|comes|told|asked|beside|behind)\b", re.IGNORECASE)
 
 #: Names that stay, each with the reason.
 STAY = {
@@ -149,3 +153,14 @@ def test_no_exception_outlives_its_name():
 def test_variables_say_what_they_hold():
     empty = {f"{module}.{name}" for module, name in variables() if name in EMPTY}
     assert empty == {"formats.records.found", "formats.records.said"}  # the fields that stay
+
+
+def test_docstrings_are_plain():
+    riddles = [
+        f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}: {word.lower()}"
+        for _module, path in product()
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for word in RIDDLES.findall(" ".join(re.sub(r"`[^`]*`", "", ast.get_docstring(node) or "").split()))
+    ]
+    assert not riddles
