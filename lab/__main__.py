@@ -12,9 +12,10 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from lab.faults import load_registry
 from lab.harness import mutants
 from lab.harness.product import ROOT
-from lab.harness.trials import BOTH, TIERS, Fault, Outcome, load_registry, run
+from lab.harness.trials import BOTH, TIERS, Fault, Outcome, run
 
 
 def main(arguments: list[str]) -> int:

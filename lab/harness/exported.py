@@ -7,10 +7,9 @@ import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from lab.harness.checker import Seen
+from lab.harness.seen import Seen
 
 #: Run inside: asks for the study twice, as its owner does. The worker writes the first, this process the second.
 ASK = """

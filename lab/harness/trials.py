@@ -14,9 +14,7 @@ from the trial's seed, so that a trial can be told to somebody else by its id, i
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import random
 import threading
 import time
@@ -31,6 +29,7 @@ from typing import Any
 from lab.harness import checker, footprint
 from lab.harness.clients import Client, Journal
 from lab.harness.product import LEASE, ROOT, Product, Stuck, wait_until
+from lab.harness.seen import Expected, Seen
 from lab.harness.tables import Away
 
 BOTH = ("sqlite", "services")
@@ -73,15 +72,6 @@ def fault(id: str, title: str, **options: Any) -> Callable[[Callable[[Trial], ob
     return enter
 
 
-def load_registry() -> dict[str, Fault]:
-    """Every fault there is, in order: whatever the modules of lab.faults enter."""
-    from lab import faults
-
-    for module in pkgutil.iter_modules(faults.__path__):
-        importlib.import_module(f"{faults.__name__}.{module.name}")
-    return dict(sorted(REGISTRY.items()))
-
-
 @dataclass
 class Trial:
     """One trial on a running product.
@@ -95,7 +85,7 @@ class Trial:
     name: str
     number: int = 0
     seen: Counter[str] = field(default_factory=Counter)
-    expected: checker.Expected = field(default_factory=checker.Expected)
+    expected: Expected = field(default_factory=Expected)
     observed: list[tuple[int, int, int]] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -261,8 +251,8 @@ class Trial:
             return self.complaints + checker.broken(self.facts())
         return self.complaints
 
-    def facts(self) -> checker.Seen:
-        return checker.Seen(
+    def facts(self) -> Seen:
+        return Seen(
             self.product.tables,
             self.given["study"],
             self.journal,

@@ -19,6 +19,7 @@ import psycopg
 import pytest
 
 from lab.__main__ import table
+from lab.faults import load_registry
 from lab.faults.disks import Met
 from lab.faults.processes import busiest
 from lab.harness import checker, disk, exported, mutants, tables
@@ -26,7 +27,7 @@ from lab.harness.edits import Begin, Copy, Gone, Replace
 from lab.harness.footprint import Footprint, footprints, too_much
 from lab.harness.product import ROOT, Product, wait_until
 from lab.harness.proxy import Proxy
-from lab.harness.trials import BOTH, Outcome, Trial, attempt, load_registry
+from lab.harness.trials import BOTH, Outcome, Trial, attempt
 
 REGISTRY = load_registry()
 FAST = ("F01", "F06")
