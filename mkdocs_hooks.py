@@ -7,7 +7,7 @@ from pathlib import Path
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent
-SHOWN = ("*.md", "docs/**/*.*", "static/icon.svg", "benchmarks/results/*.md", "lab/results/*.md")
+SHOWN = ("*.md", "docs/**/*.*", "static/icon.svg", "benchmarks/*/*.md", "lab/results/*.md")
 LINK = re.compile(r"\[([^]]*)\]\((?!#|\w+:)([^)#]+)[^)]*\)")
 
 

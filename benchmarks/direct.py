@@ -36,8 +36,7 @@ from itertools import product
 import numpy as np
 from scipy.special import expit
 
-from benchmarks.people_decide import DATA, PEERS, read
-from benchmarks.without_references import DOCUMENTS, POOLS
+from benchmarks.corpora import DATA, DOCUMENTS, PEERS, POOLS, read
 from evaluation.evidence import Evidence
 from evaluation.fit.effects import Variances
 from evaluation.fit.kernel import expected

@@ -26,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks import replay
-from benchmarks.people_decide import SETS, read
+from benchmarks.corpora import SETS, read
 from benchmarks.worlds import TRUTHS, world
 from evaluation import planning
 from evaluation.evidence import Evidence, Judgments, Settings, evidence

@@ -28,10 +28,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from benchmarks.keypress import CHROMIUM
 from benchmarks.serving import ROOT
 from lab.services import free_port, wait_until
 
+CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), None)
 FILE = ROOT.parent / "shared" / "data" / "summeval_op" / "topics.jsonl"
 #: ms after a pair appears in which its cards take no click.
 DEAF = 350

@@ -10,7 +10,7 @@ trial. A set is reported only if whole fits without it have another first. For w
 `evaluation.scoring.leaving_out` says what leaving out an answer changes.
 
 A smaller set may exist, since not all can be tried. On small studies, where all were tried, it is at most one judgment
-smaller (benchmarks/smallest_set.py).
+smaller (benchmarks/archive/smallest_set.py).
 """
 
 from __future__ import annotations

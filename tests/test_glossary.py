@@ -62,7 +62,7 @@ STAY = {
     "field Recruitment.person_parameter": "of a platform's link",
     "field Remark.said": "previews of uploads are stored with it",
     "field AuditEntrySerializer.act": "the API carries it",
-    "module benchmarks.people_decide": "whether people decide a leaderboard: people are meant",
+    "module benchmarks.archive.people_decide": "whether people decide a leaderboard: people are meant",
     "heading Next: invite people to judge": "a sentence for newcomers",
     "heading Whose summaries are better? Ask people one easy question.": "a sentence for newcomers",
     "field Summary.person": "of a summary's author: a person, not an annotator",

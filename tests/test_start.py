@@ -90,7 +90,7 @@ def test_every_benchmark_is_listed_with_its_question_and_runs_by_its_name() -> N
     listed = bench().stdout
     assert re.search(r"^  fit +How fast are strengths found", listed, re.MULTILINE)
     assert "worlds" not in listed, "what benchmarks share is none"
-    assert "usage" in bench("growth", "--help").stdout
+    assert "usage" in bench("planning", "--help").stdout
     unknown = bench("nothing")
     assert unknown.returncode == 1
     assert unknown.stderr.startswith("There is no benchmark nothing; there are ")

@@ -1,7 +1,7 @@
 """Whether the worker has the memory for a topic: checked when a file is read, before a computation fails.
 
 The need grows with the square of the sentences, since each may be compared with every other. The website never imports
-the mathematics, so it has figures, measured by `benchmarks.memory` and checked by a test.
+the mathematics, so it has figures, measured by `benchmarks.archive.memory` and checked by a test.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Who clicks without reading? Two detectors.
 
 Both may be read after every answer. Together they ever flag at most one honest annotator in a hundred
-(benchmarks/crowds.py counts them). Honest annotators answer as the others do: by strengths fitted without them, with
-the slope and the lapses that are usual in this crowd, perhaps with a liking for a side.
+(benchmarks/archive/crowds.py counts them). Honest annotators answer as the others do: by strengths fitted without them,
+with the slope and the lapses that are usual in this crowd, perhaps with a liking for a side.
 
 The first is an e-value (Ville 1939; Wasserman, Ramdas & Balakrishnan 2020): how much better than anything honest a kind
 of clicking explains the answers so far. Coin tosses look like people at first, so the second is the most powerful test

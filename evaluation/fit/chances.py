@@ -27,7 +27,7 @@ pair, f - V sum (y - P) / (1 - c V P (1 - P)).
 
 Errors. Which sentences were judged is chance as well, so the errors of values are nearly equal and independent:
 their standard error is s n / sqrt(2 (m - 1) (n - 1)), s^2 the mean square of y - P. Sums of values have the variance of
-sums of independent numbers. benchmarks/coverage.py counts how often that holds.
+sums of independent numbers. benchmarks/archive/coverage.py counts how often that holds.
 
 Judgments of one pair share what the fit does not know of it: b, the mean product of two of their y - P, with P before
 it knew the pair. That makes no difference where each judgment has its own draw. If each pair that is drawn is judged c

@@ -67,7 +67,7 @@ class _Estimates:
 
         They are those between annotators where these differ by more than chance, or are too few to tell. No p-value is
         below its own between annotators; nor would correcting all of these for the number find much, since Student's
-        tails are long (benchmarks/results/tastes.md).
+        tails are long (benchmarks/archive/tastes.md).
         """
         within = self._p(self.se, self.freedom)
         freedom = self._between_freedom

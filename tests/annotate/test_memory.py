@@ -81,7 +81,7 @@ def test_as_many_sentences_as_we_say_fit_and_no_more(most, settings):
 
 FIT = """
 import resource
-from benchmarks.memory import topic
+from benchmarks.archive.memory import topic
 from evaluation.evaluate import evaluate
 resource.setrlimit(resource.RLIMIT_DATA, ({limit}, {limit}))
 evaluate(topic(1500, {judgments}, 5)).errors.errors()

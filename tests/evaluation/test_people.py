@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from benchmarks import crowds
 from benchmarks import reliability as spammed
+from benchmarks.archive import crowds
 from evaluation.annotators import detectors, reliability
 from evaluation.annotators.answers import Answers
 from evaluation.annotators.figures import describe

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from benchmarks.smallest_set import firsts, study
+from benchmarks.archive.smallest_set import firsts, study
 from evaluation.evidence import Settings
 from evaluation.smallest_set import JudgedTopic, smallest_set
 

@@ -1,4 +1,4 @@
-"""`manage.py bench [NAME]`: list the benchmarks, or run one."""
+"""`manage.py bench [NAME]`: list the benchmarks that hold a goal, or run one."""
 
 from __future__ import annotations
 
