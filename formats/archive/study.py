@@ -26,7 +26,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 from formats.archive.study_records import (
     AnnotatorRecord,
@@ -227,10 +227,13 @@ def _check_sums(sources: Mapping[str, Source], place: Place) -> None:
 
 
 def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | None:
-    def records(called: str, make: Callable[..., Record], shape: Mapping[str, shapes.Check]) -> tuple[Record, ...]:
+    def records(
+        called: str, make: Callable[..., Record], shape: Mapping[str, shapes.Check] | None = None
+    ) -> tuple[Record, ...]:
         source = sources[called]
         with source.open() as stream:
-            return tuple(_records(stream, Place(place.complaints, source.label), make, shape))
+            own = shape or shapes.shape_of(cast(type, make))
+            return tuple(_records(stream, Place(place.complaints, source.label), make, own))
 
     head = records("study.json", _head, study_checks.HEAD)
     draft = Draft()
@@ -244,16 +247,16 @@ def _contents(sources: Mapping[str, Source], place: Place) -> StudyArchive | Non
     settings = shapes.record(here.key("settings"), chosen, StudySettings, study_checks.SETTINGS)
     parts = (
         tuple(placed.record for placed in draft.topics),
-        records("sentences.jsonl", SentenceRecord, study_checks.SENTENCE),
-        records("annotators.jsonl", AnnotatorRecord, study_checks.ANNOTATOR),
-        records("assignments.jsonl", AssignmentRecord, study_checks.ASSIGNMENT),
-        records("judgments.jsonl", JudgmentRecord, study_checks.JUDGMENT),
-        records("fits.jsonl", FitRecord, study_checks.FIT),
-        records("gold_pairs.jsonl", GoldPairRecord, study_checks.GOLD_PAIR),
-        records("history.jsonl", HistoryRecord, study_checks.HISTORY),
-        records("uploads.jsonl", UploadRecord, study_checks.UPLOAD),
-        records("removals.jsonl", RemovalRecord, study_checks.REMOVAL),
-        records("reported_pairs.jsonl", ReportedPairRecord, study_checks.REPORTED_PAIR),
+        records("sentences.jsonl", SentenceRecord),
+        records("annotators.jsonl", AnnotatorRecord),
+        records("assignments.jsonl", AssignmentRecord),
+        records("judgments.jsonl", JudgmentRecord),
+        records("fits.jsonl", FitRecord),
+        records("gold_pairs.jsonl", GoldPairRecord),
+        records("history.jsonl", HistoryRecord),
+        records("uploads.jsonl", UploadRecord),
+        records("removals.jsonl", RemovalRecord),
+        records("reported_pairs.jsonl", ReportedPairRecord),
     )
     if settings is None:
         return None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
+from formats.answers import ANSWERS, SIDES, UNDONE
+from formats.checks import limits, shapes
+from formats.not_judged import BY_HAND, RULES
 from formats.records import Extra, Of, Topic
 from formats.settings import StudySettings
 
@@ -15,13 +19,32 @@ Use = Literal["training", "gold"]
 Report = Literal["fragment", "same", "offensive", "other"]
 ScoredByName = Literal["recommended", "published"]
 
-KINDS = ("human", "machine", "simulated")
+KINDS: tuple[str, ...] = get_args(Kind)
+USES: tuple[str, ...] = get_args(Use)
+STATES: tuple[str, ...] = get_args(State)
+REPORTS: tuple[str, ...] = get_args(Report)
 REASONS = ("random", "suggested", "imported", "training", "gold", "repeat")
-USES = ("training", "gold")
-SCORED_BY = ("recommended", "published")
-STATES = ("open", "judged", "skipped", "expired", "void")
 SKIP_REASONS = ("", "unclear", "broken", "language", "other")
-REPORTS = ("fragment", "same", "offensive", "other")
+
+# The types of fields, each with the check of what a file has there.
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+Key = Annotated[str, shapes.matching(_UUID, "a UUID in small letters")]
+Sum = Annotated[str, shapes.matching(re.compile("[0-9a-f]{64}"), "a SHA-256 sum")]
+Name = Annotated[str, shapes.name]
+#: The name of a sentence or, of a summary, its system.
+Compared = Annotated[str, shapes.words(limits.NAME_CHARACTERS + 10)]
+Text = Annotated[str, shapes.words(limits.TEXT)]
+Version = Annotated[str, shapes.words(40)]
+Moment = Annotated[str, shapes.moment]
+Reason = Annotated[str, shapes.one_of(REASONS)]
+Answer = Annotated[str, shapes.one_of((*ANSWERS, UNDONE))]
+Side = Annotated[str, shapes.one_of(("", *SIDES))]
+Small = Annotated[int, shapes.whole(0, 32_767)]
+Revision = Annotated[int, shapes.whole(1, 32_767)]
+Count = Annotated[int, shapes.whole(0, 2**31 - 1)]
+Large = Annotated[int, shapes.whole(0, 2**63 - 1)]
+Member = Annotated[int, shapes.whole(1, 2**31 - 1)]
+Positive = Annotated[float, shapes.real(0)]
 
 
 def design_weight(reason: object, given: Any = None) -> float:
@@ -38,22 +61,22 @@ def design_weight(reason: object, given: Any = None) -> float:
 class SentenceRecord:
     """A source sentence as it was cut; `<document>:<index>` is its name. `not_judged`: why annotators never see it."""
 
-    topic: str
-    document: str
-    index: int
-    paragraph: int
-    text: str
-    not_judged: str = ""
+    topic: Name
+    document: Name
+    index: Count
+    paragraph: Count
+    text: Text
+    not_judged: Annotated[str, shapes.one_of(("", BY_HAND, *RULES))] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRecord:
     """Who judged. The judgments of an excluded annotator are kept but do not count."""
 
-    pseudonym: str
+    pseudonym: Name
     kind: Kind
-    joined_at: str
-    excluded_at: str | None = None
+    joined_at: Moment
+    excluded_at: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +89,21 @@ class AssignmentRecord:
     `drawn_for`: the systems that it was drawn to tell apart; None for all that its topic has.
     """
 
-    key: str
-    topic: str
-    annotator: str
-    left: str
-    right: str
-    occasion: int
-    reason_shown: str
+    key: Key
+    topic: Name
+    annotator: Name
+    left: Compared
+    right: Compared
+    occasion: Small
+    reason_shown: Reason
     state: State
-    skip_reason: str
+    skip_reason: Annotated[str, shapes.one_of(SKIP_REASONS)]
     holds_place: bool
-    created_at: str
-    closed_at: str | None
-    expected: str = ""
-    design_weight: float | None = None
-    drawn_for: Sequence[str] | None = None
+    created_at: Moment
+    closed_at: Moment | None
+    expected: Side = ""
+    design_weight: Positive | None = None
+    drawn_for: Annotated[Sequence[str], shapes.systems] | None = None
     of: Of = "sentences"
 
 
@@ -88,12 +111,12 @@ class AssignmentRecord:
 class JudgmentRecord:
     """One revision of an answer; `assignment` is the key of what was shown, `extra` what it was brought with."""
 
-    assignment: str
-    revision: int
-    answer: str
-    seconds: float | None
-    at: str
-    source: str = ""
+    assignment: Key
+    revision: Revision
+    answer: Answer
+    seconds: Positive | None
+    at: Moment
+    source: Version = ""
     extra: Extra = field(default_factory=dict)
 
 
@@ -102,19 +125,19 @@ class HistorySentence:
     """The words of a judged sentence or system's summary, which may be gone. `number` identifies it, from 0 in an
     archive; `document`: where it was, or the system."""
 
-    number: int
-    document: str
-    text: str
+    number: Count
+    document: Name
+    text: Text
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryAnswer:
     """One revision of an answer that no longer counts."""
 
-    revision: int
-    answer: str
-    seconds: float | None
-    at: str
+    revision: Revision
+    answer: Answer
+    seconds: Positive | None
+    at: Moment
     extra: Extra = field(default_factory=dict)
 
 
@@ -122,18 +145,18 @@ class HistoryAnswer:
 class HistoryRecord:
     """A pair that was judged before its topic, or a text of the two, was removed or replaced, with all its answers."""
 
-    key: str
-    topic: str
-    annotator: str
+    key: Key
+    topic: Name
+    annotator: Name
     left: HistorySentence
     right: HistorySentence
-    occasion: int
-    reason_shown: str
+    occasion: Small
+    reason_shown: Reason
     holds_place: bool
-    created_at: str
-    closed_at: str | None
-    expected: str
-    answers: Sequence[HistoryAnswer]
+    created_at: Moment
+    closed_at: Moment | None
+    expected: Side
+    answers: Annotated[Sequence[HistoryAnswer], shapes.listed(shapes.of_kind(HistoryAnswer), 32_767)]
     of: Of = "sentences"
 
 
@@ -141,11 +164,11 @@ class HistoryRecord:
 class GoldPairRecord:
     """Two sentences or summaries (`of`) of a topic, by name, with the right answer, its use and its explanation."""
 
-    topic: str
-    better: str
-    worse: str
+    topic: Name
+    better: Compared
+    worse: Compared
     use: Use
-    explanation: str = ""
+    explanation: Annotated[str, shapes.words(2_000)] = ""
     of: Of = "sentences"
 
 
@@ -154,14 +177,14 @@ class FitRecord:
     """One estimate. `utilities`: strength, utility, standard error by sentence; `scores`: score, standard error and
     interval by system; `scored_by`: as its study says, or as published; `coverage`: by system, next to the score."""
 
-    topic: str
-    judgments: int
+    topic: Name
+    judgments: Count
     settings: Mapping[str, Any]
-    program_version: str
-    residual: float
-    iterations: int
-    data_version: int
-    at: str
+    program_version: Version
+    residual: Positive
+    iterations: Count
+    data_version: Large
+    at: Moment
     utilities: Mapping[str, tuple[float, float, float | None]] = field(default_factory=dict)
     scores: Mapping[str, tuple[float | None, float | None, float | None, float | None]] = field(default_factory=dict)
     scored_by: ScoredByName = "recommended"
@@ -172,35 +195,35 @@ class FitRecord:
 class ReportedPairRecord:
     """What an annotator who skipped a pair said is wrong with it; `assignment` is the key of what was shown."""
 
-    assignment: str
+    assignment: Key
     reason: Report
-    note: str
-    at: str
+    note: Annotated[str, shapes.words(500)]
+    at: Moment
 
 
 @dataclass(frozen=True, slots=True)
 class UploadRecord:
     """A file that was stored in the study: what it brought, by kind. `by`: whose it was, a number from 1, no name."""
 
-    filename: str
-    size: int
-    sha256: str
-    at: str
-    by: int
-    contents: Mapping[str, int]
+    filename: Annotated[str, shapes.words(300)]
+    size: Large
+    sha256: Sum
+    at: Moment
+    by: Member
+    contents: Mapping[str, Count]
 
 
 @dataclass(frozen=True, slots=True)
 class RemovalRecord:
     """Something that was removed or replaced, and how much went with it. `by`: as in uploads."""
 
-    kind: str
-    name: str
-    topic: str
-    counts: Mapping[str, int]
-    at: str
-    by: int
-    restored_at: str | None
+    kind: Annotated[str, shapes.words(12)]
+    name: Annotated[str, shapes.words(300)]
+    topic: Annotated[str, shapes.words(200)]
+    counts: Mapping[str, Count]
+    at: Moment
+    by: Member
+    restored_at: Moment | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from formats.checks import limits, text
 from formats.checks.complaints import Place, kind, shown
@@ -140,14 +143,17 @@ def maybe(check: Check) -> Check:
 
 def by_name(checks: Sequence[Check]) -> Check:
     """An object whose keys are names and whose values are lists, each item checked by its own check."""
+    return each(_row(checks))
 
+
+def _row(checks: Sequence[Check]) -> Check:
     def check(place: Place, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) != len(checks):
             place.refuse("%(what)s", "a list of %(count)s numbers", what=kind(value), count=len(checks))
             return ()
         return tuple(check(place.key(i), item) for i, (check, item) in enumerate(zip(checks, value, strict=True)))
 
-    return each(check)
+    return check
 
 
 def each(of: Check) -> Check:
@@ -204,3 +210,33 @@ def free(place: Place, value: Any) -> Any:
         return extras(place, value, frozenset())
     place.refuse("%(what)s", "an object in braces", what=kind(value))
     return {}
+
+
+@cache
+def shape_of(kind: type) -> Mapping[str, Check]:
+    """The shape of a dataclass, by its annotations: `Annotated[type, check]`, or a type that needs no more."""
+    return {name: _check_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+
+
+def of_kind(kind: type) -> Check:
+    """An object of the shape of a dataclass."""
+    return lambda place, value: of_shape(kind, shape_of(kind))(place, value)
+
+
+def _check_of(hint: Any) -> Check:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        check: Check = hint.__metadata__[0]
+        return check
+    if origin is Literal:
+        return one_of(arguments)
+    if origin in (Union, UnionType):
+        [own] = (argument for argument in arguments if argument is not NoneType)
+        return maybe(_check_of(own))
+    if origin is tuple:
+        return _row([_check_of(argument) for argument in arguments])
+    if origin is not None and issubclass(origin, Mapping):
+        return free if arguments[1] is Any else each(_check_of(arguments[1]))
+    if isinstance(hint, type) and is_dataclass(hint):
+        return of_kind(hint)
+    return {bool: flag, float: real()}[hint]

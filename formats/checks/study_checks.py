@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from formats import settings
-from formats.answers import ANSWERS, SIDES, UNDONE
-from formats.archive.study_records import (
-    KINDS,
-    REASONS,
-    REPORTS,
-    SCORED_BY,
-    SKIP_REASONS,
-    STATES,
-    USES,
-    HistoryAnswer,
-    HistorySentence,
-    StudyArchive,
-)
-from formats.checks import limits, shapes
+from formats.archive.study_records import HistorySentence, StudyArchive
+from formats.checks import shapes
 from formats.checks.complaints import Place, shown
 from formats.metric_names import METRICS, unknown_metrics
-from formats.not_judged import BY_HAND, RULES
 from formats.readers.preferences import TWO_OF
 from formats.readers.topics import LANGUAGE
 from formats.records import Of, Topic
 from formats.settings import Setting
-
-_KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_small, _count, _large = shapes.whole(0, 32_767), shapes.whole(0, 2**31 - 1), shapes.whole(0, 2**63 - 1)
-_positive = shapes.whole(1, 32_767)
-_key = shapes.matching(_KEY, "a UUID in small letters")
-_of = shapes.one_of(get_args(Of))
 
 
 def _check_of(setting: Setting) -> shapes.Check:
@@ -63,110 +43,6 @@ SETTINGS: dict[str, shapes.Check] = {
 }
 #: Of archives.
 FORMAT = 1
-SENTENCE: dict[str, shapes.Check] = {
-    "topic": shapes.name,
-    "document": shapes.name,
-    "index": _count,
-    "paragraph": _count,
-    "text": shapes.words(limits.TEXT),
-    "not_judged": shapes.one_of(("", BY_HAND, *RULES)),
-}
-ANNOTATOR: dict[str, shapes.Check] = {
-    "pseudonym": shapes.name,
-    "kind": shapes.one_of(KINDS),
-    "joined_at": shapes.moment,
-    "excluded_at": shapes.maybe(shapes.moment),
-}
-ASSIGNMENT: dict[str, shapes.Check] = {
-    "key": _key,
-    "topic": shapes.name,
-    "annotator": shapes.name,
-    "left": shapes.words(limits.NAME_CHARACTERS + 10),
-    "right": shapes.words(limits.NAME_CHARACTERS + 10),
-    "occasion": _small,
-    "reason_shown": shapes.one_of(REASONS),
-    "state": shapes.one_of(STATES),
-    "skip_reason": shapes.one_of(SKIP_REASONS),
-    "holds_place": shapes.flag,
-    "created_at": shapes.moment,
-    "closed_at": shapes.maybe(shapes.moment),
-    "expected": shapes.one_of(("", *SIDES)),
-    "design_weight": shapes.maybe(shapes.real(0)),
-    "drawn_for": shapes.maybe(shapes.systems),
-    "of": _of,
-}
-JUDGMENT: dict[str, shapes.Check] = {
-    "assignment": _key,
-    "revision": _positive,
-    "answer": shapes.one_of((*ANSWERS, UNDONE)),
-    "seconds": shapes.maybe(shapes.real(0)),
-    "at": shapes.moment,
-    "source": shapes.words(40),
-    "extra": shapes.free,
-}
-REPORTED_PAIR: dict[str, shapes.Check] = {
-    "assignment": _key,
-    "reason": shapes.one_of(REPORTS),
-    "note": shapes.words(500),
-    "at": shapes.moment,
-}
-_HISTORY_SENTENCE: dict[str, shapes.Check] = {
-    "number": _count,
-    "document": shapes.name,
-    "text": shapes.words(limits.TEXT),
-}
-_HISTORY_ANSWER = {name: check for name, check in JUDGMENT.items() if name not in ("assignment", "source")}
-_sentence = shapes.of_shape(HistorySentence, _HISTORY_SENTENCE)
-HISTORY: dict[str, shapes.Check] = {
-    **{name: ASSIGNMENT[name] for name in ("key", "topic", "annotator")},
-    "left": _sentence,
-    "right": _sentence,
-    **{name: ASSIGNMENT[name] for name in ("occasion", "reason_shown", "holds_place")},
-    **{name: ASSIGNMENT[name] for name in ("created_at", "closed_at", "expected")},
-    "answers": shapes.listed(shapes.of_shape(HistoryAnswer, _HISTORY_ANSWER), 32_767),
-    "of": _of,
-}
-GOLD_PAIR: dict[str, shapes.Check] = {
-    "topic": shapes.name,
-    "better": shapes.words(limits.NAME_CHARACTERS + 10),
-    "worse": shapes.words(limits.NAME_CHARACTERS + 10),
-    "use": shapes.one_of(USES),
-    "explanation": shapes.words(2_000),
-    "of": _of,
-}
-_number, _number_or_null = shapes.real(), shapes.maybe(shapes.real())
-FIT: dict[str, shapes.Check] = {
-    "topic": shapes.name,
-    "judgments": _count,
-    "settings": shapes.free,
-    "program_version": shapes.words(40),
-    "residual": shapes.real(0),
-    "iterations": _count,
-    "data_version": _large,
-    "at": shapes.moment,
-    "utilities": shapes.by_name((_number, _number, _number_or_null)),
-    "scores": shapes.by_name((_number_or_null, _number_or_null, _number_or_null, _number_or_null)),
-    "scored_by": shapes.one_of(SCORED_BY),
-    "coverage": shapes.by_name((_number_or_null,)),
-}
-_counts = shapes.each(_count)
-UPLOAD: dict[str, shapes.Check] = {
-    "filename": shapes.words(300),
-    "size": _large,
-    "sha256": shapes.matching(re.compile(r"[0-9a-f]{64}"), "a SHA-256 sum"),
-    "at": shapes.moment,
-    "by": shapes.whole(1, 2**31 - 1),
-    "contents": _counts,
-}
-REMOVAL: dict[str, shapes.Check] = {
-    "kind": shapes.words(12),
-    "name": shapes.words(300),
-    "topic": shapes.words(200),
-    "counts": _counts,
-    "at": shapes.moment,
-    "by": shapes.whole(1, 2**31 - 1),
-    "restored_at": shapes.maybe(shapes.moment),
-}
 HEAD: dict[str, shapes.Check] = {
     "format": shapes.whole(1, FORMAT),
     "program_version": shapes.words(40),
