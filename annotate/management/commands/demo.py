@@ -55,7 +55,8 @@ class Command(serve.Command):
 
     def welcome(self, origin: str) -> None:
         """Print the address and a link for each role."""
-        invitation = Invitation.objects.select_related("study").get(label=LABEL, created_by__username=OWNER)
+        own = Invitation.objects.filter(label=LABEL, created_by__username=OWNER)
+        invitation = own.select_related("study").latest("pk")
         study = invitation.study
         pages = {"researcher": f"/studies/{study.pk}/", "admin": f"/studies/{study.pk}/annotators/"}
         super().welcome(origin)
