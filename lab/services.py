@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -189,6 +189,40 @@ def running(in_memory: bool = False) -> Iterator[tuple[PostgreSQL, Redis]]:
         redis.stop()
         postgres.stop()
         shutil.rmtree(room, ignore_errors=True)
+
+
+def nginx() -> str | None:
+    """Where it is, if it is here; ordinary users do not have its folder in their PATH."""
+    return shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
+@contextmanager
+def proxied(port: int) -> Iterator[int]:
+    """The proxy of docker-compose.yml in front of the website at this port; the port of the proxy."""
+    program = nginx()
+    if not program:
+        raise Missing("no nginx here (Debian: apt-get install nginx-light)")
+    own = free_port()
+    with tempfile.TemporaryDirectory(prefix="preferendum-proxy-") as room:
+        Path(room).chmod(0o755)
+        text = (Path(__file__).resolve().parents[1] / "deploy" / "nginx.conf").read_text()
+        places = {"web:8000": f"127.0.0.1:{port}", "listen 8080": f"listen 127.0.0.1:{own}", "/tmp/": f"{room}/"}
+        for in_container, here in places.items():
+            text = text.replace(in_container, here)
+        (Path(room) / "nginx.conf").write_text(text)
+        command = [program, "-e", "stderr", "-c", f"{room}/nginx.conf", "-g", "daemon off;"]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            wait_until(lambda: answers_at(own), "the proxy")
+            yield own
+        finally:
+            end(process, signal.SIGTERM)
+
+
+def answers_at(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def main(command: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""A network that breaks between annotators and the website, or is slow on purpose: F14, F15, F16, F17, F33."""
+"""A network that breaks between annotators and the website, or is slow on purpose: F14, F15, F16, F17, F33, F42."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lab.faults.processes import WAITED
 from lab.harness.product import Stuck, wait_until
 from lab.harness.proxy import Deed, Proxy, Request
 from lab.harness.trials import Trial, fault
+from lab.services import proxied
 
 SHARE = 0.2  # of requests that meet the fault, so that each trial sees several
 
@@ -101,14 +102,25 @@ TURNS, JUDGMENTS = 6, 30
 )
 def slow_connections(trial: Trial) -> None:
     """Half of them never end their headers, half their form. Judging is timed without and with them in turn."""
+    beside_slow_connections(trial, trial.product.port)
+
+
+@fault("F42", "the same as F33 at the proxy of docker-compose.yml, through which people judge", release=10, seconds=60)
+def slow_connections_at_the_proxy(trial: Trial) -> None:
+    with proxied(trial.product.port) as port:
+        beside_slow_connections(trial, port)
+
+
+def beside_slow_connections(trial: Trial, port: int) -> None:
+    """Judge at this port; complain if answers take twice as long while slow visitors are there."""
     trial.expected.complete, trial.expected.tracebacks = False, WAITED
     trial.study(sentences=40, judgments_per_topic=1000)
     took: dict[str, list[float]] = {"without": [], "with": []}
-    with trial.load(think=0.1):
+    with trial.load(think=0.1, address=("127.0.0.1", port)):
         trial.until(JUDGMENTS / trial.wanted)
         for _ in range(TURNS):
             took["without"] += time_judging(trial)
-            with slow_visitors(("127.0.0.1", trial.product.port)) as seen:
+            with slow_visitors(("127.0.0.1", port)) as seen:
                 took["with"] += time_judging(trial)
             trial.seen["slow connections"] += seen["opened"]
             trial.seen["of them closed by the website"] += seen["closed"]

@@ -26,12 +26,12 @@ from django.core.management import get_commands
 from redis import AuthenticationError, Redis, RedisError
 from ruamel.yaml import YAML
 
-from annotate.server import gunicorn
+from annotate.server import connections, gunicorn
 from benchmarks.serving import Browser, judge_and_show
 from evaluation.worker.app import HARD_LIMIT, app
 from lab.harness.versions import STATIC, WRITTEN_BY, next_version
-from lab.services import free_port, running, wait_until
-from tests.conftest import MUST_RUN, ROOT
+from lab.services import free_port, nginx, proxied, running, wait_until
+from tests.conftest import MUST_RUN, ROOT, Processes, stop
 
 COMPOSE: dict[str, Any] = YAML(typ="safe").load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -281,8 +281,8 @@ def test_containers_start_again_and_in_order_and_scale() -> None:
         assert services[name]["depends_on"]["release"]["condition"] == "service_completed_successfully"
         assert "healthcheck" in services[name]
         assert "container_name" not in services[name]
+        assert "ports" not in services[name], "one host port would not scale"
     assert "--appendonly yes --maxmemory-policy noeviction" in services["redis"]["command"][2]
-    assert re.search(r":-\d+-\d+}:8000$", services["web"]["ports"][0]), "one host port would not scale"
 
 
 def seconds(duration: str) -> int:
@@ -294,8 +294,8 @@ def test_containers_are_given_the_time_to_end_that_their_programs_take() -> None
     web, worker = seconds(ours()["web"]["stop_grace_period"]), seconds(ours()["worker"]["stop_grace_period"])
     assert web >= gunicorn.graceful_timeout + 5
     assert worker >= HARD_LIMIT + app.conf.worker_soft_shutdown_timeout + 5
-    for stop in re.findall(r"docker stop (.*)", DOCS):
-        assert int(re.match(r"-t (\d+) preferendum-web", stop)[1]) == web  # type: ignore[index]
+    for given in re.findall(r"docker stop (.*)", DOCS):
+        assert int(re.match(r"-t (\d+) preferendum-web", given)[1]) == web  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
@@ -309,7 +309,55 @@ def test_no_container_may_more_than_its_service_needs(name: str) -> None:
     user = service.get("user") or re.findall(r"^USER (\d+)$", DOCKERFILE, re.MULTILINE)[0]
     assert user not in ("0", "root")
     for port in service.get("ports", []):
-        assert port.startswith("127.0.0.1:")
+        assert re.match(r"\$\{PREFERENDUM_HTTPS?:-127\.0\.0\.1:", port), "nobody is let in before the operator says so"
+
+
+def test_the_proxy_takes_what_the_web_processes_take() -> None:
+    limits = connections.Limits()
+    for line in (
+        f"client_max_body_size {connections.BODY};",
+        f"large_client_header_buffers 4 {connections.HEADER // 1024}k;",
+        f"client_header_timeout {limits.arrival:.0f}s;",
+        f"send_timeout {limits.taking:.0f}s;",
+        f"proxy_read_timeout {limits.answering:.0f}s;",
+    ):
+        assert line in (ROOT / "deploy" / "nginx.conf").read_text()
+
+
+@pytest.mark.skipif(not nginx(), reason="no nginx here (Debian: apt-get install nginx-light)")
+@pytest.mark.usefixtures("transactional_db")
+def test_the_proxy_says_who_comes_whatever_visitors_say(processes: Processes) -> None:
+    port = free_port()
+    process = processes.start(
+        "web behind the proxy",
+        *("gunicorn", "-c", "python:annotate.server.gunicorn", "annotate.wsgi"),
+        PREFERENDUM_BIND=f"127.0.0.1:{port}",
+        PREFERENDUM_ORIGIN="https://judge.example.org",
+        PREFERENDUM_PROXIES=str(COMPOSE["x-preferendum"]["environment"]["PREFERENDUM_PROXIES"][-2]),
+    )
+
+    def answer(path: str, method: str = "GET", **headers: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", proxy, timeout=60)
+        try:
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, headers={"Host": "judge.example.org", **given})
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    try:
+        with proxied(port) as proxy:
+            wait_until(lambda: answer("/health/ready") == 200, "the website")
+            assert answer("/sign-in/") == 301, "without TLS people are sent to the site's address"
+            assert answer("/sign-in/", X_Forwarded_Proto="https") == 200, "a proxy in front has the certificate"
+            assert answer("/sign-in/", "POST", Content_Length=str(connections.BODY + 1)) == 413
+            guesses = [
+                answer(f"/join/{number}/", X_Forwarded_Proto="https", X_Forwarded_For=f"192.0.2.{number}")
+                for number in range(11)
+            ]
+            assert guesses == [404] * 10 + [429], "who makes up addresses is one visitor all the same"
+    finally:
+        stop(process)
 
 
 def test_a_worker_has_room_for_what_its_processes_may_take() -> None:
@@ -319,7 +367,7 @@ def test_a_worker_has_room_for_what_its_processes_may_take() -> None:
 
 def test_images_are_named_by_exact_versions_that_a_digest_may_replace() -> None:
     python = ours()["web"]["build"]["args"]["PYTHON_IMAGE"]
-    images = [python, *(COMPOSE["services"][name]["image"] for name in ("db", "redis"))]
+    images = [python, *(COMPOSE["services"][name]["image"] for name in ("db", "redis", "proxy"))]
     for image in images:
         variable, name = re.fullmatch(r"\$\{(PREFERENDUM_\w+_IMAGE):-(\w+:\d+\.\d+[\w.-]*)\}", image).groups()  # type: ignore[union-attr]
         assert variable in DOCS
@@ -400,7 +448,7 @@ def test_a_timer_backs_up_into_files_that_only_their_owner_reads(site: Site, tmp
 
 def test_secrets_reach_containers_as_files_and_never_the_image_or_a_variable() -> None:
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
-    assert {".env", "secrets"} <= set(ignored)
+    assert {".env", "secrets", "tls"} <= set(ignored)
     (made,) = re.findall(r"^    for name in (.+); do$", DOCS, re.MULTILINE)
     assert set(made.split()) == COMPOSE["secrets"].keys()
     for name, secret in COMPOSE["secrets"].items():
