@@ -71,6 +71,10 @@ Judgment.add_to_class(
 Annotator.add_to_class("colour", models.CharField(max_length=9, db_default="grey"))
 """
 
+#: How a click stores a judgment, and how the next version does.
+JUDGE = "seconds, at)\nVALUES (%s, %s, %s, %s, %s, %s) RETURNING id"
+JUDGE_AND_SIGN = "seconds, at, written_by)\nVALUES (%s, %s, %s, %s, %s, %s, 'the next version') RETURNING id"
+
 #: What the next version adds to a stylesheet and a script, so that its pages name other files than the one before.
 STATIC = {"preferendum.css": "\n.remark { color: grey }\n", "judge-keys.js": "\n// The next version's.\n"}
 
@@ -96,6 +100,10 @@ def next_version(tree: Path, room: Path) -> Path:
         before = after
     with (room / "annotate" / "models" / "judging.py").open("a") as models:
         models.write(MODELS)
+    statements = room / "annotate" / "database" / "statements.py"
+    text = statements.read_text()
+    assert JUDGE in text, "judgments are stored in another way"
+    statements.write_text(text.replace(JUDGE, JUDGE_AND_SIGN))
     for name, more in STATIC.items():
         with (room / "static" / name).open("a") as file:
             file.write(more)
