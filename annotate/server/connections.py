@@ -146,9 +146,16 @@ class Listener:
 
     def readable(self) -> bool:
         """Whether to accept another connection: there is room, or a waiting one can be closed."""
-        if self.closing < math.inf:
-            return False
         return len(self.active_channels) <= self.limits.connections or self.longest_waiting() is not None
+
+    def stop_listening(self, linger: float) -> None:
+        """Take whoever has connected; the next is refused, so that a proxy sends them elsewhere."""
+        taken = -1
+        while taken < len(self.active_channels):
+            taken = len(self.active_channels)
+            self.handle_accept()
+        wasyncore.dispatcher.close(self)
+        self.closing = time.monotonic() + linger
 
     def longest_waiting(self) -> Channel | None:
         waiting = (channel for channel in self.active_channels.values() if channel.waits)
@@ -279,7 +286,7 @@ class Loop:
     def stop_listening(self, linger: float) -> None:
         """Accept no more connections; on open ones, answer what arrives within so many seconds."""
         for listener in self.listeners:
-            listener.closing = time.monotonic() + linger
+            listener.stop_listening(linger)
 
     def close(self) -> None:
         self.dispatcher.shutdown(timeout=1)
