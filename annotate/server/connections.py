@@ -149,7 +149,7 @@ class Listener:
         return len(self.active_channels) <= self.limits.connections or self.longest_waiting() is not None
 
     def stop_listening(self, linger: float) -> None:
-        """Take whoever has connected; the next is refused, so that a proxy sends them elsewhere."""
+        """Take those who have connected; the next is refused, so that a proxy sends them elsewhere."""
         taken = -1
         while taken < len(self.active_channels):
             taken = len(self.active_channels)
