@@ -95,6 +95,7 @@ def test_the_pictures_of_document_sets_can_be_used_by_everybody(page: Page, web:
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("img", name="Systems’ means by the metric and by people")).to_be_visible()
     page.get_by_role("link", name=re.compile(r"^T0:")).click()
+    expect(page.get_by_role("heading", name="T0 differs from")).to_be_visible()  # axe must not meet the page before
     axe(page)
 
 
