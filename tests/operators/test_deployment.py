@@ -295,7 +295,7 @@ def test_containers_are_given_the_time_to_end_that_their_programs_take() -> None
     assert web >= gunicorn.graceful_timeout + 5
     assert worker >= HARD_LIMIT + app.conf.worker_soft_shutdown_timeout + 5
     for given in re.findall(r"docker stop (.*)", DOCS):
-        assert int(re.match(r"-t (\d+) preferendum-web", given)[1]) == web  # type: ignore[index]
+        assert int(re.match(r"-t (\d+) \$old", given)[1]) == web  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
@@ -392,7 +392,7 @@ class Said:
 
 
 def said() -> Iterator[Said]:
-    for line in re.findall(r"docker compose ([^`#&\n]+)", DOCS):
+    for line in re.findall(r"docker compose ([^`#&\n)]+)", DOCS):
         verb, *words = shlex.split(line)
         scaled = [word.partition("=")[0] for before, word in pairwise(words) if before == "--scale"]
         plain = [word for word in words if not word.startswith("-") and word.partition("=")[0] not in scaled]
@@ -402,7 +402,7 @@ def said() -> Iterator[Said]:
 
 def test_what_operators_are_told_to_do_with_containers_can_be_done() -> None:
     found = list(said())
-    assert {"up", "run", "exec", "build", "stop", "down"} <= {one.verb for one in found}
+    assert {"up", "run", "ps", "build", "stop", "down"} <= {one.verb for one in found}
     for one in found:
         assert set(one.services) <= COMPOSE["services"].keys(), one
         assert one.verb not in ("run", "exec") or len(one.services) == 1, one
