@@ -1,9 +1,16 @@
 from django.apps import AppConfig
+from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate, post_save, pre_save
 from django.utils.translation import gettext, ngettext
 
 from formats import words
+
+
+class StaticFiles(StaticFilesConfig):
+    """Django's own, without files of the API's viewer that no page uses: every start collects the rest."""
+
+    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "redoc", "*.js.map"]
 
 
 class AnnotateConfig(AppConfig):

@@ -62,12 +62,12 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "annotate.apps.StaticFiles",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
-    "annotate",
+    "annotate.apps.AnnotateConfig",
     "evaluation",
 ]
 
