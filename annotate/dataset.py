@@ -13,11 +13,12 @@ from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.utils.text import slugify
 
-from annotate import exports
-from annotate.models import Annotator, Judgment, Sentence, Study, Topic
+from annotate import exports, judging
+from annotate.models import Judgment, Sentence, Study, Topic
+from annotate.models.judging import question_about
 from annotate.reports import methods_section, study_facts
 from formats import citations
-from formats.answers import ANSWERS, HALF
+from formats.answers import ANSWERS, LETTERS, PREFERENCES
 from formats.checks import strict_json
 from formats.readers.lines import Sink
 from formats.readers.tables import write_rows
@@ -27,7 +28,6 @@ from formats.records import Preference
 HELD = 1 << 22
 #: Why a pair was shown, if its answer counts; the first if unknown.
 REASONS = ("imported", "random", "suggested")
-BY_LETTER = {answer.letter: key for key, answer in ANSWERS.items()}
 #: The columns of the judgments with texts, and their meaning.
 COLUMNS: Mapping[str, str] = {
     "topic": "the topic",
@@ -53,21 +53,20 @@ def judgments(study: Study) -> Iterator[dict[str, Any]]:
     for topic, texts, preferences in _by_topic(study):
         of_summaries = topic.compares_summaries
         prompt = topic.prompt if of_summaries else ""
-        question = study.summary_question if of_summaries else topic.question or study.question
         for given in preferences:
             yield {
                 "topic": given.topic,
                 "of": given.of,
-                "question": question,
+                "question": question_about(topic, study),
                 "prompt": prompt,
                 "left": texts[given.a],
                 "right": texts[given.b],
                 "left_id": given.a,
                 "right_id": given.b,
-                "answer": BY_LETTER[given.winner],
+                "answer": LETTERS[given.winner],
                 "seconds": given.seconds,
                 "annotator": given.annotator,
-                "kind": given.extra.get("kind", Annotator.Kind.HUMAN.value),
+                "kind": judging.kind_of(given),
                 "reason": reason if (reason := given.extra.get("reason")) in REASONS else REASONS[0],
                 "at": given.at if "." in given.at else given.at.replace("Z", ".000000Z"),
                 "design_weight": float(given.extra.get("design_weight", 1.0)),
@@ -85,8 +84,7 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
         parts = [topic.title, *(document.whole for document in topic.sources())]
         prompt = topic.prompt or "\n\n".join(filter(None, parts))
         for given in preferences:
-            answer = ANSWERS[BY_LETTER[given.winner]]
-            if answer.share == HALF:
+            if (answer := PREFERENCES.get(LETTERS[given.winner])) is None:
                 continue
             chosen, rejected = (given.a, given.b) if answer.share else (given.b, given.a)
             yield {
@@ -97,7 +95,7 @@ def preferred(study: Study) -> Iterator[dict[str, Any]]:
                 "chosen_system": chosen,
                 "rejected_system": rejected,
                 "annotator": given.annotator,
-                "kind": given.extra.get("kind", Annotator.Kind.HUMAN.value),
+                "kind": judging.kind_of(given),
             }
 
 
@@ -135,7 +133,7 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
 def write_card(study: Study, file: Sink) -> None:
     """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
     facts, of_summaries = study_facts.of_study(study), Q(assignment__topic__summaries_of__isnull=False)
-    is_tie = Q(answer__in=[key for key, answer in ANSWERS.items() if answer.share == HALF])
+    is_tie = Q(answer__in=set(ANSWERS) - set(PREFERENCES))
     number = (
         Judgment.objects.counted()
         .filter(assignment__topic__in=Topic.asked.filter(study=study))

@@ -323,6 +323,11 @@ def texts_of(pair: str = "") -> tuple[str, ...]:
     return tuple(f"{pair}{side}__{own}" for side in ("first", "second") for own in ("document", "topic"))
 
 
+def question_about(topic: Topic, study: Study) -> str:
+    """The question about the topic's pairs. A topic's own question is about sentences, and summaries answer it."""
+    return topic.question or study.question if topic.summaries_of_id is None else study.summary_question
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def to_show(self) -> Self:
         """With everything that a page shows."""
@@ -474,9 +479,7 @@ class Assignment(models.Model):
 
     @property
     def question(self) -> str:
-        """The question about the pair. A topic's own question is about sentences, and summaries answer it."""
-        study, topic = self.annotator.study, self.topic
-        return topic.question or study.question if topic.summaries_of_id is None else study.summary_question
+        return question_about(self.topic, self.annotator.study)
 
     @property
     def left(self) -> Sentence:
