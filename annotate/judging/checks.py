@@ -45,7 +45,7 @@ class Check:
     occasion: int = 0
 
 
-def choose(check: Check, topic: LockedTopic, annotator: Annotator, _found: Candidates | None = None) -> Choice | None:
+def choose(check: Check, topic: LockedTopic, annotator: Annotator, _other: Candidates | None = None) -> Choice | None:
     """The check as a choice; None where the annotator has seen it meanwhile, or one of its sentences was removed."""
     if Sentence.objects.filter(topic=topic.pk, pk__in=(check.first, check.second)).count() < 2:
         return None
