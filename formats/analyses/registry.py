@@ -38,8 +38,9 @@ class Analysis:
     `keys`: what its records are kept by, such as the dimension of human scores; `show`: a record and the reader's
     choices, as tables and figures; `needs`: what there must be before there is a record; `left_out`: when the website
     leaves it to the command line; `ability`: what a member must be able to do to see it; `template`: what pages have in
-    addition; `form`: the template of a reader's choices; `record`: what is computed from all scores at once, for each
-    choice of peers; others have a reader and a kind of work of their own.
+    addition; `form`: the template of a reader's choices; `tab`: which tab of a study lists it, `is_folded`: for
+    researchers of methods; `record`: what is computed from all scores at once, for each choice of peers; others have a
+    reader and a kind of work of their own.
     """
 
     name: str
@@ -53,6 +54,8 @@ class Analysis:
     ability: str = "see"
     template: str = ""
     form: str = ""
+    tab: Literal["texts", "results", "people"] = "results"
+    is_folded: bool = False
     record: type[Any] | None = None
 
     @property
@@ -76,7 +79,7 @@ _TWO_ANNOTATORS = gettext_noop("Agreement needs two annotators who judged the sa
 ANALYSES = (
     Analysis(
         name="metric-agreement",
-        title=gettext_noop("Agreement"),
+        title=gettext_noop("Metrics"),
         asks=gettext_noop("Do metrics agree with human scores?"),
         keys=("dimension", "peers"),
         show=metric_agreement.show,
@@ -85,6 +88,7 @@ ANALYSES = (
     ),
     Analysis(
         name="convergence",
+        is_folded=True,
         title=gettext_noop("Convergence"),
         asks=gettext_noop("How many judgments does agreement with human scores take?"),
         keys=("dimension", "peers"),
@@ -99,6 +103,7 @@ ANALYSES = (
     ),
     Analysis(
         name="scores-of-summaries",
+        is_folded=True,
         title=gettext_noop("Scores"),
         asks=gettext_noop("What do metrics and human scores say of each summary?"),
         keys=("topic", "system"),
@@ -107,6 +112,7 @@ ANALYSES = (
     ),
     Analysis(
         name="pairs-of-systems",
+        is_folded=True,
         title=gettext_noop("Pairs of systems"),
         asks=gettext_noop("Which systems do human scores and metrics tell apart?"),
         keys=("peers",),
@@ -119,6 +125,7 @@ ANALYSES = (
     ),
     Analysis(
         name="document-sets",
+        is_folded=True,
         record=DocumentSetsReport,
         title=gettext_noop("Document sets"),
         asks=gettext_noop("Do scores depend on the topic?"),
@@ -132,8 +139,9 @@ ANALYSES = (
     ),
     Analysis(
         name="assessors",
+        is_folded=True,
         record=AssessorsReport,
-        title=gettext_noop("Assessors"),
+        title=gettext_noop("Raters of summaries"),
         asks=gettext_noop("How consistent are assessors, and what changes without the worst?"),
         keys=("peers",),
         show=assessors.show,
@@ -163,6 +171,7 @@ ANALYSES = (
     ),
     Analysis(
         name="both-questions",
+        is_folded=True,
         title=gettext_noop("Both questions"),
         asks=gettext_noop("Do whole summaries and sentences order systems alike?"),
         keys=(),
@@ -201,7 +210,8 @@ ANALYSES = (
     ),
     Analysis(
         name="agreement-of-annotators",
-        title=gettext_noop("Agreement of annotators"),
+        tab="people",
+        title=gettext_noop("Agreement"),
         asks=gettext_noop("How well do annotators agree?"),
         keys=(),
         show=annotator_agreement.show,
@@ -211,6 +221,7 @@ ANALYSES = (
     ),
     Analysis(
         name="consistency-of-annotators",
+        tab="people",
         title=gettext_noop("Consistency"),
         asks=gettext_noop("Which annotators are least consistent?"),
         keys=(),
@@ -221,6 +232,7 @@ ANALYSES = (
     ),
     Analysis(
         name="coverage",
+        tab="texts",
         title=gettext_noop("Coverage"),
         asks=gettext_noop("Do judgments tie the sentences of each topic together?"),
         keys=(),
@@ -230,6 +242,7 @@ ANALYSES = (
     ),
     Analysis(
         name="misfits",
+        tab="texts",
         title=gettext_noop("Misfitting sentences"),
         asks=gettext_noop("Which sentences won more or less often than their utility predicts?"),
         keys=(),

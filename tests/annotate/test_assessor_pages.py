@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.urls import reverse
 
 import formats
 from annotate import imports
@@ -153,12 +152,6 @@ def test_another_dimension_and_people_among_the_systems_can_be_chosen(assessed: 
     text = text_of(client, address(assessed, "assessors"), scores="nothing", peers="all")
     assert "ROUGE-2, one reference less" in text
     assert "9 scores for overall name no assessor." in text
-
-
-def test_researchers_are_led_there_from_metrics_and_from_annotators(assessed: Study) -> None:
-    client = signed_in(assessed)
-    for page, *more in (("analysis", "metric-agreement"), ("study_members",), ("study_annotators",)):
-        assert address(assessed, "assessors") in text_of(client, reverse(page, args=[assessed.pk, *more]))
 
 
 def test_it_says_in_words_why_something_is_absent() -> None:

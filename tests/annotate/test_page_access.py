@@ -13,6 +13,7 @@ from functools import cache
 import pytest
 from django.http import HttpResponseBase
 from django.test import Client
+from django.urls import reverse
 
 from annotate.models import (
     Annotator,
@@ -30,7 +31,7 @@ from annotate.models import (
 from formats.analyses import OF_STUDY
 from tests.annotate import scored
 from tests.annotate.everything import Keys, undone
-from tests.annotate.visitors import VISITORS, Website, furnish, pages, website
+from tests.annotate.visitors import VISITORS, Website, furnish, pages, signed_in, website
 
 pytestmark = pytest.mark.django_db
 
@@ -248,3 +249,21 @@ def test_what_was_refused_left_no_trace(site):
 )
 def test_there_is_nothing_where_people_look_first(client, address):
     assert client.get(f"/{address}").status_code == 404
+
+
+@pytest.mark.parametrize("role", ["owner", "researcher", "admin"])
+def test_menus_offer_what_answers_and_stay_on_every_page(role: str) -> None:
+    study = scored.scored_study()
+    member = study.memberships.get(role="owner")
+    study.memberships.filter(pk=member.pk).update(role=role)
+    client = signed_in(member.user)
+    tabs = client.get(reverse("study", args=[study.pk])).context["menu"].tabs
+    labels = ["Overview", "Texts", "Results", "People", "Settings"]
+    assert [str(tab.label) for tab in tabs] == labels[: 4 if role == "admin" else 5]
+    for tab in tabs:
+        for link in client.get(tab.address).context["menu"].pages:
+            answer = client.get(link.address)
+            assert answer.status_code == 200, link
+            shown = answer.context["menu"]
+            assert [one.label for one in shown.tabs if one.is_current] == [tab.label]
+            assert [one.address for one in shown.pages if one.is_current] == [link.address]

@@ -26,7 +26,6 @@ from pytest_django import Settings
 import formats
 from annotate import exports, imports, invitations, studies
 from annotate.models import (
-    Annotator,
     AuditEntry,
     Export,
     Fit,
@@ -400,7 +399,7 @@ def test_simulated_judgments_are_called_so_wherever_their_results_stand(
         reverse("topic_leaderboard", args=[study.pk, snow.pk]): "From 2 judgments 2 simulated",
         reverse("leaderboard", args=[study.pk]): "From 6 judgments on 2 topics 4 by people (4 imported), 2 simulated",
         reverse("sentence", args=[study.pk, sentence.pk]): "a simulation simulated",
-        reverse("study_members", args=[study.pk]): "a simulation simulated",
+        reverse("study_annotators", args=[study.pk]): "a simulation simulated",
         reverse("leaderboard_tex", args=[study.pk]): "6 judgments: 4 by people (4 imported), 2 simulated",
     }
     for place, said in places.items():
@@ -920,15 +919,6 @@ def test_roles_change_and_the_last_owner_stays(client: Client, study: Study, own
     assert "A study needs an owner" in words(answer)
     client.post(reverse("member_remove", args=[study.pk, colleague.pk]))
     assert not Membership.objects.filter(user=colleague).exists()
-
-
-def test_annotators_are_listed_with_what_counts(client: Client, study: Study, owner: User) -> None:
-    lines = client.get(reverse("study_members", args=[study.pk])).context["annotators"]
-    found = {line["annotator"].pseudonym: (line["annotator"].judged, line["counted"]) for line in lines}
-    assert found["a simulation"] == (2, 2)
-    Annotator.objects.filter(pseudonym="a simulation").update(excluded_at=timezone.now())
-    lines = client.get(reverse("study_members", args=[study.pk])).context["annotators"]
-    assert {line["annotator"].pseudonym: line["counted"] for line in lines}["a simulation"] == 0
 
 
 # Exports

@@ -24,8 +24,8 @@ def study(web: Web) -> Study:
 
 def test_a_system_is_removed_and_restored(page: Page, study: Study, axe: Axe) -> None:
     sign_in(page, making.owner(study), reverse("study", args=[study.pk]))
-    page.get_by_role("link", name="Data", exact=True).click()
-    lists = page.get_by_role("navigation", name="Data")
+    page.get_by_role("link", name="Texts").click()
+    lists = page.get_by_role("navigation", name="Pages of this tab")
     for name in ("Topics", "Human scores", "Systems"):
         lists.get_by_role("link", name=name).click()
         axe(page)

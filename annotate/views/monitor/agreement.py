@@ -10,8 +10,7 @@ from django.views.decorators.http import require_safe
 from annotate.access import in_study
 from annotate.models import Annotator, Study
 from annotate.reports import agreement, rests_on
-from annotate.views.monitor.pages import STUDY, monitor_page
-from annotate.views.research.pages import keys
+from annotate.views.research.pages import STUDY, keys, page
 
 
 @in_study("annotators")
@@ -20,11 +19,11 @@ def study_disputed(request: HttpRequest, study: Study) -> HttpResponse:
     """The pairs that divide annotators most, or those on which the two annotators `a` and `b` differ."""
     asked = keys(request.GET.get(name, "") for name in ("a", "b"))
     both = [get_object_or_404(Annotator, study=study, pk=key) for key in asked] if len(asked) == 2 else []
-    return monitor_page(
+    return page(
         request,
         study,
         "monitor/disputed.html",
-        show="disputed",
+        here="disputed",
         disputes=agreement.between(study, *both) if both else agreement.most_disputed(study),
         both=both,
         among=rests_on.among(study),

@@ -20,8 +20,7 @@ from annotate.access import in_study
 from annotate.models import Annotator, AuditEntry, Judgment, Study
 from annotate.reports import annotator_answers, annotators, audit_log
 from annotate.reports.annotators import AnnotatorRow
-from annotate.views.monitor.pages import STUDY, monitor_page
-from annotate.views.research.pages import as_file, csv_table, user_of
+from annotate.views.research.pages import STUDY, as_file, csv_table, page, user_of
 from formats.plots import sparkline
 from formats.results import Figure
 
@@ -42,11 +41,11 @@ def study_annotators(request: HttpRequest, study: Study) -> HttpResponse:
     """All annotators, one row each, in pages: flagged ones first, or sorted by any column."""
     sort = request.GET.get("sort", FLAGGED_FIRST)
     chosen, lines = annotators.page_of(study, sort, request.GET.get("page"))
-    return monitor_page(
+    return page(
         request,
         study,
         "monitor/annotators.html",
-        show="annotators",
+        here="annotators",
         chosen=chosen,
         lines=[(row, sparkline(row.pace)) for row in lines],
         sort=sort,
@@ -116,11 +115,11 @@ def annotator_page(request: HttpRequest, study: Study, annotator_id: int) -> Htt
     chosen = Paginator(annotator_answers.of(annotator), ANSWERS_A_PAGE).get_page(request.GET.get("page"))
     (row,) = annotators.rows_of(study, [annotator.pk])
     entries = AuditEntry.objects.filter(study=study, detail__key=str(annotator.key)).order_by("-pk")
-    return monitor_page(
+    return page(
         request,
         study,
         "monitor/annotator.html",
-        show="annotators",
+        here="annotators",
         row=row,
         line=sparkline(row.pace),
         sittings=annotator_answers.sittings(annotator),

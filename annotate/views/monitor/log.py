@@ -13,7 +13,7 @@ from annotate import audit_log
 from annotate.access import in_study
 from annotate.models import AuditEntry, Study
 from annotate.reports.audit_log import in_words
-from annotate.views.monitor.pages import STUDY, monitor_page
+from annotate.views.research.pages import STUDY, page
 
 ENTRIES_A_PAGE = 50
 
@@ -28,11 +28,11 @@ def study_log(request: HttpRequest, study: Study) -> HttpResponse:
     kind = asked if asked in kinds else ""
     wanted = rows.filter(action=kind) if kind else rows
     chosen = Paginator(wanted.order_by("-number"), ENTRIES_A_PAGE).get_page(request.GET.get("page"))
-    return monitor_page(
+    return page(
         request,
         study,
         "monitor/log.html",
-        show="log",
+        here="log",
         chosen=chosen,
         lines=in_words(chosen),
         kinds=kinds,

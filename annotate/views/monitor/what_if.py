@@ -20,8 +20,7 @@ from annotate.models import Annotator, Study, WhatIfQuestion
 from annotate.refusal import Refusal
 from annotate.reports.study import worker_is_there
 from annotate.reports.what_if import changes, score_of, unit
-from annotate.views.monitor.pages import STUDY, monitor_page
-from annotate.views.research.pages import UNCHANGED, digest, is_seen, keys, user_of
+from annotate.views.research.pages import STUDY, UNCHANGED, digest, is_seen, keys, page, user_of
 from formats.analyses.annotator_agreement import STATISTICS
 from formats.points import why_untested
 from formats.results import WhatIf
@@ -52,11 +51,11 @@ def what_if_answer(request: HttpRequest, study: Study, key: Any) -> HttpResponse
         return HttpResponse(status=UNCHANGED)
     annotators = what_if.annotators_of(question)
     answer = question.record
-    return monitor_page(
+    return page(
         request,
         study,
         "monitor/what_if_state.html" if "seen" in request.GET else "monitor/what_if.html",
-        show="annotators",
+        here="annotators",
         question=question,
         annotators=annotators,
         is_done=all(annotator.is_excluded == question.leave_out for annotator in annotators),

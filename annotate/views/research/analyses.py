@@ -43,7 +43,7 @@ ASKED_BY = {"forecast": forecast.forms}
 def results(request: HttpRequest, study: Study) -> HttpResponse:
     """Every analysis as a question, with its verdict."""
     opened = analyses.all_opened(study, access.abilities(request.user, study))
-    return page(request, study, "research/results/results.html", tab="results", all_opened=opened)
+    return page(request, study, "research/results/results.html", here="results", all_opened=opened)
 
 
 @in_study("see")
@@ -55,7 +55,7 @@ def one_analysis(request: HttpRequest, study: Study, analysis: str, topic_id: in
     if "seen" in request.GET and is_seen(request, analyses.stored_for(of, asked).version):
         return HttpResponse(status=UNCHANGED)
     opened = analyses.opened(of, asked, request.GET.dict(), access.abilities(request.user, study))
-    place = {"tab": "results"} if topic_id is None else {"topic": of, "show": analysis}
+    place = {"here": analysis} if topic_id is None else {"topic": of, "show": analysis}
     return page(
         request,
         study,

@@ -18,7 +18,6 @@ from annotate.access import in_study
 from annotate.models import Removal, Study
 from annotate.refusal import Refusal
 from annotate.reports import data as reports
-from annotate.reports.study import topic_states
 from annotate.views.research.pages import page, user_of
 
 LINES_A_PAGE = 100
@@ -38,17 +37,16 @@ def study_data(request: HttpRequest, study: Study) -> HttpResponse:
         study,
         "research/texts/data.html",
         show=show,
+        here=show,
         chosen=chosen,
         lines=lines,
         earlier=reports.earlier_in(study, show),
         keep=f"show={show}&",
-        tab="data",
     )
 
 
 LISTS: dict[str, Any] = {
     "uploads": reports.uploads_of,
-    "topics": lambda study: study.topics.select_related("upload__user").order_by("position"),
     "systems": reports.systems_of,
     "scores": reports.dimensions_of,
     "removed": reports.removals_of,
@@ -58,10 +56,6 @@ LISTS: dict[str, Any] = {
 def _shown(study: Study, show: str, rows: list[Any]) -> list[Any]:
     if show == "uploads":
         return [{"upload": upload, "brought": reports.in_words(upload.contents)} for upload in rows]
-    if show == "topics":
-        uploads = {topic.pk: topic.upload for topic in rows}
-        states = topic_states(study, study.topics.filter(pk__in=uploads))
-        return [{"state": state, "upload": uploads[state.topic.pk]} for state in states]
     if show == "removed":
         return [{"removal": removal, "counts": reports.in_words(removal.counts)} for removal in rows]
     return rows

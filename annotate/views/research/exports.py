@@ -49,7 +49,7 @@ def study_export(request: HttpRequest, study: Study) -> HttpResponse:
         moves=moves,
         worker_missing=missing,
         version=version,
-        tab="export",
+        here="export",
         are_summaries_judged=exports.are_summaries_judged(study),
     )
 

@@ -106,7 +106,7 @@ def _show(
         must_match=must_match,
         misses=uses["practice"] - must_match,
         complaints=complaints,
-        tab="settings",
+        here="gold_pairs",
     )
 
 

@@ -40,7 +40,7 @@ def _answer(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
         "research/boards/kind_leaderboard_state.html"
         if "seen" in request.GET
         else "research/boards/kind_leaderboard.html",
-        tab="leaderboard",
+        here="leaderboard",
         kind=kind,
         question=question,
         what_if=answer,

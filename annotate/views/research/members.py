@@ -1,4 +1,4 @@
-"""Members of a study, invitations, and annotators."""
+"""Members of a study and invitations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Count, Max
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate import access, invitations, judging, members
 from annotate.access import Role, in_study
 from annotate.forms import InvitationForm, complain
-from annotate.models import Annotator, Assignment, Invitation, Study
+from annotate.models import Invitation, Study
 from annotate.qr_codes import qr_code
 from annotate.refusal import Refusal
 from annotate.views.research.pages import page, user_of
@@ -25,7 +24,7 @@ from annotate.views.research.pages import page, user_of
 @in_study("annotators")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_members(request: HttpRequest, study: Study) -> HttpResponse:
-    """Members, invitations, annotators; the form makes a new invitation."""
+    """Invitations and members; the form makes a new invitation."""
     may_manage = access.may(request.user, study, "members")
     roles = list(Role.values) if may_manage else [Role.ANNOTATOR.value]
     roles.sort(key=lambda role: role != Role.ANNOTATOR)
@@ -49,8 +48,7 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
             _line(request, invitation, may_manage)
             for invitation in study.invitations.select_related("study").order_by("revoked_at", "-pk")
         ],
-        annotators=_annotators(study),
-        tab="annotators",
+        here="members",
     )
 
 
@@ -136,19 +134,6 @@ def _words(invitation: Invitation) -> str:
         "pairs": progress.wanted,
         "minutes": progress.minutes_left,
     }
-
-
-def _annotators(study: Study) -> list[dict[str, Any]]:
-    """Annotators, with how many of their judgments count."""
-    judged = Assignment.objects.counted().filter(annotator__study=study).order_by()
-    counted = dict(judged.values_list("annotator_id").annotate(Count("pk")))
-    rows = (
-        Annotator.objects.arrived()
-        .filter(study=study)
-        .annotate(seen_at=Max("assignments__closed_at"))
-        .order_by("kind", "pk")
-    )
-    return [{"annotator": row, "counted": counted.get(row.pk, 0)} for row in rows]
 
 
 _STUDY = "studies/<int:study_id>/"

@@ -27,7 +27,7 @@ def study_methods(request: HttpRequest, study: Study) -> HttpResponse:
         request,
         study,
         "research/studies/methods.html",
-        tab="leaderboard",
+        here="methods",
         facts=facts,
         paragraph=methods_section.plain(facts),
         latex=methods_section.latex(facts),

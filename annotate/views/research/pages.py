@@ -13,11 +13,14 @@ from django.shortcuts import render
 import formats
 from annotate import access
 from annotate.models import Study
-from formats.analyses import OF_STUDY, OF_TOPIC
+from annotate.views.research.menu import menu_of
+from formats.analyses import OF_TOPIC
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+#: The addresses of a study.
+STUDY = "studies/<int:study_id>/"
 #: htmx swaps nothing for this answer: the page is up to date.
 UNCHANGED = 204
 #: The media types of tables.
@@ -25,10 +28,12 @@ CSV = "text/csv; charset=utf-8"
 LATEX = "application/x-tex; charset=utf-8"
 
 
-def page(request: HttpRequest, study: Study, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    """A page of a study; `can` says what to offer, `analyses` and `topic_analyses` what its menus list."""
-    context |= {"study": study, "can": access.abilities(request.user, study)}
-    context |= {"analyses": OF_STUDY, "topic_analyses": OF_TOPIC}
+def page(
+    request: HttpRequest, study: Study, template: str, *, status: int = 200, here: str = "", **context: Any
+) -> HttpResponse:
+    """A page of a study, `here` in its menu; `can` says what to offer, `topic_analyses` what a topic's menu lists."""
+    can = access.abilities(request.user, study)
+    context |= {"study": study, "can": can, "menu": menu_of(study, here, can), "topic_analyses": OF_TOPIC}
     return render(request, template, context, status=status)
 
 

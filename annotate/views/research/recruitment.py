@@ -46,7 +46,7 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
         recruitment=recruitment,
         entry=_entry(request, study, recruitment),
         outcomes=_outcomes(study),
-        tab="recruitment",
+        here="recruitment",
     )
 
 

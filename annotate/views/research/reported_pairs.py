@@ -22,9 +22,7 @@ def study_reported(request: HttpRequest, study: Study) -> HttpResponse:
     """Pairs that annotators reported, with links to where each sentence can be left out."""
     chosen = Paginator(reported_pairs.of(study), REPORTS_A_PAGE).get_page(request.GET.get("page"))
     lines = [{"report": report, "sentences": _sentences(report)} for report in chosen]
-    return page(
-        request, study, "research/people/reported_pairs.html", tab="topics", show="reported", chosen=chosen, lines=lines
-    )
+    return page(request, study, "research/people/reported_pairs.html", here="reported", chosen=chosen, lines=lines)
 
 
 def _sentences(report: ReportedPair) -> list[tuple[Sentence, int]]:

@@ -71,7 +71,7 @@ def leaderboard(request: HttpRequest, study: Study) -> HttpResponse:
         return HttpResponse(status=UNCHANGED)
     board = boards.of_study(study, asked_scored_by(request))
     questions = () if "seen" in request.GET else diagnostics.first_place(study, board.scored_by)
-    return _board_page(request, study, board, tab="leaderboard", questions=questions)
+    return _board_page(request, study, board, here="leaderboard", questions=questions)
 
 
 @in_study("see")

@@ -61,7 +61,7 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
     if is_seen(request, version):
         return HttpResponse(status=UNCHANGED)
     template = "research/studies/overview.html" if "seen" in request.GET else "research/studies/study.html"
-    return page(request, study, template, overview=overview, version=version, tab="overview")
+    return page(request, study, template, overview=overview, version=version, here="overview")
 
 
 @access.in_study("see")
@@ -69,8 +69,9 @@ def study(request: HttpRequest, study: Study) -> HttpResponse:
 def study_topics(request: HttpRequest, study: Study) -> HttpResponse:
     """The topics and their progress."""
     chosen = Paginator(study.topics.order_by("position"), TOPICS_A_PAGE).get_page(request.GET.get("page"))
-    states = topic_states(study, study.topics.filter(pk__in=[topic.pk for topic in chosen]))
-    return page(request, study, "research/texts/topics.html", chosen=chosen, states=states, tab="topics")
+    shown = study.topics.select_related("upload__user").filter(pk__in=[topic.pk for topic in chosen])
+    states = topic_states(study, shown)
+    return page(request, study, "research/texts/topics.html", chosen=chosen, states=states, here="topics")
 
 
 @access.in_study("settings")
@@ -87,7 +88,7 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
             messages.success(request, _("The settings were saved. Scores are updated automatically."))
             return redirect("study_settings", study_id=study.pk)
     may_create = access.may_create_studies(request.user)
-    return page(request, study, "research/studies/settings.html", form=form, may_create=may_create, tab="settings")
+    return page(request, study, "research/studies/settings.html", form=form, may_create=may_create, here="settings")
 
 
 @access.in_study("settings")

@@ -41,7 +41,7 @@ def system(request: HttpRequest, study: Study, system_id: int) -> HttpResponse:
         request,
         study,
         "research/boards/system.html",
-        tab="leaderboard",
+        here="leaderboard",
         system=shown,
         board=board,
         row=next((row for row in board.rows if row.system == shown.name), None),
