@@ -38,7 +38,7 @@ COLUMNS: Mapping[str, str] = {
     "right": "the text on the right",
     "left_id": "the sentence, as `<document>:<index from 0>`, or the system that wrote the summary",
     "right_id": "the same of the right one",
-    "answer": "`left`, `right` or `tie`",
+    "answer": ", ".join(f"`{key}`" for key in ANSWERS),
     "seconds": "how long the annotator took, where that is known",
     "annotator": "a pseudonym",
     "kind": "who judged: `human`, `machine` or `simulated`",
@@ -133,14 +133,14 @@ def write_preferred_jsonl(study: Study, file: Sink) -> None:
 def write_card(study: Study, file: Sink) -> None:
     """The README of the dataset in Markdown, beginning with the metadata that the Hub reads."""
     facts, of_summaries = study_facts.of_study(study), Q(assignment__topic__summaries_of__isnull=False)
-    is_tie = Q(answer__in=set(ANSWERS) - set(PREFERENCES))
+    is_preference = Q(answer__in=PREFERENCES)
     number = (
         Judgment.objects.counted()
         .filter(assignment__topic__in=Topic.asked.filter(study=study))
         .aggregate(
             judgments=Count("pk"),
-            preferred=Count("pk", filter=of_summaries & ~is_tie),
-            ties=Count("pk", filter=of_summaries & is_tie),
+            preferred=Count("pk", filter=of_summaries & is_preference),
+            ties=Count("pk", filter=of_summaries & ~is_preference),
         )
     )
     shown = {

@@ -420,7 +420,12 @@ class Study(models.Model):
     @property
     def answers(self) -> Mapping[str, Answer]:
         """The allowed answers, by key."""
-        return ANSWERS if self.ties_allowed else PREFERENCES
+        return {key: answer for key, answer in ANSWERS.items() if not answer.setting or getattr(self, answer.setting)}
+
+    @property
+    def must_prefer(self) -> bool:
+        """Whether every answer prefers one of the two."""
+        return len(self.answers) == len(PREFERENCES)
 
     @property
     def leading_kind(self) -> str:

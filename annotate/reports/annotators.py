@@ -17,7 +17,7 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Annotator, AnnotatorReport, Assignment, AuditEntry, Judgment, Study
-from formats.answers import ANSWERS, SIDES, UNDONE
+from formats.answers import ANSWERS, SIDES, UNDONE, without_preference
 from formats.results import AnnotatorFigures, Figure, from_json
 from formats.results.statistics import share
 
@@ -42,11 +42,11 @@ POINTS = 16
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorRow:
-    """One annotator: how much (of how much), how fast, which side, how often undecided or skipped, when last.
+    """One annotator: how much (of how much), how fast, which side, how often each answer or none was given, when last.
 
-    `seconds` is the median over their answers and `pace` its course; `left`: the share of preferences for the left
-    sentence; `surplus`: answers to pairs that were full, stored and not counted. `figures` are the worker's
-    (docs/admins.md says what each means); `flags` its questions in words. `reason`: of an exclusion.
+    `given`: how often, by answer. `seconds` is the median over their answers and `pace` its course; `left`: the share
+    of preferences for the left sentence; `surplus`: answers to pairs that were full, stored and not counted. `figures`
+    are the worker's (docs/admins.md says what each means); `flags` its questions in words. `reason`: of an exclusion.
     """
 
     annotator: Annotator
@@ -56,7 +56,7 @@ class AnnotatorRow:
     seconds: float | None
     pace: tuple[float, ...]
     left: Figure
-    ties: int
+    given: Mapping[str, int]
     skips: int
     undone: int
     seen_at: datetime | None
@@ -64,6 +64,11 @@ class AnnotatorRow:
     flags: tuple[Any, ...]
     weight: float | None
     reason: str
+
+    @property
+    def without_preference(self) -> dict[str, int]:
+        """How often they preferred neither sentence, by the words of a report."""
+        return without_preference(self.given)
 
     @property
     def left_percents(self) -> tuple[int, ...]:
@@ -115,7 +120,7 @@ def _row(annotator: Annotator, answers: _Answers, report: AnnotatorReport | None
         seconds=median(answers.seconds) if answers.seconds else None,
         pace=_course(answers.seconds),
         left=share(*answers.left_of_decided),
-        ties=answers.number - answers.left_of_decided[1],
+        given=answers.given,
         skips=annotator.skipped,
         seen_at=seen_at or annotator.joined_at,
         figures=record.figures,

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from annotate.models import Judgment, Summary
-from formats.answers import HALF, share_of_first
+from formats.answers import SIDES, turned, without_preference
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """Another summary of the topic: how often this one was `preferred` to it and how often neither was, `of` so many
-    answers about the two."""
+    """Another summary of the topic, and how often each answer was `given` about the two, as if this one were always
+    on the left."""
 
     summary: Summary
-    preferred: int
-    ties: int
-    of: int
+    given: Counter[str]
+
+    @property
+    def preferred(self) -> int:
+        return self.given[SIDES[0]]
 
     @property
     def other(self) -> int:
         """How often the other one was preferred."""
-        return self.of - self.preferred - self.ties
+        return self.given[SIDES[1]]
+
+    @property
+    def without_preference(self) -> dict[str, int]:
+        """How often neither was preferred, by the words of a report."""
+        return without_preference(self.given)
 
 
 def against(summary: Summary) -> tuple[Against, ...]:
@@ -30,18 +37,10 @@ def against(summary: Summary) -> tuple[Against, ...]:
     pair = "assignment__pair"
     rows = Judgment.objects.counted().filter(assignment__topic__summaries_of=summary.topic_id)
     columns = (f"{pair}__first__document__name", f"{pair}__second__document__name", "assignment__swapped", "answer")
-    own, given = summary.system.name, Counter[tuple[str, float]]()
+    own, given = summary.system.name, defaultdict[str, Counter[str]](Counter)
     for first, second, swapped, answer in rows.values_list(*columns):
         if own in (first, second):
-            share = share_of_first(answer, swapped)
-            given[second if own == first else first, share if own == first else 1 - share] += 1
-    others = Summary.objects.filter(topic=summary.topic_id, system__name__in={system for system, _share in given})
-    return tuple(
-        Against(
-            row,
-            preferred=given[row.system.name, 1.0],
-            ties=given[row.system.name, HALF],
-            of=sum(number for (system, _share), number in given.items() if system == row.system.name),
-        )
-        for row in others.select_related("system").order_by("system__name")
-    )
+            given[second if own == first else first][turned(answer, swapped != (own == second))] += 1
+    others = Summary.objects.filter(topic=summary.topic_id, system__name__in=given)
+    rows_of_others = others.select_related("system").order_by("system__name")
+    return tuple(Against(row, given[row.system.name]) for row in rows_of_others)

@@ -119,7 +119,7 @@ def _question(facts: StudyFacts) -> Iterator[str]:
         if answer.share == HALF:
             template = _("“%(answer)s” is an answer, too, and counts as half a win for each side.")
             yield template % {"answer": capfirst(_(answer.name))}
-    if not facts.study.ties_allowed:
+    if facts.study.must_prefer:
         yield _("One of the two must be chosen.")
 
 

@@ -427,7 +427,7 @@ def test_a_program_sees_no_more_than_a_person_does(study, machine):
         "prompt": "",
         "left": assignment.left.text,
         "right": assignment.right.text,
-        "ties_allowed": True,
+        "answers": ["left", "right", "tie"],
         "revision": 1,
         "progress": {"judged": 0, "quota": 30},
     }

@@ -223,7 +223,7 @@ def test_one_line_tells_how_somebody_judges() -> None:
     assert found.judged == 4
     assert found.seconds == 7.0
     assert (found.left.count, found.left.n) == (2, 3)
-    assert (found.ties, found.skips, found.undone, found.surplus) == (1, 1, 1, 0)
+    assert (found.without_preference, found.skips, found.undone, found.surplus) == ({"equal": 1}, 1, 1, 0)
     assert found.seen_at is not None
 
 

@@ -109,7 +109,7 @@ def test_two_systems_are_compared_down_to_the_answers(study: Study) -> None:
     first, second = of_system("ann"), of_system("long")
     asked = {"first": str(first.system_id), "second": str(second.system_id)}
     page = shown(study, "compare_in_topic", first.topic_id, **asked)
-    assert re.search(r"Answers: \d for ann, 0 for long, 0 for neither\.", page)
+    assert re.search(r"Answers: \d for ann, 0 for long\. No preference: 0", page)
     assert "What long says of M1." in page
     page = shown(study, "analysis", "two-systems", **asked)
     assert "the first scores higher in 4 of 4 topics" in page

@@ -33,7 +33,8 @@ class ShareSerializer(serializers.Serializer[Figure]):
 class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
     """How one annotator judges. `figures`: the worker's, by name.
 
-    A flag is a reason to look, not a verdict. `seconds`: the median; `pace`: the medians of equal parts.
+    A flag is a reason to look, not a verdict. `given`: how often each answer was. `seconds`: the median; `pace`: the
+    medians of equal parts.
     """
 
     annotator = AnnotatorSerializer()
@@ -43,7 +44,7 @@ class AnnotatorRowSerializer(serializers.Serializer[AnnotatorRow]):
     seconds = serializers.FloatField(allow_null=True)
     pace = serializers.ListField(child=serializers.FloatField())
     left = ShareSerializer()
-    ties = serializers.IntegerField()
+    given = serializers.DictField(child=serializers.IntegerField())
     skips = serializers.IntegerField()
     undone = serializers.IntegerField()
     seen_at = serializers.DateTimeField(allow_null=True)

@@ -58,7 +58,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 class PairSerializer(serializers.Serializer[Any]):
     """Two sentences, or two whole summaries, to compare, without their origin. Judge them with `key` and `revision`.
 
-    `prompt`: what summaries without source documents answer; empty otherwise.
+    `prompt`: what summaries without source documents answer; empty otherwise. `answers`: those that the study allows.
     """
 
     key = serializers.UUIDField()
@@ -67,7 +67,7 @@ class PairSerializer(serializers.Serializer[Any]):
     prompt = serializers.CharField()
     left = serializers.CharField()
     right = serializers.CharField()
-    ties_allowed = serializers.BooleanField()
+    answers = serializers.ListField(child=serializers.ChoiceField(choices=list(ANSWERS)))
     revision = serializers.IntegerField()
     progress = ProgressSerializer()
 

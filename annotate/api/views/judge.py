@@ -40,7 +40,7 @@ def _show(view: View, assignment: Assignment) -> Response:
         "prompt": topic.prompt if topic.compares_summaries else "",
         "left": assignment.left.text,
         "right": assignment.right.text,
-        "ties_allowed": annotator.study.ties_allowed,
+        "answers": list(annotator.study.answers),
         "revision": assignment.revision + 1,
         "progress": {"judged": annotator.judged, "quota": annotator.pairs_wanted},
     }

@@ -391,7 +391,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,
-        "answers": answers if study.ties_allowed else {side: answers[side] for side in SIDES},
+        "answers": {key: answers[key] for key in study.answers},
         "language": topic.language or study.language,
         "here": reverse("pair", args=[assignment.key]),
         "draw": reverse("draw", args=[annotator.key]),

@@ -21,14 +21,17 @@ from annotate.models import Annotator, AuditEntry, Judgment, Study
 from annotate.reports import annotator_answers, annotators, audit_log
 from annotate.reports.annotators import AnnotatorRow
 from annotate.views.research.pages import STUDY, as_file, csv_table, page, user_of
+from formats.answers import ANSWERS
 from formats.plots import sparkline
 from formats.results import Figure
 
 FLAGGED_FIRST = "-flags"
 ANSWERS_A_PAGE = 50
 FIGURES = ("gold", "repeats", "circles", "fit", "e")
+#: Names of columns with how often an answer was given, by its key.
+COUNTS = {key: answer.count for key, answer in ANSWERS.items() if answer.count}
 COLUMNS = (
-    *("annotator", "kind", "state", "flags", "judged", "not_needed", "seconds", "equal", "skipped", "undone"),
+    *("annotator", "kind", "state", "flags", "judged", "not_needed", "seconds", *COUNTS.values(), "skipped", "undone"),
     *(f"{name}{part}" for name in ("left", *FIGURES) for part in ("", "_n")),
     *("weight", "seen_at"),
 )
@@ -62,7 +65,7 @@ def _columns() -> list[dict[str, str]]:
         {"judged": _("Judged")},
         {"seconds": _("Median seconds")},
         {"left": _("Left preferred")},
-        {"ties": _("Equal"), "skips": _("skipped")},
+        {"ties": _("No preference"), "skips": _("skipped")},
         {"gold": _("Gold pairs")},
         {"repeats": _("Repeats")},
         {"circles": _("Circular triples")},
@@ -104,7 +107,8 @@ def _cells(row: AnnotatorRow) -> tuple[str | float | int | None, ...]:
     own = (annotator.pseudonym, annotator.kind, state, "; ".join(map(str, row.flags)), row.judged, row.surplus)
     figures = (row.left, *(row.figures.get(name, Figure(None, 0)) for name in FIGURES))
     shares = [number for figure in figures for number in (figure.value, figure.n)]
-    return *own, row.seconds, row.ties, row.skips, row.undone, *shares, row.weight, seen_at
+    counts = (row.given[key] for key in COUNTS)
+    return *own, row.seconds, *counts, row.skips, row.undone, *shares, row.weight, seen_at
 
 
 @in_study("annotators")

@@ -45,5 +45,5 @@ def load_to_forecast(forecast: Forecast, split: Split) -> StudyToForecast | None
         return None
     sizes = planning.usual_sizes(lengths, study.judgments_per_topic)
     return StudyToForecast(
-        topics, lengths, sizes, study.judgments_per_pair, study.random_share, study.stop_rule, study.ties_allowed
+        topics, lengths, sizes, study.judgments_per_pair, study.random_share, study.stop_rule, not study.must_prefer
     )
