@@ -58,6 +58,14 @@ ANSWERS = _by_key(
         setting="ties_allowed",
         count=_("equal"),
     ),
+    Answer(
+        *("neither", HALF, "neither", ("9",), _("neither is important"), _("both are bad")),
+        meaning=_("neither of the two answers it"),
+        relation=_("as bad as"),
+        advice=_("If neither of the two is any good, answer that: it is not the same as equal."),
+        setting="neither_allowed",
+        count=_("neither"),
+    ),
 )
 #: The same answers as annotators read them where two summaries are compared.
 SUMMARY_ANSWERS = {key: replace(answer, name=answer.of_summaries) for key, answer in ANSWERS.items()}

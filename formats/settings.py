@@ -133,6 +133,7 @@ class StudySettings(Scoring):
     guidelines: Annotated[str, _asked(high=20_000)] = ""
 
     ties_allowed: Annotated[bool, _judging()] = False
+    neither_allowed: Annotated[bool, _judging()] = False
     show_progress: Annotated[bool, _judging()] = True
     judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 300
     summary_judgments_per_topic: Annotated[int, _judging(low=1, high=1_000_000)] = 10

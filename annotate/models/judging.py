@@ -578,7 +578,7 @@ class Judgment(models.Model):
     assignment = models.ForeignKey(Assignment, on_delete=models.RESTRICT, related_name="judgments")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="judgments")
     revision = models.PositiveSmallIntegerField(default=1)
-    answer = models.CharField(max_length=6, choices=ANSWERS)
+    answer = models.CharField(max_length=7, choices=ANSWERS)
     seconds = models.FloatField(null=True, blank=True)
     at = models.DateTimeField()
     extra = models.JSONField(null=True, blank=True)

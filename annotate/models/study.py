@@ -116,6 +116,14 @@ class Study(models.Model):
         default=False,
         help_text=_("A tie counts as half a win for each side. Otherwise annotators must choose one of the two."),
     )
+    neither_allowed = models.BooleanField(
+        _("“neither is important” is an answer (of summaries: “both are bad”)"),
+        default=False,
+        help_text=_(
+            "It counts as half a win for each side, like a tie, and reports count it by itself. It says that a topic’s "
+            "texts are bad, which no comparison can."
+        ),
+    )
     show_progress = models.BooleanField(
         _("show annotators their progress"),
         default=True,

@@ -21,7 +21,7 @@ STATISTICS = {
 #: Why there is no alpha or kappa.
 WHY = {
     "nobody_twice": gettext_noop("No pair has been judged by two annotators yet."),
-    "all_equal": gettext_noop("Every answer was “equally important”, so agreement cannot be computed."),
+    "all_equal": gettext_noop("No answer prefers one of the two, so agreement cannot be computed."),
 }
 #: Two annotators who share fewer pairs are shown in grey: one pair more could turn their share round.
 THIN = 5

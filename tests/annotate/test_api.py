@@ -503,12 +503,16 @@ def test_an_answer_that_makes_no_sense_is_refused(study, machine, sent):
     assert not Judgment.objects.exists()
 
 
-def test_where_a_study_wants_a_choice_a_tie_is_no_answer(study, machine, owner):
+@pytest.mark.parametrize(("answer", "setting"), [("tie", "ties_allowed"), ("neither", "neither_allowed")])
+def test_to_prefer_neither_is_an_answer_of_a_program_where_the_study_allows_it(study, machine, owner, answer, setting):
     client, draw = machine
-    shown = client.post(draw).json()
-    owner.patch(f"{API}/studies/{study.pk}/", {"ties_allowed": False}, format="json")
-    sent = {"revision": 1, "answer": "tie"}
-    error(client.post(f"{API}/assignments/{shown['key']}/judgment/", sent, format="json"), 400, "invalid")
+    path = f"{API}/assignments/{client.post(draw).json()['key']}/judgment/"
+    for is_allowed in (False, True):
+        owner.patch(f"{API}/studies/{study.pk}/", {setting: is_allowed}, format="json")
+        assert (answer in client.post(draw).json()["answers"]) == is_allowed
+        said = client.post(path, {"revision": 1, "answer": answer}, format="json")
+        assert said.status_code == (201 if is_allowed else 400)
+    assert Judgment.objects.get().answer == answer
 
 
 def test_where_there_is_nothing_to_judge_the_code_says_why(study, machine, owner):

@@ -36,13 +36,21 @@ def busy_study() -> Study:
     texts = {"ann": "Rain fell.", "bob": "Roads closed.", "lead": "Schools opened in Ohio.", "long": "Ohio slept."}
     documents = [{"id": "d1", "sentences": sentences}]
     records = [record(name, **texts) | {"documents": documents} for name in ("M1", "M2")]
-    study = study_of(*records, compares="both", judgments_per_pair=5, pairs_per_annotator=60, ties_allowed=True, seed=3)
-    table = "topic,a,b,winner,annotator,of\nM1,d1:2,d1:1,a,p1,\nM1,d1:4,d1:3,b,p1,\nM2,ann,bob,tie,p1,summaries\n"
+    study = study_of(
+        *records,
+        compares="both",
+        judgments_per_pair=5,
+        pairs_per_annotator=60,
+        ties_allowed=True,
+        seed=3,
+        neither_allowed=True,
+    )
+    table = "topic,a,b,winner,annotator,of\nM1,d1:2,d1:1,a,p1,\nM1,d1:4,d1:3,b,p1,\nM2,ann,bob,neither,p1,summaries\n"
     making.store(study, table.encode(), "p.csv")
     annotators = [*(joined(study) for _person in range(6)), joined(study, kind="machine")]
     for annotator in reversed(annotators):  # whoever came first need not answer first
         for number in range(12):
-            judged(annotator, ("left", "right", "tie")[number % 3])
+            judged(annotator, ("left", "right", "tie", "neither")[number % 4])
     judging.undo(Assignment.objects.filter(annotator=annotators[0], state="judged").order_by("-pk").first())
     judging.skip(drawn(annotators[1]), "unclear")
     judging.exclude(annotators[2], making.owner(study), "careless")

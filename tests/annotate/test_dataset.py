@@ -47,15 +47,16 @@ print(json.dumps({
 
 @pytest.fixture
 def study() -> Study:
-    """Of both questions, judged by people and a machine, with a tie, an undone answer and texts of every kind."""
+    """Of both questions, judged by people and a machine, with every answer, an undone one and texts of every kind."""
     study = study_of(
         record() | {"question": "Which tells more?", "title": "Rain"}, record("M2"), compares="both",
-        judgments_per_pair=5, pairs_per_annotator=50, summary_share=0.5, ties_allowed=True, counted_kinds="all",
+        judgments_per_pair=5, pairs_per_annotator=50, summary_share=0.5, ties_allowed=True,
+        neither_allowed=True, counted_kinds="all",
     )  # fmt: skip
     for kind in ("human", "machine"):
         annotator = joined(study, kind=kind)
         for number in range(24):
-            judged(annotator, ("left", "right", "tie")[number % 3])
+            judged(annotator, ("left", "right", "tie", "neither")[number % 4])
     judging.undo(Judgment.objects.latest("pk").assignment)
     return study
 
@@ -84,13 +85,14 @@ def test_every_judgment_that_counts_is_there_as_it_was_shown(study):
     }
     assert {row["question"] for row in rows if row["of"] == "summaries"} == {study.summary_question}
     assert {row["kind"] for row in rows} == {"human", "machine"}
+    assert {row["answer"] for row in rows} == {"left", "right", "tie", "neither"}
     assert len({tuple(row) for row in rows}) == 1, "every row has the same keys"
 
 
 def test_preferences_to_train_on_have_the_documents_as_their_prompt_and_no_ties(study):
     rows = [json.loads(line) for line in fetched(study, PARTS[2]).splitlines()]
     about = [one for one in exports.preferences(study) if one.of == "summaries"]
-    decided = [one for one in about if one.winner != "tie"]
+    decided = [one for one in about if one.winner in "ab"]
     assert [(row["chosen_system"], row["rejected_system"]) for row in rows] == [
         (one.a, one.b) if one.winner == "a" else (one.b, one.a) for one in decided
     ]

@@ -303,7 +303,6 @@ def test_a_revision_out_of_turn_shows_the_pair_as_it_is(client, link):
     [
         {},
         {"answer": "left"},
-        {"answer": "tie", "revision": 1},
         {"answer": "undone", "revision": 1},
         {"answer": "left", "revision": "x"},
         {"answer": "left", "revision": 0},
@@ -320,12 +319,18 @@ def test_what_no_page_of_ours_sends_is_refused_on_the_same_page(client, link, se
     assert not Judgment.objects.exists()
 
 
-def test_equally_important_is_an_answer_where_the_study_allows_it(client, link):
-    Study.objects.update(ties_allowed=True)
+@pytest.mark.parametrize(
+    ("given", "words", "setting"),
+    [("tie", "Equally important", "ties_allowed"), ("neither", "Neither is important", "neither_allowed")],
+)
+def test_to_prefer_neither_is_an_answer_where_the_study_allows_it(client, link, given, words, setting):
     first = begin(client, link)
-    assert "Equally important" in client.get(page_of(first)).content.decode()
-    answer(client, first, "tie")
-    assert Judgment.objects.get().answer == "tie"
+    assert words not in client.get(page_of(first)).content.decode()
+    assert answer(client, first, given).status_code == 400
+    Study.objects.update(**{setting: True})
+    assert words in client.get(page_of(first)).content.decode()
+    answer(client, first, given)
+    assert Judgment.objects.get().answer == given
 
 
 def test_skipping_asks_for_a_reason_and_goes_on(client, link, study):

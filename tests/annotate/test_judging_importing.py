@@ -36,14 +36,14 @@ def test_preferences_become_judgments_as_they_were_shown(study):
     said = [
         preference(0, 1, "a", annotator="w01", seconds=7.2, at=at, extra={"batch": 3}),
         preference(3, 2, "b", annotator="w02"),
-        preference(4, 5, "tie", annotator="w01"),
+        preference(4, 5, "neither", annotator="w01"),
     ]
     assert judging.import_judgments(study, said) == 3
     rows = Judgment.objects.select_related("assignment__pair", "assignment__annotator").order_by("pk")
     shown = [
         (r.assignment.left.index, r.assignment.right.index, r.answer, r.assignment.annotator.pseudonym) for r in rows
     ]
-    assert shown == [(0, 1, "left", "w01"), (3, 2, "right", "w02"), (4, 5, "tie", "w01")]
+    assert shown == [(0, 1, "left", "w01"), (3, 2, "right", "w02"), (4, 5, "neither", "w01")]
     assert (rows[0].seconds, rows[0].at, rows[0].extra) == (
         7.2,
         datetime(2026, 1, 31, 15, 53, 19, tzinfo=UTC),

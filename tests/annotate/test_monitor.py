@@ -215,16 +215,21 @@ def line(study: Study, annotator: Annotator) -> annotators.AnnotatorRow:
 def test_one_line_tells_how_somebody_judges() -> None:
     study = ready_study(sentences=12, ties_allowed=True)
     annotator = joined(study)
-    for answer, seconds in (("left", 4.0), ("left", 8.0), ("right", 100.0), ("tie", 6.0)):
+    for answer, seconds in (("left", 4.0), ("left", 8.0), ("right", 100.0), ("tie", 6.0), ("neither", 7.0)):
         judging.record_judgment(drawn(annotator), 1, answer, seconds)
     judging.skip(drawn(annotator), "unclear")
     judging.undo(judged(annotator, "right"))
     found = line(study, annotator)
-    assert found.judged == 4
+    assert found.judged == 5
     assert found.seconds == 7.0
     assert (found.left.count, found.left.n) == (2, 3)
-    assert (found.without_preference, found.skips, found.undone, found.surplus) == ({"equal": 1}, 1, 1, 0)
+    assert (found.without_preference, found.skips, found.undone, found.surplus) == ({"equal": 1, "neither": 1}, 1, 1, 0)
     assert found.seen_at is not None
+    client = signed_in(study)
+    assert "1 equal, 1 neither" in text_of(client, reverse("study_annotators", args=[study.pk]))
+    assert "1 equal, 1 neither" in text_of(client, reverse("study_annotator", args=[study.pk, annotator.pk]))
+    (row,) = rows_of(client, reverse("study_annotators_csv", args=[study.pk]))
+    assert (row["equal"], row["neither"]) == ("1", "1")
 
 
 def test_an_answer_that_was_changed_counts_as_what_it_is_now() -> None:

@@ -90,14 +90,15 @@ def test_summaries_without_source_documents_stand_under_their_prompt(client: Cli
     assert html.count("Topic M9") == 1  # the title is the prompt, and stands once
 
 
-def test_an_answer_about_summaries_is_saved_in_their_words(client: Client) -> None:
-    study = study_of(record(), ties_allowed=True)
+@pytest.mark.parametrize(("given", "words"), [("tie", "equally good"), ("neither", "both are bad")])
+def test_an_answer_about_summaries_is_saved_in_their_words(client: Client, given: str, words: str) -> None:
+    study = study_of(record(), ties_allowed=True, neither_allowed=True)
     pair = begun(study, client)
-    said = answer(client, pair, "tie", follow=True).content.decode()
-    assert "Saved: equally good." in said
+    said = answer(client, pair, given, follow=True).content.decode()
+    assert f"Saved: {words}." in said
     assert 'data-said="The first summary"' in said
     judged = text_of(client, page_of(pair))
-    assert "Equally good" in judged
+    assert words.capitalize() in judged
     assert 'class="cards whole"' in judged
 
 

@@ -23,7 +23,12 @@ QUIET = 350  # ms; keys and clicks right after a pair has appeared are not answe
 @pytest.fixture
 def study(web: Web) -> Study:
     return ready_study(
-        sentences=30, title="Floods", guidelines="Judge what it tells.", ties_allowed=True, pairs_per_annotator=11
+        sentences=30,
+        title="Floods",
+        guidelines="Judge what it tells.",
+        ties_allowed=True,
+        neither_allowed=True,
+        pairs_per_annotator=11,
     )
 
 
@@ -87,12 +92,12 @@ def test_ten_pairs_by_keys_and_clicks_an_undo_a_skip_a_context_and_thanks(page, 
     axe(page)
     begin(page, link)
     axe(page)
-    for number, key in enumerate(["ArrowLeft", "2", "0", "1", "ArrowRight"], 1):
+    for number, key in enumerate(["ArrowLeft", "2", "0", "9", "ArrowRight"], 1):
         at_pair(page, number)
         press(page, key)
     at_pair(page, 6)
     settled(page)
-    assert answers() == ["left", "right", "tie", "left", "right"]
+    assert answers() == ["left", "right", "tie", "neither", "right"]
 
     press(page, "u")
     expect(page.locator("#said")).to_contain_text("undone")
@@ -262,11 +267,11 @@ def test_everything_is_reached_by_the_tab_key(page, link):
     at_pair(page, 2)
     expect(page.locator("#question")).to_be_focused()
     reached = []
-    for _ in range(9):
+    for _ in range(10):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0].trim()"))
     assert [word.split(" ")[0] for word in reached] == [
-        *("Left", "in", "Right", "in", "Equally", "Skip", "Undo", "Pause", "Help")
+        *("Left", "in", "Right", "in", "Equally", "Neither", "Skip", "Undo", "Pause", "Help")
     ]
 
 

@@ -26,6 +26,7 @@ def test_evidence_takes_the_topics_own_preferences_and_no_others() -> None:
             Preference("M1", "d1:0", "d9:9", "a"),
             Preference("M0", "d1:2", "d1:0", "b", annotator="w1"),
             Preference("M0", "d1:2", "d1:1", "tie", annotator="w2"),
+            Preference("M0", "d1:2", "d1:1", "neither", annotator="w2"),
         ],
     )
 
@@ -33,11 +34,11 @@ def test_evidence_takes_the_topics_own_preferences_and_no_others() -> None:
     assert found.references == (("Trump won.", "It rained."),)
     assert found.summaries[0].sentences == ("Trump won. Ha.",)
     assert found.summaries[0].human == {"responsiveness": 4.0}
-    assert found.judgments.a.tolist() == [0, 2, 2]
-    assert found.judgments.b.tolist() == [4, 0, 1]
-    assert found.judgments.outcome.tolist() == [1.0, 0.0, 0.5]
-    assert found.judgments.weight.tolist() == [1.0, 1.0, 1.0]
-    assert found.judgments.annotator.tolist() == [0, 1, 0]
+    assert found.judgments.a.tolist() == [0, 2, 2, 2]
+    assert found.judgments.b.tolist() == [4, 0, 1, 1]
+    assert found.judgments.outcome.tolist() == [1.0, 0.0, 0.5, 0.5]
+    assert found.judgments.weight.tolist() == [1.0] * 4
+    assert found.judgments.annotator.tolist() == [0, 1, 0, 0]
 
 
 def test_a_file_says_how_likely_pairs_were_and_which_were_not_drawn_by_lot() -> None:

@@ -64,13 +64,13 @@ def scores(made: Study) -> list[tuple[object, ...]]:
 
 def judged_study() -> Study:
     """A study of two topics with everything that judging leaves behind: skips, undone answers, ties, a late answer."""
-    made = studies.study(ties_allowed=True, judgments_per_pair=2, prior=0.5)
+    made = studies.study(ties_allowed=True, neither_allowed=True, judgments_per_pair=2, prior=0.5)
     studies.wide_topic(made, 15, "wide")
     imports.store(made, studies.example_bundle())
     for number in range(4):
         annotator = judging.join(made)
         for turn in range(8):
-            assignment = studies.judge(annotator, ("left", "right", "tie")[(number + turn) % 3])
+            assignment = studies.judge(annotator, ("left", "right", "tie", "neither")[(number + turn) % 4])
             if turn == 3:
                 judging.undo(assignment)
         judging.skip(judging.draw(annotator), "unclear")

@@ -203,6 +203,14 @@ def test_what_cannot_be_told_is_stored_as_such_with_the_reason() -> None:
     assert figures["alpha"] == {"value": None, "low": None, "high": None}
 
 
+def test_neither_agrees_with_a_tie_since_both_see_no_order() -> None:
+    study = ready_study(sentences=2, judgments_per_pair=2)
+    for answer in ("tie", "neither"):
+        judged(joined(study), answer)
+    figures = report(study).record["study"]
+    assert (figures["percent"]["value"], figures["why"]) == (1.0, "all_equal")
+
+
 def test_excluding_somebody_and_restoring_them_leaves_every_figure_as_it_was() -> None:
     study = scored_study()
     before = report(study)

@@ -208,7 +208,7 @@ JSON_LINES = [
     Bad("t.jsonl", GOOD.encode() + b'\n{"x": "\xed\xa0\x80"}', 2, "", "the byte 0xED at byte 8", "UTF-8"),
     Bad("t.jsonl", GOOD + "\r" + GOOD + "\r" + GOOD, 1, "", "a carriage return without a line feed", "a line feed"),
     Bad("t.jsonl", '{"id": "x", "text": "y"}', 1, "", 'the keys "id, text"', "topics (.jsonl with topic_id"),
-    in_preference("winner", 'the text "left"', "a, b or tie", winner="left"),
+    in_preference("winner", 'the text "left"', "a, b, tie or neither", winner="left"),
     in_preference("a", '"d0"', "<document>:<index from 0>", a="d0"),
     in_preference("a", '"d:01"', "<document>:<index from 0>", a="d:01"),
     in_preference("a", "the number 3", "<document>:<index from 0>", a=3),
@@ -226,7 +226,7 @@ JSON_LINES = [
     Bad("p.jsonl", preference() + "\n}", 2, "", "no JSON at column 1", "one complete JSON object per line"),
     in_topic("documents[0].sentences[0]", "the number 1", "a", documents=[{"id": "d", "sentences": [1]}]),
     in_preference("annotator", "a list of 1", "a name in double quotes", annotator=["w"]),
-    Bad("p.jsonl", preference() + "\n" + '{"topic": "T"}', 2, "winner", "no such key", "a, b or tie"),
+    Bad("p.jsonl", preference() + "\n" + '{"topic": "T"}', 2, "winner", "no such key", "a, b, tie or neither"),
 ]
 
 TABLES = [
@@ -254,7 +254,7 @@ TABLES = [
     ),
     Bad("p.csv", "topic,a,b,winner,of\nT,x,y,a,Summaries\n", 2, "of", 'the text "Summaries"', "sentences or summaries"),
     Bad("p.csv", "topic,a,b,winner,of\nT,x,,a,summaries\n", 2, "b", "an empty name", "a name"),
-    in_rows("T,d:0,d:1,c\n", 2, "winner", 'the text "c"', "a, b or tie"),
+    in_rows("T,d:0,d:1,c\n", 2, "winner", 'the text "c"', "a, b, tie or neither"),
     in_rows(",d:0,d:1,a\n", 2, "topic", "an empty name", "a name"),
     in_rows("T,d:0,d:\0,a\n", 2, "b", "U+0000 (NUL) at character 3", "without control characters"),
     Bad("p.csv", HEADER.encode() + b"T,d:0,d\x93:1,a\n", 2, "", "the byte 0x93 at byte 8", "Windows-1252"),
