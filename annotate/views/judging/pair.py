@@ -391,7 +391,7 @@ def _what_to_show(assignment: Assignment) -> tuple[str, dict[str, Any]]:
         "next_revision": assignment.revision + 1,
         "study": study,
         "topic": topic,
-        "answers": {key: answers[key] for key in study.answers},
+        "answers": {key: own for key, own in answers.items() if not own.setting or getattr(study, own.setting)},
         "language": topic.language or study.language,
         "here": reverse("pair", args=[assignment.key]),
         "draw": reverse("draw", args=[annotator.key]),
