@@ -24,12 +24,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate import access, accounts, five_pairs, invitations, members, second_factor
-from annotate.forms import complain
 from annotate.models import Annotator, Invitation, Membership, Token
-from annotate.refusal import Refusal
 from annotate.reports import plots
 from annotate.server import email, limits
 from annotate.views.limited import limited
+from annotate.views.refusals import refusals_shown
 from annotate.views.second_factor import enter, let_in
 from formats.points import unit_of
 
@@ -168,11 +167,8 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     form = SignUpForm(request.POST or None)
     if form.is_valid():
         limits.spend(limits.SIGN_UPS, limits.visitor(request))
-        try:
+        with refusals_shown(form):
             user = accounts.sign_up(**form.cleaned_data, invited=invitation is not None)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             let_in(request, user)
             return redirect("join", token=token) if invitation else redirect("home")
     return render(request, "account/sign_up.html", {"form": form, "invitation": invitation, "token": token})
@@ -181,13 +177,11 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 def accept_invitation(request: HttpRequest, invitation: Invitation, token: str) -> HttpResponse:
     """Make a user a member of a study, as more than an annotator; `join` leads here for such invitations."""
     if request.method == "POST" and request.user.is_authenticated:
-        try:
+        with refusals_shown(request):
             members.accept(invitation, request.user)
-        except Refusal as refusal:
-            messages.error(request, refusal.message)
-            return redirect("home")
-        messages.success(request, _("You are now a member of this study."))
-        return redirect("study", study_id=invitation.study_id)
+            messages.success(request, _("You are now a member of this study."))
+            return redirect("study", study_id=invitation.study_id)
+        return redirect("home")
     context = {"invitation": invitation, "token": token, "role": Membership.Role(invitation.role).label}
     return render(request, "account/invitation.html", context)
 
@@ -199,11 +193,9 @@ def account(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     secret = None
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             _token, secret = accounts.create_token(cast(User, request.user), **form.cleaned_data)
             form = TokenForm()
-        except Refusal as refusal:
-            complain(form, refusal)
     user = cast(User, request.user)
     shown = {
         "form": form,

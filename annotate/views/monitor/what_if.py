@@ -17,9 +17,9 @@ from annotate import judging
 from annotate.access import in_study
 from annotate.judging import what_if
 from annotate.models import Annotator, Study, WhatIfQuestion
-from annotate.refusal import Refusal
 from annotate.reports.study import worker_is_there
 from annotate.reports.what_if import changes, score_of, unit
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import STUDY, UNCHANGED, digest, is_seen, keys, page, user_of
 from formats.analyses.annotator_agreement import STATISTICS
 from formats.points import why_untested
@@ -93,16 +93,14 @@ def what_if_do(request: HttpRequest, study: Study, key: Any) -> HttpResponse:
     question = get_object_or_404(WhatIfQuestion, study=study, key=key, kind="")
     annotators = what_if.annotators_of(question)
     do = judging.exclude if question.leave_out else judging.readmit
-    try:
+    with refusals_shown(request):
         with transaction.atomic():
             done = sum([do(annotator, user_of(request), request.POST.get("reason", "")) for annotator in annotators])
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-        return redirect("what_if", study_id=study.pk, key=key)
-    messages.success(request, _message(done, question.leave_out))
-    if len(annotators) == 1:
-        return redirect("study_annotator", study_id=study.pk, annotator_id=annotators[0].pk)
-    return redirect("study_annotators", study_id=study.pk)
+        messages.success(request, _message(done, question.leave_out))
+        if len(annotators) == 1:
+            return redirect("study_annotator", study_id=study.pk, annotator_id=annotators[0].pk)
+        return redirect("study_annotators", study_id=study.pk)
+    return redirect("what_if", study_id=study.pk, key=key)
 
 
 def _message(done: int, leave_out: bool) -> str:

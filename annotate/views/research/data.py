@@ -18,6 +18,7 @@ from annotate.access import in_study
 from annotate.models import Removal, Study
 from annotate.refusal import Refusal
 from annotate.reports import data as reports
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import page, user_of
 
 LINES_A_PAGE = 100
@@ -98,11 +99,8 @@ def data_remove(request: HttpRequest, study: Study, kind: str) -> HttpResponse:
 def data_restore(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Restore what was removed."""
     removal = get_object_or_404(Removal, study=study, key=key)
-    try:
+    with refusals_shown(request):
         imports.restore_removed(removal, user_of(request))
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, _("“%(name)s” is back as it was.") % {"name": removal.name})
     return _to_removed(study)
 

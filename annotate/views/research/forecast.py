@@ -15,8 +15,8 @@ from annotate import forecasts
 from annotate.access import in_study
 from annotate.forms import ForecastForm, SimulateForm
 from annotate.models import Study
-from annotate.refusal import Refusal
 from annotate.reports import forecast as reports
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import user_of
 from formats.analyses.forecast import NUMBERS, number
 from formats.results.planning import work
@@ -42,10 +42,8 @@ def forecast_ask(request: HttpRequest, study: Study) -> HttpResponse:
     """Have the worker simulate the study."""
     form = SimulateForm(request.POST)
     if form.is_valid():
-        try:
+        with refusals_shown(request):
             forecasts.ask(study, user_of(request), form.share)
-        except Refusal as refusal:
-            messages.error(request, refusal.message)
     else:
         messages.error(request, f"{form['careless'].label}: {form.errors['careless'][0]}")
     return redirect(f"{reverse('analysis', args=[study.pk, 'forecast'])}?{_query(request.POST)}".removesuffix("?"))

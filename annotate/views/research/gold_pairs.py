@@ -20,9 +20,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 import formats
 from annotate import judging
 from annotate.access import in_study
-from annotate.forms import GoldPairForm, UploadForm, complain
+from annotate.forms import GoldPairForm, UploadForm
 from annotate.models import GoldPair, Study, Topic
-from annotate.refusal import Refusal
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.complaints import in_words
 from annotate.views.research.pages import keys, page, user_of
 from formats.checks.complaints import Complaints, Place, escaped
@@ -42,11 +42,8 @@ def gold_pairs(request: HttpRequest, study: Study) -> HttpResponse:
     topic = topic or study.topics.select_related("study").first()
     form = GoldPairForm(topic, request.POST or None) if topic else None
     if topic and form and form.is_valid():
-        try:
+        with refusals_shown(form):
             judging.prepare_pair(study, user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             messages.success(request, _("The pair was added."))
             return redirect(f"{reverse('gold_pairs', args=[study.pk])}?topic={topic.pk}")
     return _show(request, study, topic, form)

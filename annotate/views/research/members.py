@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access, invitations, judging, members
 from annotate.access import Role, in_study
-from annotate.forms import InvitationForm, complain
+from annotate.forms import InvitationForm
 from annotate.models import Invitation, Study
 from annotate.qr_codes import qr_code
-from annotate.refusal import Refusal
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import page, user_of
 
 
@@ -30,11 +30,8 @@ def study_members(request: HttpRequest, study: Study) -> HttpResponse:
     roles.sort(key=lambda role: role != Role.ANNOTATOR)
     form = InvitationForm(request.POST or None, roles=roles, initial={"role": Role.ANNOTATOR})
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             invitations.invite(study, user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             messages.success(request, _("The invitation was created. Copy its link and send it."))
             return redirect("study_members", study_id=study.pk)
     return page(
@@ -78,11 +75,8 @@ def invitation_revoke(request: HttpRequest, study: Study, invitation_id: int) ->
 def member_role(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
     """Give a member another role."""
     member = get_object_or_404(User, memberships__study=study, pk=user_id)
-    try:
+    with refusals_shown(request):
         members.set_role(study, user_of(request), member, request.POST.get("role", ""))
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, _("The role was changed."))
     return _back(request, study)
 
@@ -92,11 +86,8 @@ def member_role(request: HttpRequest, study: Study, user_id: int) -> HttpRespons
 def member_remove(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
     """Remove a member, or leave."""
     member = get_object_or_404(User, memberships__study=study, pk=user_id)
-    try:
+    with refusals_shown(request):
         members.remove_member(study, user_of(request), member)
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, _("%(name)s is no longer a member of the study.") % {"name": member.get_username()})
     return _back(request, study)
 

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotate import crowd, invitations
 from annotate.access import in_study
 from annotate.audit_log import note
-from annotate.forms import RecruitmentForm, complain
+from annotate.forms import RecruitmentForm
 from annotate.models import Participation, Recruitment, Study
-from annotate.refusal import Refusal
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import as_file, csv_table, page, user_of
 
 Outcome = Participation.Outcome
@@ -30,11 +30,8 @@ def study_recruitment(request: HttpRequest, study: Study) -> HttpResponse:
     """Set how participants are recruited; the link for the platform can be copied."""
     form = RecruitmentForm(request.POST or None, instance=crowd.recruitment_of(study))
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             crowd.recruit(study, user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             messages.success(request, _("Saved. New participants see the new version."))
             return redirect("study_recruitment", study_id=study.pk)
     recruitment = crowd.recruitment_of(study)

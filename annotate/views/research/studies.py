@@ -14,11 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import access
 from annotate import studies as verbs
-from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm, complain
+from annotate.forms import CopyStudyForm, NewStudyForm, StudyForm
 from annotate.models import Study
-from annotate.refusal import Refusal
 from annotate.reports.study import Overview, look_at, study_lines, topic_states
 from annotate.views.limited import limited
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 
 TOPICS_A_PAGE = 100
@@ -42,11 +42,8 @@ def study_new(request: HttpRequest) -> HttpResponse:
     first = {"question": _("Which of these two sentences contains more important information?"), "compares": "both"}
     form = NewStudyForm(request.POST or None, initial=first)
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             study = verbs.create_study(user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             messages.success(request, _("The study was created. Now upload something to judge."))
             return redirect("upload_new", study_id=study.pk)
     return render(request, "research/studies/study_new.html", {"form": form})
@@ -80,11 +77,8 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
     """Change what the study asks and how it computes."""
     form = StudyForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             verbs.change_settings(study, user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             messages.success(request, _("The settings were saved. Scores are updated automatically."))
             return redirect("study_settings", study_id=study.pk)
     may_create = access.may_create_studies(request.user)
@@ -95,11 +89,8 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 def study_state(request: HttpRequest, study: Study) -> HttpResponse:
     """Open, pause or close the study."""
-    try:
+    with refusals_shown(request):
         changed = verbs.set_state(study, user_of(request), request.POST.get("state", ""))
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, _("The study is now %(state)s.") % {"state": changed.get_state_display()})
     return redirect("study", study_id=study.pk)
 
@@ -113,11 +104,8 @@ def study_copy(request: HttpRequest, study: Study) -> HttpResponse:
         raise PermissionDenied
     form = CopyStudyForm(request.POST or None, initial={"title": _("Copy of %(title)s") % {"title": study.title}})
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             copy = verbs.copy_study(study, user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             messages.success(request, _("This is the copy. Nobody has judged in it."))
             return redirect("study", study_id=copy.pk)
     return page(request, study, "research/studies/study_copy.html", form=form)

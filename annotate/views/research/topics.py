@@ -22,6 +22,7 @@ from annotate.models import Fit, Judgment, Sentence, SourceDocument, Study, Summ
 from annotate.refusal import Refusal
 from annotate.reports import leaderboard, minutes
 from annotate.reports.study import topic_states, worker_is_there
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.pages import UNCHANGED, as_file, csv_table, digest, is_seen, keys, page, user_of
 from formats.answers import share_of_first
 from formats.plots import Scale
@@ -158,11 +159,8 @@ def document_mend(request: HttpRequest, study: Study, topic_id: int, document_id
 def document_unmend(request: HttpRequest, study: Study, topic_id: int, document_id: int) -> HttpResponse:
     """Return to the program's own split of the document."""
     document = get_object_or_404(SourceDocument, topic__in=study.topics.filter(pk=topic_id), pk=document_id)
-    try:
+    with refusals_shown(request):
         imports.mend(document, None, user_of(request))
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, _("The document will be split automatically again."))
     return redirect("topic_documents", study_id=study.pk, topic_id=topic_id)
 

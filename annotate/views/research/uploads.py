@@ -21,14 +21,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate import imports
 from annotate.access import in_study
-from annotate.forms import BaselinesForm, SimulationForm, UploadForm, complain
+from annotate.forms import BaselinesForm, SimulationForm, UploadForm
 from annotate.imports import simulated
 from annotate.models import Annotator, Sentence, SourceDocument, Study, Topic, Upload
-from annotate.refusal import Refusal
 from annotate.reports.data import in_words as in_words_of
 from annotate.reports.rests_on import Judged
 from annotate.reports.study import UNDER_WAY, wanted_of, worker_is_there
 from annotate.views.limited import limited
+from annotate.views.refusals import refusals_shown
 from annotate.views.research.complaints import filled, in_words
 from annotate.views.research.pages import UNCHANGED, digest, is_seen, page, user_of
 from formats.settings import KINDS_COUNTED
@@ -42,11 +42,8 @@ def upload_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Send a file; the page explains what it may contain."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             upload = imports.receive(study, user_of(request), form.cleaned_data["file"])
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             return redirect("upload", study_id=study.pk, key=upload.key)
     return _upload_page(request, study, status=422 if request.method == "POST" else 200, form=form)
 
@@ -74,11 +71,8 @@ def make_baselines(request: HttpRequest, study: Study) -> HttpResponse:
     """Have the worker summarize the topics; the result is handled like an uploaded file."""
     form = BaselinesForm(request.POST)
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             upload = imports.ask_for_baselines(study, user_of(request), form.cleaned_data["words"])
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             return redirect("upload", study_id=study.pk, key=upload.key)
     return _upload_page(request, study, status=422, baselines=form)
 
@@ -90,11 +84,8 @@ def make_simulated(request: HttpRequest, study: Study) -> HttpResponse:
     """Have the worker simulate judgments; the result is handled like an uploaded file."""
     form = SimulationForm(request.POST)
     if form.is_valid():
-        try:
+        with refusals_shown(form):
             upload = imports.ask_for_simulated(study, user_of(request), **form.cleaned_data)
-        except Refusal as refusal:
-            complain(form, refusal)
-        else:
             return redirect("upload", study_id=study.pk, key=upload.key)
     return _upload_page(request, study, status=422, simulation=form)
 
@@ -146,10 +137,8 @@ def upload(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Confirm that the preview shall be stored."""
     upload = get_object_or_404(Upload, study=study, key=key)
-    try:
+    with refusals_shown(request):
         imports.confirm(upload, user_of(request))
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
     return redirect("upload", study_id=study.pk, key=key)
 
 
@@ -158,13 +147,11 @@ def upload_confirm(request: HttpRequest, study: Study, key: UUID) -> HttpRespons
 def upload_discard(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Discard the file."""
     upload = get_object_or_404(Upload, study=study, key=key)
-    try:
+    with refusals_shown(request):
         imports.discard(upload, user_of(request))
-    except Refusal as refusal:
-        messages.error(request, refusal.message)
-        return redirect("upload", study_id=study.pk, key=key)
-    messages.success(request, _("The file was discarded. The study has not changed."))
-    return redirect("study", study_id=study.pk)
+        messages.success(request, _("The file was discarded. The study has not changed."))
+        return redirect("study", study_id=study.pk)
+    return redirect("upload", study_id=study.pk, key=key)
 
 
 def _are_simulated_uncounted(study: Study, preview: Mapping[str, Any]) -> bool:
